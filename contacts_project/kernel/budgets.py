@@ -1,8 +1,8 @@
-"""Budgets: so many of one thing, for one subject, in any so many seconds.
+"""Rate limits: a `Budget` allows a number of draws per subject (an address, an account) in a sliding window.
 
-Counted in rows of the database: every process sees the same count, it outlives a restart, and nobody's count makes
-room for another's. A row goes once nothing in it counts any more (`purge_budgets`). A `CachedBudget` is counted in the
-cache instead, by django-ratelimit: about right, since a cache may forget.
+Draws are stored in rows of the database: all processes share the count, it survives a restart, and unlike in a cache no
+entry evicts another. `purge_budgets` removes expired rows. A `CachedBudget` counts in the cache instead, with
+django-ratelimit; it is approximate, because a cache may evict entries.
 """
 
 import datetime as dt
@@ -16,17 +16,17 @@ from django_ratelimit.core import get_usage
 
 from contacts_project.kernel.errors import RateLimitedError
 
-_PURGED_AT_ONCE = 500
+_PURGE_BATCH_SIZE = 500
 
 
 class BudgetUse(models.Model):
-    """What one subject has drawn on one budget. Nothing of it counts after `ends_at`."""
+    """The draws of one subject on one budget. None of them counts after `ends_at`."""
 
-    # A keyed hash of budget and subject: addresses of mail and of callers stand in no table for this.
+    # A keyed hash of budget and subject, so that no mail or IP addresses are stored.
     key = models.CharField(max_length=64, primary_key=True)
-    drawn_at = models.JSONField(default=list)  # Unix times, oldest first; at most the budget's limit of them
+    drawn_at = models.JSONField(default=list)  # Unix times, oldest first; at most `limit` of the budget
     ends_at = models.DateTimeField(db_index=True)
-    # The same kind of hash of what the last draw was made for, to forget all that was drawn for it; empty: for itself.
+    # A keyed hash of `drawn_for` of the last draw, by which `forget_draws` finds the row; empty if there was none.
     drawn_for = models.CharField(max_length=64, blank=True)
 
     class Meta:
@@ -37,22 +37,22 @@ class BudgetUse(models.Model):
 
 @dataclass(frozen=True)
 class Budget:
-    """`limit` draws in any `seconds`. Draws that were refused do not count."""
+    """`limit` draws in any period of `seconds`. Refused draws do not count."""
 
     name: str
     limit: int
     seconds: int
 
     def draw(self, subject: str, *, drawn_for: str = "") -> None:
-        """Take one. Before the thing is done: calls at the same time cannot overdraw. Raises RateLimitedError.
+        """Count a draw, before the limited action, so that concurrent calls cannot exceed it. Raises RateLimitedError.
 
-        Inside a transaction the draw is undone with it. `drawn_for`: what `forget_draws` can later be asked of.
+        A rollback of the surrounding transaction undoes the draw. `drawn_for` is a key for `forget_draws`.
         """
         key, now = _key(self.name, subject), timezone.now()
         if use := BudgetUse.objects.filter(key=key).first():
-            self._recent(use, now)  # a flood that is refused writes nothing
+            self._recent(use, now)  # checked before the upsert, so that refused draws write nothing
         with transaction.atomic():
-            # The upsert locks the row to the end of the transaction (SQLite: the whole database).
+            # The upsert locks the row until the end of the transaction (on SQLite: the whole database).
             fresh = BudgetUse(key=key, ends_at=now + dt.timedelta(seconds=self.seconds))
             BudgetUse.objects.bulk_create(
                 [fresh], update_conflicts=True, unique_fields=["key"], update_fields=["ends_at"]
@@ -63,7 +63,7 @@ class Budget:
             use.save(update_fields=["drawn_at", "drawn_for"])
 
     def give_back(self, subject: str) -> None:
-        """Return the last draw: the thing turned out not to count."""
+        """Undo the last draw, if the action turns out not to count."""
         with transaction.atomic():
             use = BudgetUse.objects.select_for_update().filter(key=_key(self.name, subject)).first()
             if use is not None:
@@ -71,11 +71,11 @@ class Budget:
                 use.save(update_fields=["drawn_at"])
 
     def clear(self, subject: str) -> None:
-        """Forget all that was drawn."""
+        """Delete all draws of the subject."""
         BudgetUse.objects.filter(key=_key(self.name, subject)).delete()
 
     def _recent(self, use: BudgetUse, now: dt.datetime) -> list[float]:
-        """The draws that count now. Raises RateLimitedError, with the time until there is room, when they are all."""
+        """Return the draws inside the window. Raises RateLimitedError, with the seconds to wait, if it is full."""
         times = [drawn for drawn in use.drawn_at if drawn > now.timestamp() - self.seconds]
         if len(times) >= self.limit:
             raise RateLimitedError(math.ceil(times[-self.limit] + self.seconds - now.timestamp()))
@@ -84,14 +84,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class CachedBudget:
-    """`limit` draws in each window of `seconds`, for what costs little and should write nothing."""
+    """`limit` draws in each fixed window of `seconds`, for cheap actions that should not write to the database."""
 
     name: str
     limit: int
     seconds: int
 
     def draw(self, subject: str) -> None:
-        """Take one. Raises RateLimitedError."""
+        """Count one draw. Raises RateLimitedError."""
         key, rate = _key(self.name, subject), f"{self.limit}/{self.seconds}s"
         usage = get_usage(None, group=self.name, key=lambda *_: key, rate=rate, increment=True)
         if usage and usage["should_limit"]:
@@ -99,7 +99,7 @@ class CachedBudget:
 
 
 def forget_draws(drawn_for: str) -> None:
-    """Forget all that was drawn by subjects whose last draw was for this."""
+    """Delete the draws of all subjects whose last draw was made with this `drawn_for`."""
     BudgetUse.objects.filter(drawn_for=_key("for", drawn_for)).delete()
 
 
@@ -108,13 +108,13 @@ def _key(name: str, subject: str) -> str:
 
 
 def purge_budgets(*, now: dt.datetime) -> int:
-    """Remove the rows in which nothing counts any more; how many."""
-    over = BudgetUse.objects.filter(ends_at__lt=now)
+    """Delete expired rows, and return their number."""
+    expired = BudgetUse.objects.filter(ends_at__lt=now)
     removed = 0
     while True:
         with transaction.atomic():
-            # Rows that a draw holds are left to the next run: two transactions never wait for each other.
-            keys = list(over.select_for_update(skip_locked=True).values_list("key", flat=True)[:_PURGED_AT_ONCE])
+            # Rows that a draw has locked are left to the next run, so that no two transactions wait for each other.
+            keys = list(expired.select_for_update(skip_locked=True).values_list("key", flat=True)[:_PURGE_BATCH_SIZE])
             removed += BudgetUse.objects.filter(key__in=keys).delete()[0]
-        if len(keys) < _PURGED_AT_ONCE:
+        if len(keys) < _PURGE_BATCH_SIZE:
             return removed

@@ -1,14 +1,14 @@
-"""Counts of days that are over: what the charts of operation are drawn from, and what a total goes back to.
+"""Daily counts of past days, for the operator's charts and for totals.
 
-A day (UTC) is counted once, after it has ended (contacts_project.operation.figures); then its rows may go from the
-tables that they were counted in.
+A day (UTC) is counted once, after it has ended (contacts_project.operation.figures). From then on the counted rows may
+be purged from their tables.
 """
 
 from django.db import models
 
 
 class DailyCount(models.Model):
-    """How often something happened on a day: `key` tells apart what `name` counts (channel/state/code, say)."""
+    """How often something happened on a day. `key` is a subdivision of `name`, for instance channel/state/code."""
 
     day = models.DateField()
     name = models.CharField(max_length=20)

@@ -1,17 +1,17 @@
-"""What the service refuses, in words for people: raised by whoever finds out, whoever asked.
+"""Domain errors with messages for users, independent of HTTP.
 
-Nothing here knows of HTTP. `contacts_project.kernel.api.errors` says with which status and code the API answers each.
-Apps derive their own from these, and put them beside the services that raise them.
+`contacts_project.kernel.api.errors` maps them to statuses and codes of the API. Apps define subclasses beside the
+services that raise them.
 """
 
 UNKNOWN_ID = "There is no such record."
 
 
 class DomainError(Exception):
-    """A refusal. `message` of the class is what is said unless whoever raises it says more.
+    """Base class. `message` of the class is the default message.
 
-    `field`: the part of what was handed in that is refused (dotted path), where it is one. `retry_after`: the seconds
-    after which another try may go through, where they are known.
+    `field` is the dotted path of the invalid part of the input, if there is one. `retry_after` is the number of seconds
+    after which a retry may succeed, if known.
     """
 
     message = "The request cannot be carried out."
@@ -24,7 +24,7 @@ class DomainError(Exception):
 
 
 class FieldError(DomainError):
-    """One field (dotted path) of what was handed in is not as it must be."""
+    """One field of the input is invalid; `field` is its dotted path."""
 
     field: str
 
@@ -36,7 +36,7 @@ class FieldError(DomainError):
 
 
 class MissingError(DomainError):
-    """The account has no such record, or none any more."""
+    """The account has no such record, or it has been deleted."""
 
     message = "Not found."
 
@@ -48,7 +48,7 @@ class NotDeletedError(DomainError):
 
 
 class StaleError(DomainError):
-    """The record has been changed since the caller read it, who asked for the write only if it had not."""
+    """A conditional write (If-Match) of a record that has been changed since the caller read it."""
 
     message = "This record has been changed meanwhile. Nothing was written: look at what it is now, and try again."
 
@@ -58,7 +58,7 @@ class PlanLimitError(DomainError):
 
 
 class UnavailableError(DomainError):
-    """The service cannot do it now, and kept nothing of it; `retry_after` in seconds."""
+    """The service cannot handle the request now, and has stored nothing of it; `retry_after` in seconds."""
 
     message = "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
     retry_after: int

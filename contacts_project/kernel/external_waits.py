@@ -1,7 +1,7 @@
-"""Waiting for somebody else's server without keeping others from being served.
+"""Waiting for other servers without occupying a thread of the web server.
 
-The web server says for each request what is to be done while its thread waits (server.thread_queues): another
-request runs in its stead. In other processes, and where a wait is part of one already, nothing is done.
+For each request the web server sets `release_thread` (server.thread_queues): while the thread of the request waits,
+another request runs in its place. In other processes, and inside another `external_wait`, nothing happens.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,17 +14,18 @@ release_thread: ContextVar[Callable[[], AbstractContextManager[None]] | None] = 
 
 
 class TooManyExternalWaitsError(Exception):
-    """As many requests as may wait for other servers do so already."""
+    """The limit of requests that wait for other servers is reached."""
 
 
 @contextmanager
 def external_wait() -> Iterator[None]:
-    """Around what waits for the network. Raises TooManyExternalWaitsError, a 503, before anything is done."""
-    released = release_thread.get()
-    if released is None:
+    """Wrap code that waits for the network. Raises TooManyExternalWaitsError, a 503, before the block runs."""
+    release = release_thread.get()
+    if release is None:
         yield
         return
-    with released():
+    with release():
+        # A nested external_wait must not release the thread again.
         token = release_thread.set(None)
         try:
             yield

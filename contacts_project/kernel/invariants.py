@@ -1,7 +1,7 @@
-"""What must hold of the stored data, whoever wrote it; `manage.py doctor --deep` looks for what breaks it.
+"""Invariants of the stored data. `manage.py doctor --deep` checks them.
 
-Each app registers its own in `<app>/invariants.py`. A finder yields what is broken by ids, never by contents, and holds
-no more rows than a chunk in memory.
+Each app registers its own in `<app>/invariants.py`. A finder yields ids of rows that violate the invariant, never their
+contents, and keeps at most one chunk of rows in memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Finder)
 
 @dataclass(frozen=True)
 class Breach:
-    """An invariant that does not hold: what is broken, how many there are, the first of them, and how to mend it."""
+    """A violated invariant: what is broken, the number of violations, the first of them, and how to repair them."""
 
     what: str
     number: int
@@ -31,16 +31,16 @@ class Breach:
 
 @dataclass(frozen=True)
 class Invariant:
-    """`broken` says in the plural what `find` finds."""
+    """`broken` describes, in the plural, what `find` yields."""
 
     broken: str
     find: Finder
     hint: str
 
     def breach(self) -> Breach | None:
-        """What breaks it now; None where it holds."""
+        """Return the current violations; None if there are none."""
         found = iter(self.find())
-        examples = tuple(str(one) for one in islice(found, EXAMPLES))
+        examples = tuple(str(violation) for violation in islice(found, EXAMPLES))
         number = len(examples) + sum(1 for _ in found)
         return Breach(self.broken, number, examples, self.hint) if examples else None
 
@@ -49,7 +49,7 @@ _invariants: list[Invariant] = []
 
 
 def invariant(broken: str, *, hint: str = NOT_OURS) -> Callable[[F], F]:
-    """Register a finder."""
+    """Decorator that registers a finder. `broken` and `hint` are shown to the operator."""
 
     def register(find: F) -> F:
         _invariants.append(Invariant(broken, find, hint))
@@ -59,19 +59,19 @@ def invariant(broken: str, *, hint: str = NOT_OURS) -> Callable[[F], F]:
 
 
 def breaches(word: str = "") -> Iterator[Breach]:
-    """Look at everything, or at what is named with `word`; each invariant that does not hold, as it is found."""
-    for one in _invariants:
-        if word in one.broken and (breach := one.breach()):
+    """Check all invariants, or those with `word` in their description, and yield each that is violated."""
+    for registered in _invariants:
+        if word in registered.broken and (breach := registered.breach()):
             yield breach
 
 
 def ids_of(rows: "QuerySet[Any, Any]") -> Iterator[object]:
-    """The keys of the rows, read as they are asked for."""
+    """Yield the primary keys of the rows, without loading all of them into memory."""
     yield from rows.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK)
 
 
 def in_chunks(rows: "QuerySet[Any, Any]") -> Iterator[list[Any]]:
-    """The rows in the order of their keys, some at a time: each chunk is a statement of its own."""
+    """Yield the rows in lists of CHUNK, ordered by primary key. Each chunk is a separate query."""
     rows = rows.order_by("pk")
     chunk = list(rows[:CHUNK])
     while chunk:

@@ -1,7 +1,7 @@
-"""Files in an S3-compatible store, by django-storages. Imported only if PHOTO_STORAGE is set: boto3 takes memory.
+"""Files in an S3-compatible store, with django-storages. Imported only if PHOTO_STORAGE is set, as boto3 needs memory.
 
-An unreachable store raises StorageUnavailableError, which the API answers like a full disk: 503 `unavailable`, and
-nothing was stored.
+If the store is unreachable, StorageUnavailableError is raised. As with a full disk, the API responds with 503
+`unavailable`, and nothing is stored.
 """
 
 import errno
@@ -21,33 +21,34 @@ from storages.backends.s3 import S3Storage
 
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound.policy import Policy
+from contacts_project.kernel.outbound.ranges import IPAddress
 from contacts_project.kernel.outbound.sockets import system_resolve
 from contacts_project.kernel.storage import StorageUnavailableError
 
 CONNECT_SECONDS, READ_SECONDS = 5, 10
-#: After a failure nobody else waits for the store for so long: they are told at once.
+#: After a failure, all requests fail at once for this long instead of each waiting for a timeout.
 PAUSE_SECONDS = 5
 MAX_FILE_BYTES = 16 * 1024 * 1024
 
 
 class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
-    """One bucket at one host. Names are paths, as on a disk; an object is there whole or not at all."""
+    """One bucket at one host. Names are paths, as on a disk. The store writes objects atomically."""
 
     def __init__(self, **options: Any) -> None:
         self.scheme: str = options.pop("scheme")
         self.host: str = options.pop("host")
         super().__init__(**options, file_overwrite=True)
-        self._made: Any = None
+        self._connection: Any = None
         self._lock = threading.Lock()
-        self._away_until = 0.0
+        self._unavailable_until = 0.0
 
     @property
     def connection(self) -> Any:
-        """One for all threads: only its client is used, which they may share."""
+        """The boto3 resource, shared by all threads: only its client is used, which is thread-safe."""
         with self._lock:
-            if self._made is None:
-                self._made = self._connect()
-            return self._made
+            if self._connection is None:
+                self._connection = self._connect()
+            return self._connection
 
     def _connect(self) -> Any:
         session = boto3.session.Session(self.access_key, self.secret_key, region_name=self.region_name)
@@ -58,7 +59,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
             proxies={},
             signature_version="s3v4",
             s3={"addressing_style": "path"},
-            request_checksum_calculation="when_required",  # other stores than AWS do not know the newer ones
+            request_checksum_calculation="when_required",  # other stores than AWS do not support the newer ones
             response_checksum_validation="when_required",
             max_pool_connections=32,
         )
@@ -68,20 +69,25 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
         return resource
 
     def _check_request(self, request: Any, **kwargs: Any) -> None:
-        """Nothing goes to another host, whatever the store answers; plain http to the allowed networks alone."""
+        """Block requests to other hosts, e.g. after a redirect, and plain http except to the allowed networks."""
         if not request.url.startswith(f"{self.scheme}://{self.host}/"):
             raise StorageUnavailableError(errno.EIO, "The store of photos sends us to another host.")
         if self.scheme == "http":
             policy = Policy.parse(settings.OUTBOUND_ALLOWED_NETWORKS)
             host, _, port = self.host.rpartition(":") if ":" in self.host.rpartition("]")[2] else (self.host, "", "80")
-            for address in _addresses(host.strip("[]"), int(port)):
+            host = host.strip("[]")
+            try:
+                addresses: list[IPAddress] = [ipaddress.ip_address(host)]
+            except ValueError:
+                addresses = system_resolve(host, int(port))
+            for address in addresses:
                 if not policy.allows_network(address):
                     raise StorageUnavailableError(errno.EIO, f"PHOTO_STORAGE: {address} is in no allowed network.")
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
-        """Around each request: what the store's absence is told as."""
-        if time.monotonic() < self._away_until:
+    def _map_errors(self) -> Iterator[None]:
+        """Wraps each request. Raises StorageUnavailableError, or FileNotFoundError for a missing object."""
+        if time.monotonic() < self._unavailable_until:
             raise StorageUnavailableError(errno.EIO, "The store of photos is away.")
         try:
             with external_wait():
@@ -95,11 +101,11 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
         except (BotoCoreError, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
-            self._away_until = time.monotonic() + PAUSE_SECONDS
+            self._unavailable_until = time.monotonic() + PAUSE_SECONDS
             raise StorageUnavailableError(errno.EIO, f"The store of photos is away ({type(error).__name__}).") from None
 
     def _open(self, name: str, mode: str = "rb") -> "File[bytes]":
-        with self._asking():
+        with self._map_errors():
             found = self.connection.meta.client.get_object(Bucket=self.bucket_name, Key=name)
             content = found["Body"].read(MAX_FILE_BYTES + 1)
         return ContentFile(content, name=name)
@@ -107,46 +113,39 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
     def _save(self, name: str, content: "File[bytes]") -> str:
         body = b"".join(content.chunks())
         kind = "image/jpeg" if name.endswith(".jpg") else "application/octet-stream"
-        with self._asking():
+        with self._map_errors():
             self.connection.meta.client.put_object(Bucket=self.bucket_name, Key=name, Body=body, ContentType=kind)
         return name
 
     def exists(self, name: str) -> bool:
         try:
-            with self._asking():
+            with self._map_errors():
                 self.connection.meta.client.head_object(Bucket=self.bucket_name, Key=name)
         except FileNotFoundError:
             return False
         return True
 
     def delete(self, name: str) -> None:
-        with self._asking():
+        with self._map_errors():
             self.connection.meta.client.delete_object(Bucket=self.bucket_name, Key=name)
 
     def listdir(self, name: str) -> tuple[list[str], list[str]]:
-        with self._asking():
+        with self._map_errors():
             found: tuple[list[str], list[str]] = super().listdir(name)
             return found
 
     def size(self, name: str) -> int:
-        with self._asking():
+        with self._map_errors():
             return int(super().size(name))
 
     def get_modified_time(self, name: str) -> Any:
-        with self._asking():
+        with self._map_errors():
             return super().get_modified_time(name)
 
     def check(self) -> None:
-        """Raise StorageUnavailableError unless the bucket answers to our key."""
+        """Raise StorageUnavailableError unless the bucket exists and the credentials give access to it."""
         try:
-            with self._asking():
+            with self._map_errors():
                 self.connection.meta.client.head_bucket(Bucket=self.bucket_name)
         except FileNotFoundError:
             raise StorageUnavailableError(errno.EIO, "The store of photos has no such bucket.") from None
-
-
-def _addresses(host: str, port: int) -> list[Any]:
-    try:
-        return [ipaddress.ip_address(host)]
-    except ValueError:
-        return list(system_resolve(host, port))

@@ -1,9 +1,8 @@
-"""What every list of the admin has in common: it is read, its cost is bounded, and nothing is asked of it but what it
-offers.
+"""Base classes of the lists in the admin: read-only, of bounded cost, and filtered only by what they offer.
 
-Django's admin takes any column of the table as a filter (`?password__startswith=`), counts all rows, and sorts by any
-column. Here a list takes its own filters and no other lookup, counts so far and no further, and sorts by columns that
-say so in `sortable_by`.
+Django's admin accepts any column of the table as a filter (`?password__startswith=`), counts all rows, and sorts by any
+column. These lists accept their own filters only, count up to MAX_COUNTED_ROWS, and sort by the columns in
+`sortable_by`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +19,12 @@ from django.utils.html import format_html
 
 from contacts_project.kernel.errors import DomainError
 
-# Beyond it nobody pages: they filter or search.
+# No operator pages beyond this many rows; they filter or search.
 MAX_COUNTED_ROWS = 100_000
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # as OperatorAdmin
-    """Counts the rows of an index so far and no further."""
+    """Counts at most MAX_COUNTED_ROWS."""
 
     @cached_property
     def count(self) -> int:
@@ -34,12 +33,12 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # as OperatorAdmin
 
 
 class BoundedChangeList(ChangeList):
-    """A page of a list, with `notes` on its rows: what other tables say of them, in one query for all of a kind."""
+    """A page of a list, with `row.notes` from `notes_on`: data of other tables, loaded for all rows at once."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows = list(self.result_list)
-        self.result_list = rows  # read once
+        self.result_list = rows  # evaluated only once, so that these rows keep their notes
         notes = self.model_admin.notes_on(rows)  # type: ignore[attr-defined]  # an OperatorAdmin
         for row in rows:
             row.notes = notes.get(row.pk, {})
@@ -49,7 +48,7 @@ class BoundedChangeList(ChangeList):
 
 
 class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django cannot subscript it at run time
-    """A list to look at. `notes_on` adds what other tables say of the rows of a page, as `row.notes`."""
+    """A read-only list. `notes_on` loads data of other tables for the rows of a page, as `row.notes`."""
 
     list_per_page = 50
     list_max_show_all = 200
@@ -64,7 +63,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
         return BoundedChangeList
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
-        """By primary key."""
+        """Return the notes of the rows, by primary key."""
         return {}
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
@@ -74,7 +73,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
         return row
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """The filters of the list, and no other column."""
+        """Allow the filters of the list and no other column."""
         return lookup in self._own_lookups()
 
     def _own_lookups(self) -> Iterable[str]:
@@ -94,7 +93,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
         return False
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Who may use the actions of the list."""
+        """Whether the user may run the actions of the list. Viewing it does not need this permission."""
         return super().has_change_permission(request)
 
     @admin.display(description="account")
@@ -105,7 +104,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
     def report_action(
         self, request: HttpRequest, done: list[Any], refused: list[tuple[Any, DomainError]], what: str
     ) -> None:
-        """Log what an action has done, each row by itself, and say what became of all."""
+        """Log the change of each row, and show how many rows were changed and which were refused."""
         for row in done:
             self.log_change(request, row, what)
         if done:
@@ -117,14 +116,14 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
 
 
 def account_link(user: Any) -> str:
-    """The address of an account, leading to its page."""
+    """Return a link to an account, with its mail address as the text."""
     return format_html('<a href="{}">{}</a>', reverse("admin:accounts_user_change", args=[user.pk]), user.email)
 
 
 class WordFilter(admin.SimpleListFilter):
-    """A filter of a few words; what is none of them filters nothing.
+    """A filter with a few choices; any other value filters nothing.
 
-    A subclass gives `words`, and the `column` that holds one of them, or a `narrow` of its own.
+    A subclass defines `words`, the choices, and the `column` to compare with, or overrides `narrow`.
     """
 
     words: ClassVar[tuple[tuple[str, str], ...]] = ()

@@ -1,4 +1,4 @@
-"""HTML pages: all extend templates/page.html."""
+"""Rendering of HTML pages. All extend templates/page.html."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from django.utils import translation
 def render_page(
     request: HttpRequest | None, template: str, context: Mapping[str, Any], *, language: str, status: int = 200
 ) -> HttpResponse:
-    """The page in the reader's language. Without a request it has no CSRF token, and nobody is signed in on it."""
+    """Render a page in `language`. Without a request it has no CSRF token and no signed-in user."""
     with translation.override(language):
         html = render_to_string(template, {"language": language, **context}, request=request)
     response = HttpResponse(html, status=status)
-    # Addresses of pages hold tokens. Not `no-referrer`: with it browsers post our forms with `Origin: null`, which the
-    # CSRF check refuses.
+    # URLs of pages contain tokens, which other sites must not see. Not `no-referrer`: with it browsers post our forms
+    # with `Origin: null`, which the CSRF check refuses.
     response["Referrer-Policy"] = "same-origin"
     return response

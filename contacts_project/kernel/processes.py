@@ -1,4 +1,4 @@
-"""Processes by a name that is given once: to see at once that whoever held something was killed."""
+"""Process identities that are never reused, to detect that the holder of a lease or message was killed."""
 
 import os
 import socket
@@ -8,17 +8,17 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """The name of the process that asks, `machine:pid:start`; after a fork the child has its own."""
-    return _name(os.getpid())
+    """Return the identity of the calling process, `machine:pid:start`. A forked child has another."""
+    return _identify(os.getpid())  # the pid is the cache key, so that a child does not inherit the identity
 
 
 @cache
-def _name(pid: int) -> str:
+def _identify(pid: int) -> str:
     return f"{_machine()}:{pid}:{start_of(pid)}"
 
 
 def is_gone(process: str) -> bool:
-    """Whether the very process has ended; one of another machine never has, as far as can be seen from here."""
+    """Whether the process has ended. False for processes of other machines, which cannot be checked from here."""
     machine, _, rest = process.partition(":")
     pid, _, started = rest.partition(":")
     return machine == _machine() and pid.isdigit() and start_of(int(pid)) != started
@@ -26,7 +26,7 @@ def is_gone(process: str) -> bool:
 
 @cache
 def _machine() -> str:
-    """What tells apart where numbers of processes mean the same: the running kernel and its namespace of them."""
+    """Identify the pid namespace: boot id of the kernel and inode of the namespace; the host name without /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -35,18 +35,19 @@ def _machine() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When the process started, in the system's units; empty when it is gone or waits to be reaped."""
+    """Return the start time of the process in units of the system; empty if it has ended or is a zombie."""
     try:
+        # The name of the program, in parentheses, may itself contain spaces and parentheses.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except FileNotFoundError:
-        return "" if Path("/proc/self/stat").exists() else _by_ps(pid)
+        return "" if Path("/proc/self/stat").exists() else _read_start_with_ps(pid)
     except ProcessLookupError:
-        return ""
+        return ""  # it ended between open and read
     return "" if fields[0] in "ZX" else fields[19]
 
 
-def _by_ps(pid: int) -> str:
-    """The same where there is no /proc (macOS, BSD)."""
+def _read_start_with_ps(pid: int) -> str:
+    """Return the start time on systems without /proc (macOS, BSD)."""
     command = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed but for a number
     return answer.stdout.strip()

@@ -1,4 +1,4 @@
-"""How many requests of a heavy kind one process works on at a time, so that threads are left for all the others."""
+"""Limits on heavy operations that run in one process at the same time, so that threads are left for other requests."""
 
 import threading
 from collections.abc import Iterator
@@ -8,17 +8,19 @@ from contacts_project.kernel.errors import UnavailableError
 
 
 class Slots:
-    """`number` at a time; `waiting` more wait up to `seconds` for one of them; whoever comes then is refused."""
+    """`number` slots. Up to `waiting` callers wait up to `seconds` for one; others get UnavailableError at once."""
 
     def __init__(self, number: int, *, waiting: int, seconds: float, message: str) -> None:
         self.seconds, self.message = seconds, message
         self._free = threading.BoundedSemaphore(number)
-        self._admitted = threading.BoundedSemaphore(waiting)
+        self._waiting = threading.BoundedSemaphore(waiting)
 
     @contextmanager
     def acquire(self, *, wait_forever: bool = False) -> Iterator[None]:
-        """Hold a slot for as long as the block lasts. Raises UnavailableError, unless `wait_forever`: for those whose
-        number is bounded elsewhere."""
+        """Hold a slot for the length of the block. Raises UnavailableError.
+
+        With `wait_forever` it never does; for callers whose number is limited elsewhere.
+        """
         if wait_forever:
             self._free.acquire()
         elif not self._free.acquire(blocking=False):
@@ -29,15 +31,15 @@ class Slots:
             self._free.release()
 
     def _wait(self) -> None:
-        if not self._admitted.acquire(blocking=False):
-            raise self._refusal()
+        if not self._waiting.acquire(blocking=False):
+            raise self._unavailable_error()
         try:
             if not self._free.acquire(timeout=self.seconds):
-                raise self._refusal()
+                raise self._unavailable_error()
         finally:
-            self._admitted.release()
+            self._waiting.release()
 
-    def _refusal(self) -> UnavailableError:
+    def _unavailable_error(self) -> UnavailableError:
         return UnavailableError(self.message, retry_after=10)
 
 

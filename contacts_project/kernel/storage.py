@@ -1,4 +1,4 @@
-"""Files on this machine's disk that are there whole or not at all; what a store elsewhere raises when it is away."""
+"""Atomic storage of files on the local disk, and the error that remote storage raises."""
 
 import os
 import tempfile
@@ -8,18 +8,18 @@ from pathlib import Path
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
 
-#: How the names of files end that are being written; a crash may leave one.
+#: Suffix of files that are being written. A crash may leave one behind.
 PART_SUFFIX = ".part"
 
 
 class StorageUnavailableError(OSError):
-    """The store of photos does not answer, or refuses. As a failing disk: what was asked for is `unavailable`."""
+    """The store of photos is unreachable or refuses a request. An OSError like those of a failing disk, hence a 503."""
 
 
 class DurableFileStorage(FileSystemStorage):
-    """Writes aside, syncs, and renames: a full disk or a crash leaves no half file under the name.
+    """Writes to a temporary file, syncs and renames it: a full disk or a crash leaves no partial file under the name.
 
-    A file of the same name is replaced. Nobody but the service's user may read one.
+    An existing file is replaced. Only the user of the service can read the files.
     """
 
     def __init__(self, **options: object) -> None:
@@ -28,26 +28,26 @@ class DurableFileStorage(FileSystemStorage):
     def _save(self, name: str, content: "File[bytes]") -> str:
         path = Path(self.path(name))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
         try:
-            with os.fdopen(number, "wb") as file:
+            with os.fdopen(descriptor, "wb") as file:
                 for chunk in content.chunks():
                     file.write(chunk)
                 file.flush()
-                os.fsync(number)
-            Path(aside).replace(path)
+                os.fsync(descriptor)
+            Path(temporary).replace(path)
         except BaseException:
             with suppress(OSError):
-                Path(aside).unlink()
+                Path(temporary).unlink()
             raise
         _sync_folder(path.parent)
         return name
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last, too."""
-    number = os.open(folder, os.O_RDONLY)
+    """Sync the folder: without this, a power failure can undo the rename even though the file is synced."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(number)
+        os.fsync(descriptor)
     finally:
-        os.close(number)
+        os.close(descriptor)

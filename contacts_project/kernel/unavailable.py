@@ -1,4 +1,4 @@
-"""Which failures are 503 `unavailable` (open points, section 1): the database locked or away, a disk or queue full."""
+"""Which exceptions are a 503 `unavailable` (open points, section 1): database locked or down, disk or queue full."""
 
 import errno
 import sqlite3
@@ -10,9 +10,9 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from contacts_project.kernel.external_waits import TooManyExternalWaitsError
 
-# Of SQLite's errors those that have nothing to do with the statement (https://sqlite.org/rescode.html); the others,
-# such as "no such table", come as the same exception and are faults of ours.
-_SQLITE = {
+# The SQLite errors that do not depend on the statement (https://sqlite.org/rescode.html). Others, such as "no such
+# table", are raised as the same exception class and are bugs.
+_SQLITE_CODES = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_READONLY,
@@ -21,29 +21,32 @@ _SQLITE = {
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
 }
-_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+_DISK_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Whether `error` says that something the service stands on is locked, away or full."""
-    return any(map(_is_one, _causes(error)))
+    """Whether the error, or one of its causes, means that a service or disk is locked, unreachable or full."""
+    return any(map(_means_unavailable, _iter_causes(error)))
 
 
-def _is_one(error: BaseException) -> bool:
+def _means_unavailable(error: BaseException) -> bool:
     if isinstance(error, BrokerError | TooManyExternalWaitsError):
         return True
     if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE  # the low byte; the rest refines it
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_CODES  # the low byte is the primary result code
     if isinstance(error, OperationalError | InterfaceError):
-        return not isinstance(error.__cause__, sqlite3.Error)  # PostgreSQL: all of them are of the server's making
+        return not isinstance(
+            error.__cause__, sqlite3.Error
+        )  # PostgreSQL raises these only for the server or connection
     if isinstance(error, OSError):
-        return error.errno in _DISK
-    redis = sys.modules.get("redis.exceptions")  # not imported where there is none: it takes memory
+        return error.errno in _DISK_ERRNOS
+    # Looked up instead of imported: an instance without Redis saves the memory.
+    redis = sys.modules.get("redis.exceptions")
     return redis is not None and isinstance(error, redis.ConnectionError | redis.TimeoutError)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and those it was raised from: Django's and kombu's wrap the driver's."""
+def _iter_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and its causes: errors of Django and kombu wrap those of the driver."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -64,7 +64,7 @@ def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
 
 @pytest.mark.django_db
 def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "_PURGED_AT_ONCE", 4)
+    monkeypatch.setattr(budgets, "_PURGE_BATCH_SIZE", 4)
     with time_machine.travel(NOON, tick=False) as clock:
         for number in range(9):
             THREE.draw(f"old {number}")
