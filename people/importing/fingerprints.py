@@ -33,14 +33,11 @@ def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
     memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
     for person_id, group_id in memberships.values_list("person_id", "group_id"):
         groups[person_id].append(str(group_id))
-    return {key: _digest([_editable_values(person), dates[key], groups[key]]) for key, person in rows.items()}
+    values = {key: [_editable_values(person), dates[key], groups[key]] for key, person in rows.items()}
+    return {key: hashlib.sha256(orjson.dumps(value)).hexdigest() for key, value in values.items()}
 
 
 def _editable_values(person: Person) -> list[Any]:
     # Only the keys that a user can write: the geocoder adds others to an address.
     documents = ([[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in SHAPES.items())
     return [*(getattr(person, name) for name in _SCALARS), *documents]
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(orjson.dumps(value)).hexdigest()

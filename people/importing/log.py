@@ -129,6 +129,7 @@ class ImportLog:
         """Store the final `counts` of the receipt and that the whole file has been read."""
         ended_at = timezone.now()
         columns = {**_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
+        # If no batch has written anything, the row of the import does not exist yet.
         if not self._rows.update(**columns):
             self._insert(columns)
 

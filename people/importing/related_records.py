@@ -104,11 +104,13 @@ class RelatedRecords:
         for interaction, keys in rows:
             present = [key for key in keys if key in existing_people]
             row = self._build_interaction(interaction)
+            # Skipped if one participant has the same interaction already: the same file may be imported again.
             for key in present:
                 if (key, row.at, row.kind, row.title, row.notes) in existing:
                     break
             else:
                 if present:
+                    # setdefault, because the file itself may contain the same interaction twice.
                     new.setdefault((tuple(present), row.at, row.kind, row.title, row.notes), (row, present))
         if not new:
             return

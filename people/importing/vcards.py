@@ -111,6 +111,7 @@ class _Session:
             return [_failed(item, UNDONE) for item in items]
         if len(items) == 1:
             return [_failed(items[0], "this record could not be stored")]
+        # The database refuses a whole batch for one bad card, so import the cards one by one.
         return [outcome for item in items for outcome in self.store([item])]
 
     def _store(self, items: list[Item]) -> list[Outcome]:

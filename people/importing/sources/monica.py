@@ -72,6 +72,7 @@ class Monica:
                 return
             draft = Draft(self.days)
             key = get_text(contact, "uuid")
+            # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             self._fill(draft, contact)
             yield draft.build_result(index, what="contact", key=key)

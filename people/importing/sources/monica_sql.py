@@ -13,6 +13,7 @@ from people.importing.sources.encodings import detect_encoding
 
 Rows = dict[str, list[dict[str, Any]]]
 
+# The patterns use possessive quantifiers, so that a hostile file cannot cause backtracking.
 _STRING = r"'(?:[^'\\]++|\\.|'')*+'"
 _SPACE = re.compile(r"(?:\s++|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z))*+")
 _INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+`?(\w{1,64})`?\s*\(([^()';]{1,5000})\)\s*VALUES\s*", re.IGNORECASE)

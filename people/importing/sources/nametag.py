@@ -52,6 +52,7 @@ class Nametag:
                 return
             draft = Draft(self.days)
             key = get_text(person, "id")
+            # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = get_text(person, "uid")[:200] or (f"nametag:{key}" if key and len(key) <= 100 else None)
             self._fill(draft, person)
             yield draft.build_result(index, what="person", key=key)
