@@ -17,7 +17,7 @@ from contacts_project.kernel.errors import PlanLimitError
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
 from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge
 from people.merging.related_rows import UndoConflictError
-from people.merging.scalars import OVERRIDABLE
+from people.merging.scalars import OVERRIDABLE_COLUMNS
 from people.models import MergeRecord
 from people.projection import serialize_people
 
@@ -26,10 +26,10 @@ class FieldOverridesSerializer(PersonChangeSerializer):
     """Single-valued Person fields with the values that the merged person is to have; null clears."""
 
     def get_fields(self) -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
-        return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE}
+        return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE_COLUMNS}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE)):
+        if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE_COLUMNS)):
             raise serializers.ValidationError({key: ["This field cannot be overridden."] for key in sorted(unknown)})
         values: dict[str, Any] = super().to_internal_value(data)
         return values

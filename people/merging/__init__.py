@@ -1,5 +1,5 @@
-"""What merging two people means, part by part; people.merging.merge does it in one transaction.
+"""Merging two people, one module for each kind of data; people.merging.merge runs them all in one transaction.
 
-Each part returns what it has changed, as JSON, and can take that back. Nothing of the secondary's own row is changed
-but that it is in the trash: what can be copied is copied, what has a life of its own (dates, relationships) moves.
+Each module returns its changes as JSON and can revert them. The secondary's own row is only moved to the trash: its
+field values are copied, while rows with an id of their own (dates, values, interactions, relationships) move.
 """

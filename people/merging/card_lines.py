@@ -1,10 +1,10 @@
-"""The lines of cards of a merged person: the primary's, and of the secondary's those that say what went over."""
+"""The vCard lines of a merged person: the primary's, plus the secondary's lines whose values the primary took over."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from people.fields.cards import SCALARS
-from people.merging.entries import same_entries
+from people.merging.entries import equal_entry_ids
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.vcard import KeptLine
@@ -13,44 +13,46 @@ from people.vcard.line_merge import missing_lines
 Line = Mapping[str, Any]
 
 _NAMES = tuple(column for column in NAME_COLUMNS if column != "nickname")
-# Column of each field that a line may say; N and FN say the whole name.
+# Columns by the field that a line is mapped to; N and FN hold the whole name.
 _COLUMNS = {field: (column,) for column, field in SCALARS.items()} | {"n": _NAMES, "fn": _NAMES, "photo": ("photo",)}
 
 
 def merge_lines(primary: Person, secondary: Person, moved_dates: Iterable[str]) -> list[Line]:
-    """Add the secondary's lines to the merged `primary` (not saved); returns those that were added."""
-    held = same_entries(primary, secondary) | {key: key for key in moved_dates}
-    mine = [_kept(line, line.get("id")) for line in primary.card_lines]
-    theirs = [
-        _kept(line, held.get(line.get("id", "")))
+    """Add the secondary's lines to the merged `primary` (not saved); returns the lines that were added."""
+    # A line of the secondary names an entry by id; in the merged person an equal entry may have another id.
+    entry_ids = equal_entry_ids(primary, secondary) | {key: key for key in moved_dates}
+    primary_lines = [_kept_line(line, line.get("id")) for line in primary.card_lines]
+    secondary_lines = [
+        _kept_line(line, entry_ids.get(line.get("id", "")))
         for line in secondary.card_lines
-        if _went_over(line, primary, secondary)
+        if _is_taken_over(line, primary, secondary)
     ]
-    added = [_stored(kept) for kept in missing_lines(mine, theirs)]
+    added = [_stored_line(kept) for kept in missing_lines(primary_lines, secondary_lines)]
     primary.card_lines = [*primary.card_lines, *added]
     return added
 
 
-def take_back(person: Person, added: Iterable[Line]) -> None:
+def revert(person: Person, added: Iterable[Line]) -> None:
     """Remove the added lines that are still there (not saved)."""
     lines = list(person.card_lines)
     for line in added:
+        # One at a time: a card may hold the same line twice, and the merge added only one of them.
         if line in lines:
             lines.remove(line)
     person.card_lines = lines
 
 
-def _went_over(line: Line, primary: Person, secondary: Person) -> bool:
-    """Whether the primary has what the line says of a single-valued field; of groups it has all."""
+def _is_taken_over(line: Line, primary: Person, secondary: Person) -> bool:
+    """Whether the merged primary has the line's values; a line without single-valued fields always counts."""
     columns = [column for field in line.get("fields", ()) for column in _COLUMNS.get(field, ())]
     return all(getattr(primary, column) == getattr(secondary, column) for column in columns)
 
 
-def _kept(line: Line, held: str | None) -> KeptLine:
-    return KeptLine(line["line"], tuple(line.get("fields", ())), {"id": held} if held else None)
+def _kept_line(line: Line, entry_id: str | None) -> KeptLine:
+    return KeptLine(line["line"], tuple(line.get("fields", ())), {"id": entry_id} if entry_id else None)
 
 
-def _stored(kept: KeptLine) -> Line:
+def _stored_line(kept: KeptLine) -> Line:
     line: dict[str, Any] = {"line": kept.text}
     if kept.fields:
         line["fields"] = list(kept.fields)

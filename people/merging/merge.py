@@ -1,7 +1,7 @@
 """Merging two people into one, and undoing it.
 
-A merge is remembered by what it changed (MergeRecord.image), not by a copy of both people: undoing puts that back and
-keeps whatever was edited elsewhere since.
+MergeRecord.image stores the changes of the merge, not a copy of both people: undoing reverts these changes and keeps
+later edits of everything else.
 """
 
 import datetime as dt
@@ -26,15 +26,15 @@ from people.signals import announce_deletion
 __all__ = [
     "AlreadyUndoneError",
     "UndoConflictError",
+    "delete_old_merges",
     "merge_people",
     "owners_of_old_merges",
-    "remove_old_merges",
     "undo_merge",
 ]
 
 
 class AlreadyUndoneError(DomainError):
-    """A merge is undone once."""
+    """The merge was undone before; a merge can be undone once."""
 
     message = "This merge has already been undone."
 
@@ -44,16 +44,21 @@ def merge_people(
 ) -> MergeRecord:
     """Merge the secondary into the primary and move it to the trash. `overrides`: values by column.
 
-    Both, and what the overrides name, are active rows that were read after `owner`: they are read again only where
-    somebody has written since. Raises FieldError (the same person, one that is gone, too many entries), PlanLimitError.
+    Both people, and the rows in `overrides`, must be active and loaded after `owner`: they are loaded again only if the
+    account was written to since. Raises FieldError (the same person twice, a deleted person, too many entries) and
+    PlanLimitError.
     """
     if primary.pk == secondary.pk:
         raise FieldError("secondaryId", "A person cannot be merged with itself.")
     with account_write(owner) as write:
         if not write.is_fresh:
-            primary = _active(owner, primary.pk, "primaryId")
-            secondary = _active(owner, secondary.pk, "secondaryId")
-            _check_type(overrides.get("relationship_to_user"))
+            primary = _load_active_person(owner, primary.pk, "primaryId")
+            secondary = _load_active_person(owner, secondary.pk, "secondaryId")
+            relationship_type = overrides.get("relationship_to_user")
+            if relationship_type and not (
+                RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk).exists()
+            ):
+                raise FieldError("fieldOverrides.relationshipToUserId", UNKNOWN_ID)
         # Compared with the count afterwards: an account beyond its plan may merge as long as it gets no more reminders.
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
@@ -69,7 +74,7 @@ def merge_people(
             "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": format_timestamp(now),
         }
-        # After the rest: which lines go over depends on the fields and dates that did.
+        # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
         image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
         secondary.deleted_at = now
         writer.flush()
@@ -83,9 +88,9 @@ def merge_people(
 
 
 def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
-    """Put both people back as they were before the merge.
+    """Revert the changes of a merge and take the secondary out of the trash.
 
-    Raises MissingError (no such merge, or beyond the retention period), AlreadyUndoneError, UndoConflictError,
+    Raises MissingError (no such merge, or older than the retention period), AlreadyUndoneError, UndoConflictError and
     PlanLimitError.
     """
     with account_write(owner) as write:
@@ -93,10 +98,11 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
         record = rows.find(merge_id)
         if record.undone_at is not None:
             raise AlreadyUndoneError
-        primary, secondary = _merged(record)
+        primary, secondary = _load_merged_people(record)
+        # The secondary counts as a person again.
         check_plan(owner, "people")
         reminders = reminders_in_plan(owner)
-        _put_back(PersonWriter(owner, write, now), primary, secondary, record.image)
+        _revert_merge(PersonWriter(owner, write, now), primary, secondary, record.image)
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
         record.undone_at = now
@@ -105,70 +111,62 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
 
 
 def owners_of_old_merges(now: dt.datetime) -> list[UUID]:
-    """The accounts with merges that are beyond undoing."""
+    """Ids of the accounts with merges older than the retention period, which cannot be undone any more."""
     old = MergeRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
     return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
 
 
-def remove_old_merges(owner_id: UUID, now: dt.datetime) -> int:
-    """Forget those of one account, inside the caller's transaction; returns how many."""
+def delete_old_merges(owner_id: UUID, now: dt.datetime) -> int:
+    """Delete the records of one account's old merges, in the caller's transaction; returns their number."""
     count: int = MergeRecord.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
     return count
 
 
-def _active(owner: User, person_id: UUID, field: str) -> Person:
+def _load_active_person(owner: User, person_id: UUID, field: str) -> Person:
     person: Person | None = Person.objects.active_rows.instance(owner_id=owner.pk, row_ids=[person_id])
     if person is None:
         raise FieldError(field, UNKNOWN_ID)
     return person
 
 
-def _check_type(chosen: Any) -> None:
-    """Raise where the type was deleted since the body was read."""
-    if chosen and not RelationshipType.objects.owned_by(chosen.owner_id).active().filter(pk=chosen.pk).exists():
-        raise FieldError("fieldOverrides.relationshipToUserId", UNKNOWN_ID)
-
-
-def _check_former_type(person: Person) -> None:
-    """Raise where what the person was to the user has been removed for good since."""
-    key = person.relationship_to_user_id
-    if key and not RelationshipType.objects.owned_by(person.owner_id).filter(pk=key).exists():
-        raise UndoConflictError("This merge cannot be undone any more: a relationship type was removed since.")
-
-
-def _merged(record: MergeRecord) -> tuple[Person, Person]:
-    """Both people, provided that they still are where the merge left them."""
+def _load_merged_people(record: MergeRecord) -> tuple[Person, Person]:
+    """The primary and the secondary. Raises UndoConflictError where one was deleted or restored since the merge."""
     primary, secondary = record.primary, record.secondary
     if primary is None or secondary is None or primary.deleted_at is not None:
         raise UndoConflictError("This merge cannot be undone any more: one of the two people was deleted.")
+    # Any other timestamp: the secondary was restored, and perhaps moved to the trash again.
     if format_timestamp(secondary.deleted_at) != record.image["deletedAt"]:
         raise UndoConflictError("This merge cannot be undone any more: the merged person was restored since.")
     return primary, secondary
 
 
-def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: dict[str, Any]) -> None:
+def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, image: dict[str, Any]) -> None:
     writer.edit(primary, secondary)
     changes = scalars.from_json(image["scalars"])
     if changed := scalars.conflicts(primary, changes):
         raise UndoConflictError(f"This merge cannot be undone any more: {', '.join(changed)} was changed since.")
-    scalars.take_back(primary, changes)
-    _check_former_type(primary)
-    entries.take_back(primary, image["documents"])
-    card_lines.take_back(primary, image.get("cardLines", ()))
-    related_rows.return_groups(primary, secondary, image["groups"])
-    related_rows.return_dates(primary, secondary, image["dates"])
-    related_rows.return_values(primary, secondary, image["values"])
-    interactions.return_interactions(writer, primary, secondary, image.get("interactions", ()))
-    related_rows.remove_dismissals(primary.owner_id, image["dismissals"])
+    scalars.revert(primary, changes)
+    # The old value is a foreign key from the stored image; its row may have been removed from the trash since.
+    type_id = primary.relationship_to_user_id
+    if type_id and not RelationshipType.objects.owned_by(primary.owner_id).filter(pk=type_id).exists():
+        raise UndoConflictError("This merge cannot be undone any more: a relationship type was removed since.")
+    entries.revert(primary, image["documents"])
+    # `get`: images of older versions have no card lines and no interactions.
+    card_lines.revert(primary, image.get("cardLines", ()))
+    related_rows.restore_groups(primary, secondary, image["groups"])
+    related_rows.restore_dates(primary, secondary, image["dates"])
+    related_rows.restore_values(primary, secondary, image["values"])
+    interactions.restore_interactions(writer, primary, secondary, image.get("interactions", ()))
+    related_rows.delete_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
     writer.flush()
-    # What the primary was to the user may be in the trash by now, and comes out of it like the secondary's.
-    returning = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
-    # Images of older versions say "aspects", by the path of a class, whose first word is the app.
+    # The primary's former relationship type may be in the trash by now; it is restored like the secondary's.
+    restored = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
+    # Images of older versions have "aspects", with class paths as keys; the first word of a path is the app.
     stored = image["extensions"] if "extensions" in image else image["aspects"]
     parts = {name.partition(".")[0]: part for name, part in stored.items()}
     for extension in EXTENSIONS:
-        for person in returning:
+        for person in restored:
             extension.restored(person, writer.now)
         if _app_of(extension) in parts:
             extension.unmerging(primary, secondary, parts[_app_of(extension)])
@@ -176,5 +174,5 @@ def _put_back(writer: PersonWriter, primary: Person, secondary: Person, image: d
 
 
 def _app_of(extension: PersonExtension) -> str:
-    """The key of its part in an image: unlike the path of its class, the app's name stays."""
+    """The app's name: the key of the extension's part in an image. Class paths may change between versions."""
     return type(extension).__module__.partition(".")[0]

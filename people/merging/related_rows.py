@@ -1,4 +1,4 @@
-"""Rows that hang on a person: groups, important dates, values of custom fields, dismissed pairs."""
+"""Merges rows that refer to a person: memberships, important dates, custom field values, dismissed duplicates."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,12 +21,11 @@ from people.word_index import index_values
 
 
 class UndoConflictError(DomainError):
-    """What a merge changed was changed again since, so that it cannot be put back."""
+    """Data that the merge changed was changed again since, so the merge cannot be reverted."""
 
     message = "This merge cannot be undone any more: what it changed was changed again."
 
 
-# What a merge reads of both people, each time by the same statements.
 _MEMBERSHIPS = CompiledQuery(
     lambda owner_id, person_ids: Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
 )
@@ -57,10 +56,11 @@ def move_groups(primary: Person, secondary: Person) -> list[str]:
     return [str(key) for key in ids]
 
 
-def return_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
-    """Take them back, whoever is a member by now; groups that are gone stay so."""
+def restore_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
+    """Make the secondary the member of these groups again, in place of the primary; deleted groups are skipped."""
     rows = Membership.objects.owned_by(primary.owner_id)
     ids = [UUID(key) for key in group_ids]
+    # Not an UPDATE: either person may have been added to or removed from a group since the merge.
     rows.filter(person=primary, group__in=ids).delete()
     present = set(rows.filter(person=secondary, group__in=ids).values_list("group_id", flat=True))
     groups = Group.objects.owned_by(primary.owner_id).filter(pk__in=ids).exclude(pk__in=present)
@@ -72,26 +72,30 @@ def return_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) 
 def move_dates(primary: Person, secondary: Person) -> list[str]:
     """Move the dates that are new to the primary; returns their ids.
 
-    Once is enough of a type, and of a title on one day. What is a repeat stays with the secondary. A moved date keeps
-    its id and its next reminder, so that nothing is sent again.
+    A person has one date of a type, and one of a title on one day; a repeated date stays with the secondary. A moved
+    date keeps its id and its next reminder, so that no reminder is sent twice.
     """
     of_both = _DATES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    known = {_meaning(row) for row in of_both if row.person_id == primary.pk}
+    known = {_comparison_key(row) for row in of_both if row.person_id == primary.pk}
     moved = []
     for row in of_both:
-        if row.person_id == secondary.pk and (means := _meaning(row)) not in known:
-            known.add(means)
+        if row.person_id == secondary.pk and (key := _comparison_key(row)) not in known:
+            known.add(key)
             moved.append(row.pk)
     if moved:
         ImportantDate.objects.owned_by(primary.owner_id).active().filter(pk__in=moved).update(person=primary)
     return [str(key) for key in moved]
 
 
-def return_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -> None:
-    """Move them back as they are now. Raises UndoConflictError where one is gone, or its type was taken meanwhile."""
+def restore_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -> None:
+    """Move them back as they are now.
+
+    Raises UndoConflictError where one was removed, or the secondary has another date of its type by now.
+    """
     ids = [UUID(key) for key in date_ids]
     rows = ImportantDate.objects.owned_by(primary.owner_id)
     moved = list(rows.filter(person=primary, pk__in=ids))
+    # Dates in the trash do not count for the unique constraint on the type.
     types = {row.type for row in moved if row.type and row.deleted_at is None}
     if len(moved) < len(ids) or rows.active().filter(person=secondary, type__in=types).exists():
         raise UndoConflictError
@@ -99,7 +103,7 @@ def return_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) ->
 
 
 def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
-    """Move the values of templates that the primary has none of; returns what is needed to make them again."""
+    """Move the values of templates for which the primary has no value; returns the data that recreates them."""
     of_both = _VALUES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {row.template_id for row in of_both if row.person_id == primary.pk}
     new = [row for row in of_both if row.person_id == secondary.pk and row.template_id not in known]
@@ -109,13 +113,13 @@ def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
     return [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
 
 
-def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
-    """Move them back; one that was cleared meanwhile comes back as it was, unless its template is gone."""
+def restore_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
+    """Move them back; a value that was cleared since the merge is recreated, unless its template was deleted."""
     rows = CustomFieldValue.objects.owned_by(primary.owner_id)
-    here = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
-    rows.filter(pk__in=here).update(person=secondary)
+    present = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
+    rows.filter(pk__in=present).update(person=secondary)
     templates = CustomFieldTemplate.objects.owned_by(primary.owner_id).in_bulk([UUID(v["template"]) for v in moved])
-    again = [
+    recreated = [
         CustomFieldValue(
             id=UUID(value["id"]),
             owner_id=primary.owner_id,
@@ -124,25 +128,26 @@ def return_values(primary: Person, secondary: Person, moved: list[dict[str, Any]
             value=value["value"],
         )
         for value in moved
-        if UUID(value["id"]) not in here and UUID(value["template"]) in templates
+        if UUID(value["id"]) not in present and UUID(value["template"]) in templates
     ]
-    CustomFieldValue.objects.bulk_create(again)
-    index_values(primary.owner_id, again)
+    CustomFieldValue.objects.bulk_create(recreated)
+    # Search words hang on the value's row: the moved values have kept theirs.
+    index_values(primary.owner_id, recreated)
 
 
 def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
-    """Who is not the secondary is not the primary either; returns the ids of the new rows."""
-    after = _DISMISSED_FIRST.instances(owner_id=primary.owner_id, person_id=secondary.pk)
-    before = _DISMISSED_SECOND.instances(owner_id=primary.owner_id, person_id=secondary.pk)
-    others = ({row.second_id for row in after} | {row.first_id for row in before}) - {primary.pk}
+    """Copy the secondary's dismissed pairs to the primary; returns the ids of the new rows."""
+    as_first = _DISMISSED_FIRST.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    as_second = _DISMISSED_SECOND.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    others = ({row.second_id for row in as_first} | {row.first_id for row in as_second}) - {primary.pk}
     if not others:
         return []
     return [str(key) for key in add_dismissals(primary.owner_id, [(primary.pk, other) for other in others])]
 
 
-def remove_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:
+def delete_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:
     DuplicateDismissal.objects.owned_by(owner_id).filter(pk__in=[UUID(key) for key in ids]).delete()
 
 
-def _meaning(row: ImportantDate) -> tuple[Any, ...]:
+def _comparison_key(row: ImportantDate) -> tuple[Any, ...]:
     return (row.type,) if row.type else (fold(row.title or ""), row.date)

@@ -9,30 +9,36 @@ from people import field_table
 from people.field_table import REMINDER_DEFAULTS, Merge
 from people.models import Person
 
-OVERRIDABLE: Mapping[str, str] = {field.name: field.column for field in field_table.SCALARS if not field.read_only}
-"""What fieldOverrides may name, and its column."""
+OVERRIDABLE_COLUMNS: Mapping[str, str] = {
+    field.name: field.column for field in field_table.SCALARS if not field.read_only
+}
+"""Columns by the JSON names that `fieldOverrides` accepts."""
 
-# What was typed is merged; the day of the latest interaction follows the interactions.
-_TYPED = {"last_contact": "contact_before"}
-_FILLED = tuple(
-    _TYPED.get(field.attribute, field.attribute) for field in field_table.SCALARS if field.merge is Merge.FILL
+# `last_contact` is computed from a typed day and the interactions. The typed day is merged; interactions move.
+_STORED_ATTRIBUTES = {"last_contact": "contact_before"}
+_FILLED_ATTRIBUTES = tuple(
+    _STORED_ATTRIBUTES.get(field.attribute, field.attribute)
+    for field in field_table.SCALARS
+    if field.merge is Merge.FILL
 )
-_REMINDER = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.REMINDER)
+_REMINDER_ATTRIBUTES = tuple(field.attribute for field in field_table.SCALARS if field.merge is Merge.REMINDER)
 
 Change = tuple[Any, Any]
+"""The value before the merge, and the value after it."""
 
 
 def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, Any]) -> dict[str, Change]:
-    """Set the merged values on `primary` (not saved); returns before and after of each column that changed.
+    """Set the merged values on `primary` (not saved); returns the change of each column by its attribute.
 
-    An empty field of the primary takes the secondary's, as does a UID that was made here; `overrides`, by column, come
-    before both.
+    An empty field of the primary takes the secondary's value; `overrides`, values by column, take precedence over both.
     """
-    merged = {column: getattr(secondary, column) for column in _FILLED if getattr(primary, column) is None}
+    merged = {column: getattr(secondary, column) for column in _FILLED_ATTRIBUTES if getattr(primary, column) is None}
+    # Other devices know a UID that came from a card; one that this server generated can be replaced.
     if primary.has_own_uid and not secondary.has_own_uid:
         merged["uid"] = secondary.uid
+    # The reminder's columns only make sense together, so they are taken all or none.
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
-        merged |= {column: getattr(secondary, column) for column in _REMINDER}
+        merged |= {column: getattr(secondary, column) for column in _REMINDER_ATTRIBUTES}
     merged |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
     if merged.get("contact_reminder_enabled", primary.contact_reminder_enabled):
         for column, default in REMINDER_DEFAULTS.items():
@@ -47,35 +53,38 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, An
 
 
 def conflicts(person: Person, changes: Mapping[str, Change]) -> list[str]:
-    """The columns that were changed again since."""
+    """The columns that were changed again since the merge."""
     return [column for column, (_, after) in changes.items() if getattr(person, column) != after]
 
 
-def take_back(person: Person, changes: Mapping[str, Change]) -> None:
-    """Set what was before (not saved)."""
+def revert(person: Person, changes: Mapping[str, Change]) -> None:
+    """Set the values from before the merge (not saved)."""
     for column, (before, _) in changes.items():
         setattr(person, column, before)
 
 
 def to_json(changes: Mapping[str, Change]) -> dict[str, list[Any]]:
-    """Changes as the image holds them."""
-    return {column: [_plain(value) for value in change] for column, change in changes.items()}
+    """The changes in the format of MergeRecord.image."""
+    return {column: [_to_json_value(value) for value in change] for column, change in changes.items()}
 
 
 def from_json(stored: Mapping[str, list[Any]]) -> dict[str, Change]:
     """The inverse of to_json."""
-    return {column: (_value(column, before), _value(column, after)) for column, (before, after) in stored.items()}
+    return {
+        column: (_from_json_value(column, before), _from_json_value(column, after))
+        for column, (before, after) in stored.items()
+    }
 
 
 def _attribute(column: str) -> str:
-    field: Any = Person._meta.get_field(_TYPED.get(column, column))
+    field: Any = Person._meta.get_field(_STORED_ATTRIBUTES.get(column, column))
     return str(field.attname)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, dt.date) else str(value) if isinstance(value, UUID) else value
 
 
-def _value(attribute: str, value: Any) -> Any:
+def _from_json_value(attribute: str, value: Any) -> Any:
     field: Any = Person._meta.get_field(attribute)
     return field.to_python(value)

@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Q
 
 from people.importing.undo import forget_old_imports, owners_of_old_imports
-from people.merging.merge import owners_of_old_merges, remove_old_merges
+from people.merging.merge import delete_old_merges, owners_of_old_merges
 from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction, Participation, Person
 from people.projection import deleted_people
 from people.projection.custom_templates import deleted_templates
@@ -42,5 +42,5 @@ def register_kinds() -> None:
     register_trash_kind(
         TrashKind("customFieldTemplates", CustomFieldTemplate, record, deleted_templates, remove_templates)
     )
-    register_expiry(Expiry("merges", owners_of_old_merges, remove_old_merges))
+    register_expiry(Expiry("merges", owners_of_old_merges, delete_old_merges))
     register_expiry(Expiry("imports", owners_of_old_imports, forget_old_imports))
