@@ -1,4 +1,4 @@
-"""Plain builders of rows, for tests that do not care how they came to be."""
+"""Creates rows directly, for tests that do not need the API to create them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ PASSWORD = "Correct-Horse-7"
 
 
 def make_user(email: str, **fields: Any) -> User:
-    """An account as registration leaves it."""
+    """Create an account, in the state after registration."""
     user = User.objects.create_user(email, PASSWORD, **{"name": email.partition("@")[0], **fields})
     with account_write(user):
         start_account(user)
@@ -26,14 +26,14 @@ def make_user(email: str, **fields: Any) -> User:
 
 
 def prove(user: User) -> User:
-    """Have the account's address proven by its owner."""
+    """Mark the account's address as verified by its owner."""
     user.proven_email, user.claimed_at = user.email, timezone.now()
     user.save(update_fields=["proven_email", "claimed_at"])
     return user
 
 
 def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
-    """A bearer token of `user`."""
+    """Create an API token of `user`; returns its text."""
     token = new_token()
     ApiToken.objects.create(
         owner=user, name="test", prefix=token[:12], digest=TOKEN_HASH(token.encode()).hexdigest(), scope=scope
@@ -42,7 +42,7 @@ def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
 
 
 def make_person(owner: User, **fields: Any) -> Person:
-    """A person as a row, with the keys of its name; nothing else hangs on it."""
+    """Create a person with the sort and search keys of its name, and no related rows."""
     person = Person(owner=owner, **{"name": "Ada", "contact_before": fields.get("last_contact"), **fields})
     person.sort_key, person.search_key = keys_of_names(person)
     person.save()
@@ -50,5 +50,5 @@ def make_person(owner: User, **fields: Any) -> Person:
 
 
 def make_keys(owner: User, people: Iterable[Person]) -> None:
-    """The look-up keys of people that have none yet."""
+    """Create the look-up keys of people that have none yet."""
     replace_keys(owner.pk, [(person.pk, set(), keys_of(person.__dict__)) for person in people])

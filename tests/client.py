@@ -1,4 +1,4 @@
-"""A test client that speaks JSON as an API caller does."""
+"""A test client that sends and receives JSON."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.routes.openapi import check_answer
 
 
 class Client(DjangoClient):
-    """Sends JSON bodies; `bearer` is put on every request. Every answer must be as the API description says."""
+    """Sends JSON bodies, with `bearer` as the token. Checks every answer against the OpenAPI description."""
 
     bearer = ""
     reader: User | None = None
@@ -27,12 +27,12 @@ class Client(DjangoClient):
         return response
 
     def call(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
-        """Send `body` as JSON, return the response."""
+        """Send `body` as JSON; returns the response."""
         data = b"" if body is None else orjson.dumps(body)
         return self.generic(method.upper(), path, data, "application/json", **extra)
 
     def ok(self, method: str, path: str, body: Any = None, *, status: int = 200, **extra: Any) -> Any:
-        """Send, expect `status`, return the decoded answer."""
+        """Send, assert that the status is `status`; returns the decoded answer."""
         response = self.call(method, path, body, **extra)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         assert response.status_code == status, (response.status_code, content[:2000])

@@ -1,4 +1,4 @@
-"""What every test may ask for: alice, who owns, mallory, a stranger, their clients; no test leaves this machine."""
+"""Fixtures of all tests: alice (owner), mallory (stranger) and their clients. Blocks the network beyond loopback."""
 
 import functools
 import gc
@@ -39,7 +39,7 @@ from tests.workers import ROOT
 
 gc.disable()  # until the tests are collected: nearly all that is made meanwhile stays
 
-# Benchmarks measure times, tests do not: a slow machine fails no property.
+# No deadline: a property test must not fail because the machine is slow.
 hypothesis_settings.register_profile(
     "tests", max_examples=rounds(25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -47,7 +47,7 @@ hypothesis_settings.load_profile("tests")
 
 
 ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
-# Of the files those that take longest. Begun last they would leave the other process without work.
+# The slowest files. If one of them ran last, the other process would have nothing left to do.
 LONGEST = {
     "test_clients.py",
     "test_compose.py",
@@ -68,9 +68,9 @@ LONGEST = {
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest first. On PostgreSQL what does not hang on the database is left out: it is run with SQLite."""
+    """Run the slowest files first. On PostgreSQL, skip tests that do not depend on the database."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    wanted = [item for item in items if is_of_our_share(item) and (hangs_on_the_database(item) or not ON_POSTGRESQL)]
+    wanted = [item for item in items if is_in_share(item) and (depends_on_database(item) or not ON_POSTGRESQL)]
     config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
     items[:] = wanted
 
@@ -82,15 +82,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
-def hangs_on_the_database(item: pytest.Item) -> bool:
-    """Whether it may use the database, and is not marked as one that would do the same with any."""
+def depends_on_database(item: pytest.Item) -> bool:
+    """Whether the test may use the database and is not marked `one_database`, as independent of which it is."""
     if item.get_closest_marker("one_database"):
         return False
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
 
-def is_of_our_share(item: pytest.Item) -> bool:
+def is_in_share(item: pytest.Item) -> bool:
     """Whether the test is one of the half of its combinations in which every two values meet, of two parameters each
     value, or of the half of this database; or all are to be run."""
     indices = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
@@ -135,13 +135,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _routes_are_loaded() -> None:
-    """What is read when a module is first imported, such as the time, is read before any test moves the clock."""
+    """Import all routes before any test changes the clock, because some modules read the time at import."""
     assert get_resolver().url_patterns
 
 
 @pytest.fixture(autouse=True)
 def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection beyond loopback is a fault of the test."""
+    """Fail a test that connects to an address beyond loopback."""
     real = socket.socket.connect
 
     def connect(self: socket.socket, address: Any) -> None:
@@ -162,7 +162,7 @@ def _only_what_has_rows_is_emptied() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _rows_may_be_set_up_by_hand() -> Iterator[None]:
-    """What a test itself writes, needs no account_write; the product's own code does."""
+    """Let tests write rows without account_write, which the code of the service needs."""
     real = account_lock.refuse_write
     outside = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 
@@ -203,7 +203,7 @@ def _what_is_written_is_planted() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_leaks() -> Iterator[None]:
-    """No log line, mail or answer of the test holds what it must not."""
+    """Fail a test whose log lines, mails or answers contain secrets or private data."""
     plants.clear()
     yield
     for message in getattr(mail, "outbox", []):
@@ -256,7 +256,7 @@ def browser(db: None) -> Client:
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    """The browser of somebody who may open the admin."""
+    """The browser of an operator, who may open the admin."""
     client = Client()
     client.force_login(make_user("op@example.org", is_staff=True, is_superuser=True))
     return client
@@ -264,13 +264,13 @@ def operator(db: None) -> Client:
 
 @pytest.fixture
 def ada(alice: User) -> Person:
-    """Somebody whom alice knows."""
+    """A person in alice's account."""
     return make_person(alice, name="Ada")
 
 
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
-    """It is noon on Sunday, 1 March 2026, and the time stands still."""
+    """Freeze the time at noon on Sunday, 1 March 2026."""
     with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as traveller:
         yield traveller
 
@@ -292,5 +292,5 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
 
 @pytest.fixture
 def schedule(db: None) -> None:
-    """The rows of the schedule, which the flush after a test with transactions of its own takes away."""
+    """Create the rows of the schedule, which the flush after a transactional test deletes."""
     seed_schedule(plan=[])

@@ -1,4 +1,4 @@
-"""Databases beside the test's own."""
+"""Databases other than that of the test, and the flush after transactional tests."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 @contextmanager
 def empty_database(name: str = "empty", options: str = "") -> Iterator[str]:
-    """The URL of a database without tables on the PostgreSQL server of this run, made with `options`."""
+    """Create a database without tables on the PostgreSQL server of this run, with `options`; yields its URL."""
     url, name = os.environ["TEST_DATABASE_URL"], f"{name}_{os.getpid()}"
     with psycopg.connect(url, autocommit=True) as server:
         server.execute(f'CREATE DATABASE "{name}" {options}')
@@ -25,7 +25,7 @@ def empty_database(name: str = "empty", options: str = "") -> Iterator[str]:
 
 @contextmanager
 def on_empty_database(folder: Path) -> Iterator[None]:
-    """The block's default connection leads to a database without tables: on SQLite a file in the folder."""
+    """Connect the default connection to a database without tables for the block: on SQLite, a file in the folder."""
     with ExitStack() as stack:
         test, empty = connection.settings_dict["NAME"], str(folder / "empty.sqlite3")
         if connection.vendor == "postgresql":
@@ -40,19 +40,19 @@ def _lead_to(name: Any) -> None:
     connection.settings_dict["NAME"] = name
 
 
-# What a migration writes and no test changes.
-_KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-# Bytes: of a bigger table PostgreSQL makes a new file, where deleted rows would stay for a while.
-_BIG = 1_000_000
+# Tables whose rows migrations create and no test changes.
+_KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
+# Larger tables are truncated, because rows that DELETE removes keep their space for a while.
+_TRUNCATE_BYTES = 1_000_000
 
 
 def flush() -> None:
-    """Empty the tables that have rows, but for what a migration wrote.
+    """Empty the tables that have rows, except those of migrations.
 
     Django's own `flush` empties all of ninety tables, for which PostgreSQL makes three hundred files anew, and computes
     every permission again. Nine hundred tests have transactions of their own: that took two minutes.
     """
-    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT)
+    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT_TABLES)
     with connection.cursor() as cursor, connection.constraint_checks_disabled():
         if connection.vendor == "postgresql":
             _flush_postgresql(cursor, tables)
@@ -66,7 +66,8 @@ def flush() -> None:
 def _flush_postgresql(cursor: Any, tables: list[str]) -> None:
     filled = _filled(cursor, tables)
     cursor.execute(
-        "SELECT count(*) FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > %s", [filled, _BIG]
+        "SELECT count(*) FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > %s",
+        [filled, _TRUNCATE_BYTES],
     )
     (big,) = cursor.fetchone()
     if big:
@@ -79,7 +80,7 @@ def _flush_postgresql(cursor: Any, tables: list[str]) -> None:
 
 
 def _filled(cursor: Any, tables: list[str]) -> list[str]:
-    """Which have rows."""
+    """Those of the tables that have rows."""
     rows = (f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for name in tables)
     cursor.execute(" UNION ALL ".join(rows))
     return [name for (name,) in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""Looks through every log line, answer and mail of the tests for what must not be there.
+"""Searches every log line, answer and mail of the tests for secrets and private data.
 
 What the tests write is the plant: passwords as they are set, names as they are saved. No log line may hold one of them,
 an address of mail, or a URL with a path that is not ours; no mail a password or an API token; no answer to one account
@@ -22,12 +22,12 @@ _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _TOKEN = re.compile(r"\b(?:cnt|whsec)_[\w+/=-]{16,}")
 _URL = re.compile(r"https?://([^/\s\"\\]+)/+[^\s\"\\]")
 _WORDS = re.compile(r"\w{4,}")
-# What tests call people, and lines of the log say of something else.
+# Names of people in tests that are also ordinary words of log lines.
 _COMMON = {"Contact", "Error", "Friend", "None", "Other", "Person", "Request", "Someone", "Test"}
 
 
 class Plants:
-    """What the running test has written so far."""
+    """The secrets and names that the running test has used so far."""
 
     def __init__(self) -> None:
         self.passwords: set[str] = set()
@@ -40,13 +40,13 @@ class Plants:
         self.found.clear()
 
     def add_names(self, owner_id: UUID, names: Iterable[Any]) -> None:
-        """Names of one account; short ones occur by chance."""
+        """Note names of one account. Short ones are ignored, since they occur by chance."""
         self.names[owner_id].update(
             name for name in names if isinstance(name, str) and len(name) >= 4 and name not in _COMMON
         )
 
     def look_at_line(self, line: str) -> None:
-        """Note what of a log line should not be there."""
+        """Note secrets and private data in a log line."""
         with suppress(ValueError):
             fields = json.loads(line)
             for known in ("name", "asctime", "levelname", "request_id"):  # ours, or what the caller chose
@@ -82,7 +82,7 @@ plants = Plants()
 
 
 class LineHandler(logging.Handler):
-    """Formats each record as the service does, and looks at the line."""
+    """Formats each record as the service does, and checks the line."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Servers on loopback for the tests: raw ones that misbehave, an HTTP one that records, and a private CA."""
+"""Servers on loopback: raw TCP servers that misbehave, an HTTP server that records requests, and a private CA."""
 
 import datetime
 import http.server
@@ -63,14 +63,14 @@ def drip(connection: socket.socket, byte: bytes = b"x") -> None:
 
 
 def closed_port() -> int:
-    """A port nobody listens on."""
+    """A port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def listens(port: int) -> bool:
-    """Whether somebody does."""
+    """Whether a server listens on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -92,7 +92,7 @@ class Received:
 
 @dataclass
 class Reply:
-    """What the recording server answers."""
+    """The response of the recording server."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Reply:
 
 @dataclass
 class Recorder:
-    """The recording server's memory; `reply` may be set, or replaced by a function of the request."""
+    """The requests of the recording server. `reply` is a response, or a function that makes one of a request."""
 
     port: int
     received: list[Received] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Recorder:
 
 @contextmanager
 def recording_server(tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Iterator[Recorder]:
-    """An HTTP server that remembers every request and answers as it is told."""
+    """An HTTP server that records every request and sends the configured reply."""
     recorder = Recorder(port=0, scheme="https" if tls else "http", host=host)
 
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A real SMTP server on loopback that keeps what it takes."""
+"""An SMTP server on loopback that stores the mails it receives."""
 
 import re
 import socket
@@ -18,7 +18,7 @@ from tests.leaks import plants
 
 @dataclass
 class Mailbox:
-    """What has arrived. With `refuse` set, an SMTP reply such as "451 later", nothing is taken."""
+    """The received mails. If `refuse` is set, an SMTP reply such as "451 later", every mail is refused with it."""
 
     port: int = 0
     messages: list[EmailMessage] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Mailbox:
 
     @property
     def url(self) -> str:
-        """As EMAIL_URL."""
+        """The value for EMAIL_URL."""
         return f"smtp://127.0.0.1:{self.port}"
 
     def last(self) -> EmailMessage:
@@ -54,7 +54,7 @@ class Mailbox:
         return [token_in(mail) for to, mail in mails if to == [address] and f"/account/{page}?" in text_of(mail)]
 
     def wait_for(self, count: int, seconds: float = 20) -> None:
-        """Wait until so many mails have come in."""
+        """Wait until this number of mails has arrived."""
         deadline = time.monotonic() + seconds
         while len(self.messages) < count:
             assert time.monotonic() < deadline, f"{len(self.messages)} of {count} mails"
@@ -62,7 +62,7 @@ class Mailbox:
 
 
 def text_of(message: EmailMessage) -> str:
-    """The plain part."""
+    """The text/plain part."""
     part = message.get_body(("plain",))
     assert part is not None
     return str(part.get_content())
@@ -95,6 +95,6 @@ def _free_port() -> int:
 
 
 def use(mailbox: Mailbox, settings: Any) -> None:
-    """Have Django send its mail there."""
+    """Configure Django to send its mails to this server."""
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mailbox.port

@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback that checks what a strict one checks."""
+"""A small OpenID Connect provider on loopback that validates requests strictly."""
 
 import base64
 import hashlib
@@ -28,14 +28,14 @@ def first_key() -> RSAKey:
 
 @dataclass
 class Provider:
-    """What it says of its one user, and knobs to make it lie."""
+    """The provider's only user, and settings that make it send wrong answers."""
 
     port: int = 0
     claims: dict[str, Any] = field(
         default_factory=lambda: {"sub": "u-1", "email": "ada@example.org", "email_verified": True, "given_name": "Ada"}
     )
     userinfo: dict[str, Any] = field(default_factory=dict)
-    lies: dict[str, Any] = field(default_factory=dict)  # claims of the ID token, as they must not be
+    lies: dict[str, Any] = field(default_factory=dict)  # wrong claims for the ID token
     auth_methods: list[str] = field(default_factory=lambda: ["client_secret_basic"])
     key: RSAKey = field(default_factory=first_key)
     signing_key: RSAKey | None = None
@@ -166,7 +166,7 @@ def oidc_provider() -> Iterator[Provider]:
 
 
 def use(provider: Provider, settings: Any) -> None:
-    """Have the service sign in there."""
+    """Configure the service to sign in through this provider."""
     settings.OIDC_ISSUER = provider.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.OIDC_NAME = "Example"

@@ -1,4 +1,4 @@
-"""Pictures for tests, made as bytes: sound ones of every kind, and hostile ones."""
+"""Pictures for tests, as bytes: valid ones of every format, and malicious ones."""
 
 import struct
 import zlib
@@ -23,7 +23,7 @@ def picture(kind: str = "JPEG", size: tuple[int, int] = (40, 30), mode: str = "R
 
 
 def png_header(width: int, height: int) -> bytes:
-    """A PNG that claims a size and holds next to nothing."""
+    """A PNG whose header claims a size, with almost no data."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 64)), (b"IEND", b"")]
     body = b"".join(
@@ -33,7 +33,7 @@ def png_header(width: int, height: int) -> bytes:
 
 
 def gif_header(width: int, height: int) -> bytes:
-    """A GIF that claims a size."""
+    """A GIF whose header claims a size."""
     return picture("GIF")[:6] + struct.pack("<HH", width, height) + picture("GIF")[10:]
 
 

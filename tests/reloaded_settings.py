@@ -1,4 +1,4 @@
-"""Settings of a copied process, which differ from those that were read before it was copied."""
+"""Settings of a forked process, which differ from those that were loaded before the fork."""
 
 import importlib
 import sys
@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 
 def reload_settings(module: str) -> None:
-    """Have the settings be those of the module in the environment of now. No connection may be open."""
+    """Load the settings again from the current environment. No database connection may be open."""
     for read in {module, "contacts_project.settings"}:
         sys.modules.pop(read, None)
     fresh = importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""How often a test repeats itself: few rounds in every run, as many times more as TEST_ROUNDS says."""
+"""The number of rounds of repeated tests: few by default, multiplied by the environment variable TEST_ROUNDS."""
 
 import os
 
@@ -6,5 +6,5 @@ _FACTOR = int(os.environ.get("TEST_ROUNDS", "1"))
 
 
 def rounds(few: int) -> int:
-    """So many examples, operations or deliveries, times TEST_ROUNDS."""
+    """The number of examples, operations or deliveries: `few` times TEST_ROUNDS."""
     return few * _FACTOR

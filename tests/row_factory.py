@@ -1,4 +1,4 @@
-"""A row of every owned table for an account, made from the models alone: a new table is filled without being told."""
+"""Creates a row in every owned table, from the models alone: a new table needs no change here."""
 
 import datetime as dt
 import itertools
@@ -14,12 +14,12 @@ from contacts_project.kernel.ownership.models import OwnedModel
 
 _numbers = itertools.count(1)
 
-#: Columns that a constraint ties together, so that each for itself cannot be filled.
-_TIED: dict[str, dict[str, Any]] = {"ReminderAnswer": {"person": None, "state": "skipped"}}
+# Values of columns that a check constraint combines, so that they cannot be filled one by one.
+_CONSTRAINED_VALUES: dict[str, dict[str, Any]] = {"ReminderAnswer": {"person": None, "state": "skipped"}}
 
 
 def owner_field(model: type[models.Model]) -> "models.ForeignKey[Any, Any] | None":
-    """The field by which a row belongs to an account."""
+    """The foreign key to the owner."""
     for field in model._meta.concrete_fields:
         if isinstance(field, models.ForeignKey) and field.related_model is User and field.name in {"owner", "user"}:
             return field
@@ -27,12 +27,12 @@ def owner_field(model: type[models.Model]) -> "models.ForeignKey[Any, Any] | Non
 
 
 def account_models() -> list[type[models.Model]]:
-    """Every table whose rows belong to accounts."""
+    """The models of all tables whose rows belong to an account."""
     return [model for model in apps.get_models() if owner_field(model)]
 
 
 def fill_account(owner: User) -> dict[type[models.Model], models.Model]:
-    """One row at least in every table that belongs to accounts."""
+    """Create at least one row in every owned table."""
     made: dict[type[models.Model], models.Model] = {}
     for model in account_models():
         fill(model, owner, made)
@@ -70,12 +70,12 @@ def fill(
             values[field.name] = row
         elif not target and (not field.null or field.name == "photo"):
             values[field.name] = value_of(field)
-    made[model] = model._base_manager.create(**values | _TIED.get(model.__name__, {}))
+    made[model] = model._base_manager.create(**values | _CONSTRAINED_VALUES.get(model.__name__, {}))
     return made[model]
 
 
 def value_of(field: "models.Field[Any, Any]") -> Any:
-    """Some value that the column takes."""
+    """Some valid value of the column."""
     number = next(_numbers)
     choices: Any = field.choices
     if choices:

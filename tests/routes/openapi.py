@@ -1,4 +1,4 @@
-"""The served OpenAPI description, and whether an answer is what it promises."""
+"""Loads the served OpenAPI description and validates answers against it."""
 
 import re
 from copy import deepcopy
@@ -13,13 +13,13 @@ from django.urls import Resolver404, resolve
 
 @cache
 def document() -> dict[str, Any]:
-    """GET /api/openapi.json, once for the process."""
+    """The body of GET /api/openapi.json, requested once per process."""
     answer: dict[str, Any] = orjson.loads(Client().get("/api/openapi.json").content)
     return answer
 
 
 def bare(path: str) -> str:
-    """A path with its placeholders unnamed: /api/people/{}/graph."""
+    """A path without the names of its placeholders: /api/people/{}/graph."""
     return re.sub(r"\{[^}]*\}|<[^>]*>", "{}", path.partition("?")[0])
 
 
@@ -34,7 +34,7 @@ def operations() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def check_answer(response: Any) -> None:
-    """Raise where the response of a test client is not what the description says of this operation and status."""
+    """Raise if the response does not match the description of this operation and status."""
     method = response.request["REQUEST_METHOD"]
     operation = operations().get((method, _route(response)))
     if operation is None or response.status_code == 500:  # the same for every operation
@@ -67,14 +67,14 @@ def _resolved(described: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def check_webhook(body: bytes) -> None:
-    """Raise where the description has no webhook of this type, or another body for it."""
+    """Raise if the description has no webhook of this type, or the body does not match its schema."""
     value = orjson.loads(body)
     webhook = document()["webhooks"][value["type"]]["post"]
     check_value(webhook["requestBody"]["content"]["application/json"]["schema"], value)
 
 
 def check_value(schema: dict[str, Any], value: Any) -> None:
-    """Raise where `schema` of the description does not allow `value`, or does not know one of its keys."""
+    """Raise if `value` does not match `schema` of the description, or has a key that is not in it."""
     _validator(orjson.dumps(schema)).validate(value)
 
 

@@ -1,4 +1,4 @@
-"""Alice's records that the route table names, made through the API once for the whole table."""
+"""Alice's records for the route table, created through the API once for the whole table."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from tests.pictures import picture, upload
 
 @dataclass
 class RouteData:
-    """The ids by the names that the table uses."""
+    """The ids of the records, by their names in the table."""
 
     owner: User
     client: Client

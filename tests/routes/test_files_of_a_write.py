@@ -11,7 +11,7 @@ from django.test import Client as DjangoClient
 
 from tests.client import Client
 
-#: Fewer would join what does not belong together; more is a corridor that a reader has to walk.
+# With fewer, unrelated code would share a file; with more, a reader has to open too many.
 MOST_FILES = 15
 
 
@@ -30,7 +30,7 @@ def test_a_write_with_everything_in_its_body_passes_few_files_and_the_page_names
 
 
 def whole_body(api: Client) -> dict[str, Any]:
-    """A body that names something of everything that hangs on a person."""
+    """A body with a value of every kind of record that belongs to a person."""
     group = api.ok("POST", "/api/groups", {"name": "Band"}, status=201)["group"]["id"]
     template = {"name": "Size", "type": "TEXT"}
     field = api.ok("POST", "/api/custom-field-templates", template, status=201)["customFieldTemplate"]["id"]

@@ -51,7 +51,7 @@ ROWS = {
     "GET /api/people/search?q=ada",
     "GET /api/find?q=ada",
 }
-#: A page of a hundred, or of five hundred changes: stands still where the smaller account has as many.
+# A page of a hundred records, or of five hundred changes: the cost is constant once an account has as many.
 PAGE = {"GET /api/people", "GET /api/changes"}
 
 
@@ -70,7 +70,7 @@ ONCE_WHILE_UNKNOWN = {
 
 @contextmanager
 def work_counted() -> Iterator[Callable[[], int]]:
-    """Yield a function that says how much the database has done since."""
+    """Yield a function that returns the database's steps or rows read since the start of the block."""
     if connection.vendor == "postgresql":
         before = _rows_read()
         yield lambda: _rows_read() - before
@@ -195,7 +195,7 @@ def test_nor_before_postgresql_has_measured_the_tables(db: None, settings: Any, 
 
 
 def _forget_statistics() -> None:
-    """As if no table had been measured, until this transaction ends.
+    """Delete the statistics of all tables, until this transaction ends.
 
     An ANALYZE that was rolled back, as that of the test above, leaves its sizes in pg_class all the same; and the
     server measures by itself what other tests commit.

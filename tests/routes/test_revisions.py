@@ -107,7 +107,7 @@ def elsewhere(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, dict
 
 @pytest.fixture(scope="module")
 def before(committed_route_data: RouteData, django_db_blocker: Any) -> dict[Any, Seen]:
-    """The records that every test begins with."""
+    """The records that exist before each test."""
     with django_db_blocker.unblock():
         return records(User.objects.get(pk=committed_route_data.owner.pk))
 
@@ -140,7 +140,7 @@ def test_a_write_numbers_what_it_changes_and_nothing_else(
 
 
 def test_the_routes_change_records_of_every_kind(route_data: RouteData) -> None:
-    """So that the test above has something to see."""
+    """Checks that the test above covers every kind."""
     kinds = {*(model.FEED_TYPE for model in feed_models()), "settings"}
     assert {kind for kind, _ in records(route_data.owner)} | {
         "dismissal"

@@ -25,7 +25,7 @@ from tests.routes.table import ROUTES, Route
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
-# How one signs in is no part of what is read with an ETag, and is noted on reads too.
+# Credentials are not part of any response with an ETag, and reads update them too.
 CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode"}
 # A sync that finds nothing leaves every ETag as it is, though it has a lease and a history.
 SYNC_RECORDS = {"carddav_connection", "carddav_run"}
@@ -41,7 +41,7 @@ def each(routes: list[Route]) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[RouteData]:
-    """The records, committed once for the whole table; each test rolls back what it does to it."""
+    """The records, committed once for the whole table. Each test rolls back its changes."""
     with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
         made = make_route_data(make_user("alice@example.org", name="Alice"))
         note_beat("due_scan", timezone.now())  # health looks at it
@@ -77,7 +77,7 @@ def served() -> Iterator[tuple[str, str]]:
 
 
 def methods(view: Any) -> set[str]:
-    """The methods that a view answers."""
+    """The HTTP methods that a view supports."""
     if actions := getattr(view, "actions", None):
         return {method.upper() for method in actions if method != "head"}
     cls = getattr(view, "cls", None) or getattr(view, "view_class", None)
@@ -206,7 +206,7 @@ def test_owner(route: Route, route_data: RouteData) -> None:
 
 
 def revision_of(user: User) -> int:
-    """The account's revision now; beyond any other when the account is gone."""
+    """The account's current revision; higher than any other if the account is deleted."""
     return User.objects.filter(pk=user.pk).values_list("revision", flat=True).first() or 2**62
 
 
