@@ -1,4 +1,4 @@
-"""What an important date celebrates, in words of the active language."""
+"""Texts for important dates in the active language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 
 def occasion(type_: str | None, title: str | None) -> str:
-    """The predefined type's name, or the owner's own title."""
+    """The name of the predefined type, or the date's own title."""
     names = {
         "BIRTHDAY": _("Birthday"),
         "ANNIVERSARY": _("Anniversary"),
@@ -19,7 +19,7 @@ def occasion(type_: str | None, title: str | None) -> str:
 
 
 def event_in_words(event: Mapping[str, Any]) -> str:
-    """What there is to do or to celebrate; `event` as people.dates.upcoming lists it."""
+    """The text of an event of people.dates.upcoming, with the age if it is known."""
     if event["kind"] == "contact":
         return _("Get in touch")
     what = occasion(event.get("type"), event.get("title"))
@@ -28,7 +28,7 @@ def event_in_words(event: Mapping[str, Any]) -> str:
 
 
 def age_in_words(type_: str | None, years: int | None) -> str:
-    """How old somebody turns, or how long ago it was; `""` where nobody knows, and of name days, which have no age."""
+    """The age on a birthday, or the years since the date; `""` if unknown, and for name days."""
     if not years or years < 0 or type_ == "NAMEDAY":
         return ""
     if type_ == "BIRTHDAY":
@@ -37,7 +37,7 @@ def age_in_words(type_: str | None, years: int | None) -> str:
 
 
 def days_until_in_words(days: int) -> str:
-    """How far off a day is."""
+    """A relative day, such as `tomorrow` or `in 3 days`."""
     if days == 0:
         return _("today")
     if days == 1:

@@ -1,4 +1,4 @@
-"""The hours of each day in which an account wants to be told nothing."""
+"""The hours of the day in which an account receives no notifications."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ from people.dates.recurrence import fire_at, local_day
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """From `start` to `end` by the clocks of the account, past midnight where the end is the earlier of the two.
+    """From `start` to `end` in local time; past midnight if `end` is before `start`.
 
-    As with the reminder hour: what clocks skip is the first instant after the gap, what they show twice the first.
+    Changes of the clock are handled as by `fire_at`: a skipped time is the first instant after the gap, a repeated time
+    is the first one.
     """
 
     start: time
     end: time
 
     def after(self, instant: datetime, zone: ZoneInfo) -> datetime:
-        """`instant` itself, or the end of the quiet hours that it lies in."""
-        # Where clocks leave out a day, its quiet hours begin as those before them end.
+        """`instant`, or the end of the quiet hours if it is in them."""
+        # A loop, because quiet hours can follow each other directly when a change of zone skips a whole day.
         while ends := [end for start, end in self._around(instant, zone) if start <= instant < end]:
             instant = max(ends)
         return instant
 
     def _around(self, instant: datetime, zone: ZoneInfo) -> Iterator[tuple[datetime, datetime]]:
-        """Those that begin on the day of the instant, and on the day before."""
+        """The quiet hours that begin on the day of the instant and on the day before."""
         today, goes_on = local_day(instant, zone), timedelta(self.end < self.start)
         for day in (today - timedelta(1), today):
             yield (

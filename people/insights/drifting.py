@@ -1,7 +1,7 @@
-"""Who is drifting away: silent for twice as long as the user meant it to be, or as it has been with this person.
+"""People that the user is losing touch with: no contact for twice the contact interval, or twice the usual pause.
 
-The measure is the person's own, never one for all: somebody called every week is missed after a fortnight, somebody met
-once a year is not. Two statements, however many people.
+Each person is compared with its own interval or pause, so that a fortnight is long for somebody called every week, but
+not for somebody met once a year. Uses two statements for any number of people.
 """
 
 import datetime as dt
@@ -18,31 +18,31 @@ from accounts.models import User
 from people.dates.recurrence import end_of_day, local_day
 from people.dates.schedule import Calendar, contact_rule
 from people.dates.upcoming import name_of
-from people.insights.insight import MOST, Insight
+from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Participation, Person
 
 CONTACT_INTERVAL, OWN_RHYTHM = "contact_interval", "own_rhythm"
-TIMES: Final = 2
-_FEWEST: Final = 3
-_UNREAD = (*Person.DOCUMENTS, "notes", "card_lines")
+SILENCE_FACTOR: Final = 2
+_MIN_INTERACTIONS: Final = 3
+_DEFERRED_COLUMNS = (*Person.DOCUMENTS, "notes", "card_lines")
 
 
 def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
-    """Those who have been silent for the longest, measured by what was usual, first."""
-    pauses = _pauses(owner, calendar, today)
+    """At most MAX_INSIGHTS people, ordered by the ratio of their silence to the expected pause, longest first."""
+    pauses = _median_pauses(owner, calendar, today)
     people = Person.objects.owned_by(owner).active().filter(deathday=None)
-    rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(TIMES))
+    rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(SILENCE_FACTOR))
     found: list[tuple[float, Insight]] = []
-    for person in people.filter(rhythmic).defer(*_UNREAD):
+    for person in people.filter(rhythmic).defer(*_DEFERRED_COLUMNS):
         measures = list(_measures(owner, person, calendar, today, pauses.get(person.pk)))
         if measures:
             found.append(max(measures, key=itemgetter(0)))
     found.sort(key=lambda pair: (-pair[0], pair[1].person_name, str(pair[1].person_id)))
-    return [insight for _, insight in found[:MOST]]
+    return [insight for _, insight in found[:MAX_INSIGHTS]]
 
 
-def _pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float]:
-    """The median pause in days between the interactions of each person, where three or more have been."""
+def _median_pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float]:
+    """The median pause in days between interactions, of each person with at least three."""
     rows = Participation.objects.owned_by(owner).filter(
         at__lt=end_of_day(today, calendar.zone), interaction__deleted_at=None, person__deleted_at=None
     )
@@ -50,7 +50,7 @@ def _pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float
     found: dict[UUID, float] = {}
     for person_id, theirs in groupby(instants, itemgetter(0)):
         days = [local_day(at, calendar.zone) for _, at in theirs]
-        if len(days) >= _FEWEST:
+        if len(days) >= _MIN_INTERACTIONS:
             found[person_id] = median((later - earlier).days for earlier, later in pairwise(days))
     return found
 
@@ -58,24 +58,24 @@ def _pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float
 def _measures(
     owner: User, person: Person, calendar: Calendar, today: dt.date, pause: float | None
 ) -> Iterator[tuple[float, Insight]]:
-    """By what the person has been silent for too long, each with how many times what was usual."""
+    """The exceeded measures of a person, each with the ratio of the silence to the expected pause."""
     since = person.last_contact or calendar.today(person.created_at)
     silent = (today - since).days
-    if (rule := contact_rule(person, calendar)) and (limit := _limit(rule.anchor, rule, today)):
-        reason = f"Silent for {silent} days; you meant to be in touch every {_interval(person)}."
-        yield silent / limit * TIMES, _insight(owner, person, CONTACT_INTERVAL, reason, since)
-    if pause and silent >= TIMES * pause:
+    if (rule := contact_rule(person, calendar)) and (limit := _exceeded_limit(rule.anchor, rule, today)):
+        reason = f"Silent for {silent} days; you meant to be in touch every {_format_interval(person)}."
+        yield silent / limit * SILENCE_FACTOR, _insight(owner, person, CONTACT_INTERVAL, reason, since)
+    if pause and silent >= SILENCE_FACTOR * pause:
         reason = f"Silent for {silent} days; {pause:g} days were usual between you."
         yield silent / pause, _insight(owner, person, OWN_RHYTHM, reason, since)
 
 
-def _limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
-    """The days of twice the interval, in calendar units, where they are over; 0 where they are not."""
-    day = rule.nth(TIMES)
+def _exceeded_limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
+    """The length in days of twice the interval (calendar months or years) if it is over, else 0."""
+    day = rule.nth(SILENCE_FACTOR)
     return max((day - anchor).days, 1) if day and day <= today else 0
 
 
-def _interval(person: Person) -> str:
+def _format_interval(person: Person) -> str:
     number = person.contact_reminder_interval or 1
     unit = (person.contact_reminder_interval_unit or "MONTHS").lower()
     return unit.removesuffix("s") if number == 1 else f"{number} {unit}"

@@ -1,8 +1,8 @@
-"""Whom nothing that is known would reach: neither phone nor e-mail nor address."""
+"""People without phone number, e-mail address and postal address."""
 
 from accounts.models import User
 from people.dates.upcoming import name_of
-from people.insights.insight import MOST, Insight
+from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Person
 
 CODE = "no_way_to_reach"
@@ -16,5 +16,5 @@ def incomplete_people(owner: User) -> list[Insight]:
         .filter(deathday=None, phone_numbers=[], emails=[], addresses=[])
         .in_name_order()
     )
-    people = bare.defer(*Person.DOCUMENTS, "notes", "card_lines")[:MOST]
+    people = bare.defer(*Person.DOCUMENTS, "notes", "card_lines")[:MAX_INSIGHTS]
     return [Insight(person.pk, name_of(person, owner), CODE, "Neither phone, e-mail nor address.") for person in people]

@@ -1,15 +1,15 @@
-"""One insight, as the answer shows it."""
+"""One insight, as the response shows it."""
 
 import datetime as dt
 from typing import Any, NamedTuple
 from uuid import UUID
 
-MOST = 20
-"""Of each kind."""
+MAX_INSIGHTS = 20
+"""Per kind."""
 
 
 class Insight(NamedTuple):
-    """`code` says why in a word for programs, `reason` in a sentence; `since`: the day from which on it is so."""
+    """`code` is the reason for programs, `reason` the sentence for users; `since` is the day on which it began."""
 
     person_id: UUID | str
     person_name: str

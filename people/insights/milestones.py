@@ -1,4 +1,4 @@
-"""Round birthdays and anniversaries that come within 30 days."""
+"""Round birthdays and anniversaries within the next 30 days."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -8,43 +8,47 @@ from accounts.models import User
 from people.dates.recurrence import Recurrence, turns
 from people.dates.schedule import Calendar
 from people.dates.upcoming import important_events, name_of
-from people.insights.insight import MOST, Insight
+from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Person
 from people.vocabularies import DateType
 
 DAYS: Final = 30
-_ROUND: Final = frozenset({1, 10, 18, 20, 25, *range(30, 1000, 10)})
+_ROUND_YEARS: Final = frozenset({1, 10, 18, 20, 25, *range(30, 1000, 10)})
 _CODES: Final = {DateType.BIRTHDAY: "birthday", DateType.ANNIVERSARY: "anniversary"}
 
 
 def milestones(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
-    """The next first. An anniversary that stands on the person and among its dates is one."""
+    """At most MAX_INSIGHTS milestones, the next one first."""
+    # Keyed by day, person and code: an anniversary may be both a field of the person and one of its dates.
     end = today + dt.timedelta(DAYS)
     found = {
         (day, insight.person_id, insight.code): insight
-        for day, insight in (*_of_dates(owner, calendar, today, end), *_of_people(owner, calendar, today, end))
+        for day, insight in (
+            *_date_milestones(owner, calendar, today, end),
+            *_person_milestones(owner, calendar, today, end),
+        )
     }
     ordered = sorted(found.items(), key=lambda pair: (pair[0][0], pair[1].person_name, *pair[0][1:]))
-    return [insight for _, insight in ordered[:MOST]]
+    return [insight for _, insight in ordered[:MAX_INSIGHTS]]
 
 
 Found = Iterator[tuple[dt.date, Insight]]
 
 
-def _of_dates(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
+def _date_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
     for event in important_events(owner, calendar, today, end):
-        if event["type"] in _CODES and event["turns"] in _ROUND:
+        if event["type"] in _CODES and event["turns"] in _ROUND_YEARS:
             day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
             yield day, _insight(event["personId"], event["personName"], code, event["turns"], day)
 
 
-def _of_people(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
+def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
     people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
     for person in people.defer(*Person.DOCUMENTS, "notes", "card_lines"):
         first = cast("dt.date", person.anniversary)
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
             years = turns(first, day, calendar.leap_day)
-            if years in _ROUND:
+            if years in _ROUND_YEARS:
                 yield day, _insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day)
 
 

@@ -1,4 +1,4 @@
-"""People and what hangs on them, in the document of an account (accounts.transfer)."""
+"""Sections of people and their records in the export document of an account (accounts.transfer)."""
 
 from accounts.transfer.sections import leave_out, register_section
 from people.transfer.account import AccountSection
@@ -11,7 +11,7 @@ from people.transfer.templates import TemplateSection
 
 
 def register_transfer() -> None:
-    """Register what people carry; once, from AppConfig.ready()."""
+    """Called once, from AppConfig.ready(). Every model is either in a section or left out with a reason."""
     for section in (
         AccountSection,
         GroupSection,

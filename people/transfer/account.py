@@ -1,5 +1,7 @@
-"""The account itself: its names, preferences and photo. Not its address, password, plan or tokens, which are the
-instance's: they stay where they are."""
+"""The section of the account itself: its names, preferences and photo.
+
+The e-mail address, password, plan and tokens belong to the instance and are not transferred.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +22,7 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 from people.photos.files import delete_files
-from people.transfer.pictures import Picture, exported, prepare_photo, refusals, stored
+from people.transfer.pictures import Picture, encode_photo, photo_messages, prepare_photo, save_photo
 
 
 class AccountShape(serializers.Serializer[Any]):
@@ -55,7 +57,7 @@ class AccountSection(Section):
     def export(self, owner: User) -> Iterator[dict[str, Any]]:
         fields = AccountShape().fields.items()
         record = {key: getattr(owner, str(field.source)) for key, field in fields if key != "photo"}
-        yield {"id": str(owner.pk), **record, "photo": exported(owner.photo)}
+        yield {"id": str(owner.pk), **record, "photo": encode_photo(owner.photo)}
 
     def shape(self) -> AccountShape:
         return AccountShape()
@@ -68,11 +70,11 @@ class AccountSection(Section):
         for item in items:
             before = User.objects.get(pk=run.owner.pk)
             values = {column: value for column, value in item.data.items() if not column.startswith("photo")}
-            if photo := stored(run, item.data.get("photo")):
+            if photo := save_photo(run, item.data.get("photo")):
                 values["photo"] = photo
             changed = any(getattr(before, column) != value for column, value in values.items())
             item.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
-            item.left_out = refusals(item)
+            item.left_out = photo_messages(item)
             if not run.dry:
                 delete_files([before.photo] if photo else [])
                 change_preferences(user=run.owner, values=values)

@@ -1,4 +1,4 @@
-"""Pairs of people who are not duplicates, in the document."""
+"""The section of pairs of people who are not duplicates."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ class DismissalShape(Times):
 
 
 class DismissalSection(Section):
-    """Found again by its pair."""
+    """An existing row is found by its pair."""
 
     name, order, models = "duplicateDismissals", 70, (DuplicateDismissal,)
 
@@ -50,7 +50,8 @@ class DismissalSection(Section):
             if found := pairs.get(pair):
                 run.skipped(item, found)
                 continue
-            free = ids.free.get(item.source_id) or new_id()  # the record's own row may have another pair by now
+            # ids.free has no id for a record whose row exists here; that row may have another pair by now.
+            free = ids.free.get(item.source_id) or new_id()
             made = times_of(item.data, run.now)["created_at"]
             new.append(DuplicateDismissal(pk=free, owner=run.owner, first_id=first, second_id=second, created_at=made))
             pairs[pair] = free

@@ -1,4 +1,4 @@
-"""Groups in the document. Their members stand with the people."""
+"""The section of groups. Memberships are in the section of people."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ class GroupShape(Times):
 
 
 class GroupSection(Section):
-    """Found again by id, else by name among the active ones."""
+    """An existing group is found by id, else by name among the active groups."""
 
     name, order, models = "groups", 20, (Group,)
 

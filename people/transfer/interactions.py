@@ -1,4 +1,4 @@
-"""Interactions in the document of an account."""
+"""The section of interactions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ class InteractionShape(Times):
 
 
 class InteractionSection(Section):
-    """Found again by id. Its people come before it; of those it is made who came in."""
+    """An existing interaction is found by id. A new one has only those of its people who were imported."""
 
     name, order, models = "interactions", 65, (Interaction, Participation)
 
@@ -66,7 +66,10 @@ class InteractionSection(Section):
             elif not came:
                 run.failed(item, "It names nobody who came in.")
             else:
-                row = _row(run, item, ids.free[item.source_id])
+                values = {column: item.data.get(column) for column in ("kind", "at", "title", "notes")}
+                row = Interaction(
+                    pk=ids.free[item.source_id], owner=run.owner, **values, **times_of(item.data, run.now)
+                )
                 set_counts_at(row, calendar, run.now)
                 rows.append(row)
                 people += [
@@ -80,8 +83,3 @@ class InteractionSection(Section):
             index_interactions(run.owner.pk, rows)
             with account_write(run.owner) as write:
                 update_last_contacts(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})
-
-
-def _row(run: ImportRun, item: Item, key: Any) -> Interaction:
-    values = {column: item.data.get(column) for column in ("kind", "at", "title", "notes")}
-    return Interaction(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))

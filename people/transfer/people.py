@@ -1,4 +1,4 @@
-"""People in the document, each with its groups, values, dates and photo."""
+"""The section of people, each with its groups, custom values, dates and photo."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from people.services.person_rows import InvalidCustomValueError, parse_custom_va
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
 from people.transfer.person_shape import PersonShape
-from people.transfer.pictures import prepare_photo, refusals, stored
+from people.transfer.pictures import photo_messages, prepare_photo, save_photo
 from people.transfer.plan_allowance import PlanAllowance
 from people.word_index import index_values
 
@@ -47,7 +47,7 @@ _NO_REMINDER: dict[str, Any] = {
 
 
 class PeopleSection(Section):
-    """Found again by id alone: two people of one name are two people."""
+    """An existing person is found only by id: two people may have the same name."""
 
     name, order = "people", 50
     models = (Person, ImportantDate, Membership, CustomFieldValue)
@@ -69,7 +69,7 @@ class PeopleSection(Section):
 
 
 class _Batch:
-    """Some hundred people, in a handful of statements."""
+    """Writes a batch of people in a constant number of statements."""
 
     def __init__(self, run: ImportRun, items: list[Item]) -> None:
         self.run, self.items = run, items
@@ -84,7 +84,7 @@ class _Batch:
             if found := self.ids.found.get(item.source_id):
                 self.run.skipped(item, found)
             elif item.data.get("deleted_at") or self.people.take():
-                self._add(item)
+                self._add_person(item)
             else:
                 self.run.failed(item, self.people.message)
         if not self.run.dry:
@@ -101,30 +101,30 @@ class _Batch:
         for person in self.rows[Person]:
             kind = person.relationship_to_user
             if kind and kind.is_deleted and not person.is_deleted:
-                for extension in EXTENSIONS:  # brings its type out of the trash
+                for extension in EXTENSIONS:  # restores the relationship type from the trash
                     extension.restored(person, self.run.now)
 
     def _place_dates(self) -> Ids:
         dates = (date for item in self.items for date in item.data.get("importantDates", []))
         return self.run.resolve_ids(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
 
-    def _add(self, item: Item) -> None:
-        person = self._person(item)
-        dates = list(self._dates(person, item))
-        person.card_lines = _lines(item.data, person, dates)
-        left_out = self._bound_contact_reminder(person)
+    def _add_person(self, item: Item) -> None:
+        person = self._build_person(item)
+        dates = list(self._build_dates(person, item))
+        person.card_lines = _card_lines(item.data, person, dates)
+        left_out = self._limit_contact_reminder(person)
         self.rows[Person].append(person)
         for date in dates:
-            left_out += self._bound_reminder(person, date)
+            left_out += self._limit_reminder(person, date)
             self.rows[ImportantDate].append(date)
-        self.rows[Membership] += self._memberships(person, item)
-        values, refused = self._values(person, item)
+        self.rows[Membership] += self._build_memberships(person, item)
+        values, refused = self._build_values(person, item)
         self.rows[CustomFieldValue] += values
-        self.run.imported(item, person.pk, "; ".join(filter(None, [self._lost(item), *refused])))
-        item.left_out = [*refusals(item), *left_out]
+        self.run.imported(item, person.pk, "; ".join(filter(None, [self._missing_references(item), *refused])))
+        item.left_out = [*photo_messages(item), *left_out]
 
-    def _bound_contact_reminder(self, person: Person) -> list[str]:
-        """Switch it off where the plan has no room for it; says so."""
+    def _limit_contact_reminder(self, person: Person) -> list[str]:
+        """Switch the reminder off if the plan allows no more; returns messages for the receipt."""
         if not person.contact_reminder_enabled or person.is_deleted:
             return []
         if not self.reminders.take():
@@ -132,7 +132,7 @@ class _Batch:
             return [f"{person.name}: the contact reminder is switched off: {self.reminders.message}"]
         return []
 
-    def _bound_reminder(self, person: Person, date: ImportantDate) -> list[str]:
+    def _limit_reminder(self, person: Person, date: ImportantDate) -> list[str]:
         if date.is_deleted:
             return []
         left_out = []
@@ -144,7 +144,7 @@ class _Batch:
         schedule.plan_date(date, self.calendar, self.run.now)
         return left_out
 
-    def _lost(self, item: Item) -> str:
+    def _missing_references(self, item: Item) -> str:
         data = item.data
         return self.run.describe_missing(
             relationshipToUserId=("relationshipTypes", [data.get("relationshipToUserId")]),
@@ -155,34 +155,34 @@ class _Batch:
             ),
         )
 
-    def _person(self, item: Item) -> Person:
+    def _build_person(self, item: Item) -> Person:
         data, run = item.data, self.run
         columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.DOCUMENTS}
-        if "contact_before" in columns:  # the rest of lastContact comes with the interactions
+        if "contact_before" in columns:  # the import of interactions then updates last_contact
             columns["last_contact"] = columns["contact_before"]
         columns |= times_of(data, run.now)
         person = Person(pk=self.ids.free[item.source_id], owner=run.owner, **columns)
         for field in Person.DOCUMENTS:
             setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
-        person.photo = stored(run, data.get("photo"))
+        person.photo = save_photo(run, data.get("photo"))
         schedule.fill_contact_defaults(person)
         return person
 
-    def _dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:
+    def _build_dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:
         for data in item.data.get("importantDates", []):
             columns = {key: value for key, value in data.items() if key != "id"} | times_of(data, self.run.now)
-            # The derived id is for the first date that claims it.
+            # If two dates have the same id, only the first one gets it.
             free = self.free_dates.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
             yield ImportantDate(pk=free, owner=self.run.owner, person=person, **columns)
 
-    def _memberships(self, person: Person, item: Item) -> Iterator[Membership]:
+    def _build_memberships(self, person: Person, item: Item) -> Iterator[Membership]:
         found = {self.run.find("groups", source) for source in item.data.get("groupIds", [])} - {None}
         for group_id in sorted(found):
             yield Membership(owner=self.run.owner, person=person, group_id=group_id)
 
-    def _values(self, person: Person, item: Item) -> tuple[list[CustomFieldValue], list[str]]:
-        """The values that fit their fields, and what is wrong with the others."""
+    def _build_values(self, person: Person, item: Item) -> tuple[list[CustomFieldValue], list[str]]:
+        """The valid values, and an error message for each of the others."""
         values: dict[UUID, CustomFieldValue] = {}
         refused = []
         for entry in item.data.get("customFieldValues", []):
@@ -204,8 +204,8 @@ class _Batch:
         return list(values.values()), refused
 
 
-def _lines(data: Mapping[str, Any], person: Person, dates: list[ImportantDate]) -> list[dict[str, Any]]:
-    """The lines of the person's card, with the ids that entries and dates have here."""
+def _card_lines(data: Mapping[str, Any], person: Person, dates: list[ImportantDate]) -> list[dict[str, Any]]:
+    """The lines of the person's card, with the ids of the new entries and dates."""
     ids = {old["id"]: str(row.pk) for old, row in zip(data.get("importantDates", []), dates, strict=True)}
     for field in Person.DOCUMENTS:
         pairs = zip(data.get(field, []), getattr(person, field), strict=True)

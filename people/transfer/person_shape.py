@@ -1,4 +1,4 @@
-"""One person in the document: the fields of the API, less what is computed, more what other tables hold of it."""
+"""One person in the document: the writable fields of the API, and the rows of other tables that belong to it."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class ValueShape(serializers.Serializer[Any]):
 
 
 class CardLines(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
-    """The lines of the card that the person came with (Person.card_lines), checked in one go: they may be many."""
+    """Person.card_lines. One field validates the whole list, because nested serializers are slow for many lines."""
 
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         if not isinstance(data, list) or len(data) > MAX_LINES:
@@ -60,9 +60,9 @@ class PersonShape(PersonSerializer):
     """A person, in the trash or not."""
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
-        """Those of the API that can be written (apps above have sections of their own), and what only stands here.
+        """The writable fields of the API without those of other apps, and fields that only the document has.
 
-        What points at other records is read as plain ids, and resolved once those are in.
+        References to other records are read as plain ids, and resolved after those records were imported.
         """
         return {
             **{name: field for name, field in person_fields().items() if not field.read_only},

@@ -1,4 +1,4 @@
-"""Photos in the document: the stored JPEG as Base64."""
+"""Photos in the document: stored JPEG files as Base64."""
 
 import base64
 import binascii
@@ -28,16 +28,16 @@ class Picture(serializers.Field[bytes | None, Any, Any, Any]):
             raise serializers.ValidationError(f"This is no Base64: {error}.") from None
 
 
-def exported(name: str | None) -> str | None:
-    """The photo of that name as the document holds it."""
+def encode_photo(name: str | None) -> str | None:
+    """The content of a stored photo as Base64; None if there is none."""
     jpeg = read_photo(name) if name else None
     return base64.b64encode(jpeg).decode() if jpeg else None
 
 
 def prepare_photo(run: ImportRun, item: Item) -> None:
-    """Make the record's photo as photos are stored, and store it, before the account is locked.
+    """Convert and upload the photo of a record before the account is locked, because that takes long.
 
-    One that cannot be, or is beyond the pixels of one document, is left out; `photo_refused` says why.
+    A photo that is refused, or exceeds the pixel budget of one document, is left out; `photo_refused` is the reason.
     """
     picture = item.data.get("photo")
     if picture is None:
@@ -56,14 +56,14 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
     item.data["photo"] = jpeg
 
 
-def stored(run: ImportRun, jpeg: bytes | None) -> str | None:
-    """The name under which the photo is stored; in a dry run it only would be."""
+def save_photo(run: ImportRun, jpeg: bytes | None) -> str | None:
+    """Register an uploaded photo and return its file name; a dry run only returns the name."""
     if jpeg is None:
         return None
     return photo_name(run.owner.pk, jpeg) if run.dry else name_photo(owner_id=run.owner.pk, jpeg=jpeg)
 
 
-def refusals(item: Item) -> list[str]:
-    """What is to be told of the record's photo."""
+def photo_messages(item: Item) -> list[str]:
+    """The message of the receipt if the record's photo was left out."""
     refused = item.data.get("photo_refused")
     return [f"{item.data.get('name') or 'account'}: the photo was left out: {refused}"] if refused else []

@@ -1,4 +1,4 @@
-"""Where addresses are, in the document: what the geocoder has found need not be asked for again."""
+"""The section of geocoding results, so that addresses need not be geocoded again after an import."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +30,7 @@ class PlaceShape(Times):
 
 
 class PlaceSection(Section):
-    """Found again by the address's text. The entries of people take what stands here."""
+    """An existing row is found by id, else by the text of the address. Address entries of imported people use it."""
 
     name, order, models = "places", 45, (GeocodedAddress,)
 

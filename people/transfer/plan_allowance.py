@@ -1,11 +1,11 @@
-"""How much of something the account's plan still allows."""
+"""The number of further records that the account's plan allows."""
 
 from accounts.transfer.run import ImportRun
 from people.services.plan_limits import count_of
 
 
 class PlanAllowance:
-    """Counted once a batch with the account locked, then drawn on record by record."""
+    """Counts the existing records once per batch under the account lock, then decreases for each imported record."""
 
     def __init__(self, run: ImportRun, kind: str) -> None:
         self.run, self.kind = run, kind
@@ -17,7 +17,7 @@ class PlanAllowance:
         self.message = f"Your plan allows {limit} {kind}."
 
     def take(self) -> bool:
-        """Take one, if the plan allows it."""
+        """Use one; returns False if the plan allows no more."""
         if self.left is None:
             return True
         if self.left <= 0:

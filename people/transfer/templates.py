@@ -1,4 +1,4 @@
-"""Custom field templates in the document. Their values stand with the people."""
+"""The section of custom field templates. Values are in the section of people."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ class TemplateShape(Times):
 
 
 class TemplateSection(Section):
-    """Found again by id, else by slug: one of that slug and type is the same field."""
+    """An existing template is found by id, else by slug; a different type is an error."""
 
     name, order, models = "customFieldTemplates", 30, (CustomFieldTemplate,)
 

@@ -1,1 +1,1 @@
-"""The trash: the kinds of records in it, and the daily purge."""
+"""The trash: its kinds of records, and the daily purge."""

@@ -1,4 +1,4 @@
-"""What people put into the trash, and what else the daily purge removes."""
+"""The kinds of records of this app in the trash, and the other rows that the daily purge removes."""
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -21,7 +21,7 @@ _API = "people.api"
 
 
 def register_kinds() -> None:
-    """Once, from AppConfig.ready()."""
+    """Called once, from AppConfig.ready()."""
     register_trash_kind(
         TrashKind(
             "people", Person, f"{_API}.person_serializer.PersonListedSerializer", deleted_people, remove_deleted_people

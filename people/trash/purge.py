@@ -1,7 +1,7 @@
-"""The daily purge: what was deleted longer ago than the retention period goes for good, its files with it.
+"""The daily purge: permanently removes records and files that were deleted before the retention period.
 
-It works in batches, each a transaction of its own under its account's lock. Killed at any point, the next run goes on
-with what is left; a file whose row went without it is found by the sweep at the end.
+It works in batches, each in one transaction under the account lock. If it is killed, the next run continues with the
+remaining rows, and the sweep at the end removes files whose row is gone.
 """
 
 import datetime as dt
@@ -17,16 +17,16 @@ from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
 
 log = logging.getLogger(__name__)
 
-BATCH = 200
+BATCH_SIZE = 200
 
 
 def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
-    """Remove what is beyond the retention at `now`; returns how many of each kind, and how many stray files."""
+    """Remove what was deleted before the retention period; returns the number of rows by kind, and of stray files."""
     removed: Counter[str] = Counter()
     for kind in trash_kinds().values():
         removed[kind.name] = _purge_kind(kind, now)
     for expiry in expiries():
-        removed[expiry.name] = sum(_expire(expiry, owner_id, now) for owner_id in expiry.owners(now))
+        removed[expiry.name] = sum(_purge_expired(expiry, owner_id, now) for owner_id in expiry.owners(now))
     removed["tombstones"] = purge_tombstones(now=now)
     removed["files"] = sweep_files(now=now)
     log.info("purged %s", dict(removed))
@@ -34,7 +34,7 @@ def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
 
 
 def _purge_kind(kind: TrashKind, now: dt.datetime) -> int:
-    """Remove a kind's rows account by account. What hangs on a removed row goes with it and is not counted."""
+    """Remove the rows of a kind, account by account; rows that are removed by cascade are not counted."""
     expired = kind.model._default_manager.filter(deleted_at__lt=retention_cutoff(now))
     owners = expired.order_by("owner_id").values_list("owner_id", flat=True).distinct()
     return sum(_purge_account(kind, owner_id, now) for owner_id in list(owners))
@@ -43,11 +43,11 @@ def _purge_kind(kind: TrashKind, now: dt.datetime) -> int:
 def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
     expired = kind.model._default_manager.filter(owner_id=owner_id, deleted_at__lt=retention_cutoff(now))
     keys, count = list(expired.values_list("pk", flat=True)), 0
-    for start in range(0, len(keys), BATCH):
+    for start in range(0, len(keys), BATCH_SIZE):
         try:
             with account_write(owner_id):
-                # Looked at again under the lock: somebody may have restored one meanwhile.
-                ids = list(expired.filter(pk__in=keys[start : start + BATCH]).values_list("pk", flat=True))
+                # Read again under the lock, because a row may have been restored meanwhile.
+                ids = list(expired.filter(pk__in=keys[start : start + BATCH_SIZE]).values_list("pk", flat=True))
                 delete_files(kind.remove(owner_id, ids))
         except AccountGoneError:
             break
@@ -55,7 +55,7 @@ def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
     return count
 
 
-def _expire(expiry: Expiry, owner_id: UUID, now: dt.datetime) -> int:
+def _purge_expired(expiry: Expiry, owner_id: UUID, now: dt.datetime) -> int:
     try:
         with account_lock(owner_id):
             return expiry.remove(owner_id, now)

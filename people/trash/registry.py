@@ -1,6 +1,6 @@
-"""The trash: every kind of record that is soft-deleted, for GET /api/deleted and for the daily purge.
+"""Registry of the kinds of soft-deleted records, for GET /api/deleted and the daily purge.
 
-Each app registers its kinds in AppConfig.ready(); the order of registration is the order of the purge.
+Each app registers its kinds in AppConfig.ready(). The purge runs in the order of registration.
 """
 
 import datetime as dt
@@ -17,11 +17,12 @@ from contacts_project.kernel.ownership.models import TrashModel
 
 @dataclass(frozen=True)
 class TrashKind:
-    """One kind. `answers(owner, rows)` gives the records that GET /api/deleted shows of these rows, in their order;
-    `record` names the serializer that describes them.
+    """One kind. `answers(owner, rows)` returns the records of GET /api/deleted for these rows, in the same order;
+    `record` is the import path of their serializer.
 
-    `remove(owner_id, ids)` deletes rows for good inside the caller's transaction and returns the names of files that
-    have no owner any more; the caller deletes those after commit. `shown` leaves out what comes back with another row.
+    `remove(owner_id, ids)` permanently removes rows inside the caller's transaction and returns the names of files that
+    no row refers to any more, which the caller deletes after commit. `shown` excludes rows that are only restored
+    together with another row.
     """
 
     name: str
@@ -32,7 +33,7 @@ class TrashKind:
     shown: Q = field(default_factory=Q)
 
     def rows(self, owner: User, now: dt.datetime) -> Any:
-        """What can still be restored, newest first."""
+        """The rows that can still be restored, the last deleted one first."""
         model: Any = self.model
         rows = model.objects.owned_by(owner).deleted().within_retention(now).filter(self.shown)
         return rows.order_by("-deleted_at", "-id")
@@ -46,7 +47,7 @@ def register_trash_kind(kind: TrashKind) -> None:
 
 
 def trash_kinds() -> dict[str, TrashKind]:
-    """All kinds by the name that `?type=` takes."""
+    """All kinds by name, as the query parameter `type` takes it."""
     return dict(_kinds)
 
 
@@ -55,9 +56,9 @@ PurgeJob = Callable[[UUID, dt.datetime], int]
 
 @dataclass(frozen=True)
 class Expiry:
-    """Rows that are no kind of the trash but end with the retention as well, such as the images of merges.
+    """Other rows that are removed after the retention period, such as merge records.
 
-    `owners(now)` names the accounts that have such rows, `remove(owner_id, now)` removes them and says how many.
+    `owners(now)` returns the accounts with such rows; `remove(owner_id, now)` removes them and returns their number.
     """
 
     name: str
@@ -73,5 +74,5 @@ def register_expiry(expiry: Expiry) -> None:
 
 
 def expiries() -> tuple[Expiry, ...]:
-    """All of them, in the order of registration."""
+    """All expiries, in the order of registration."""
     return tuple(_expiries.values())

@@ -102,7 +102,7 @@ def test_relationships_and_types_end_too(api: Client, alice: User) -> None:
 
 
 def test_killed_half_way_it_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(purge, "BATCH", 2)
+    monkeypatch.setattr(purge, "BATCH_SIZE", 2)
     for i in range(7):
         make_group(alice, str(i), BEYOND)
     kind = trash_kinds()["groups"]
