@@ -1,9 +1,9 @@
-"""The fields of a person, each described once, in the order of the answer.
+"""The fields of a person, each described once, in the order of the response.
 
-From here derive the serializers and the API description, the projection and the search index, what a card says and how
-much of it fits, merging and undoing, the export and import of an account, and the names that a CSV mapping may use. The
-model's columns are declared in people.models.person, which Django needs; a test compares. How to add a field:
-CONTRIBUTING.md. Plain Python: people.vcard stands on it.
+Serializers and the API description, the projection, the search index, vCards and their limits, merging and its undo,
+the export and import of an account, and the names in a CSV mapping derive from this table. Django needs the columns in
+people.models.person as well; a test compares both. CONTRIBUTING.md explains how to add a field. This module does not
+import Django models, because people.vcard uses it.
 """
 
 import re
@@ -13,14 +13,14 @@ from enum import Enum, auto
 from people.vocabularies import Unit
 
 MAX_ENTRIES = 100
-"""Entries of a multi-value field, and important dates of a person."""
+"""Limit for the entries of a multi-value field, and for the important dates of a person."""
 
 OTHER = "other"
-"""The type of an entry that says none."""
+"""The type of an entry without one."""
 
 
 class Kind(Enum):
-    """What a field holds."""
+    """The kind of a field's value."""
 
     TEXT = auto()
     DATE = auto()
@@ -30,13 +30,13 @@ class Kind(Enum):
     REFERENCE = auto()
     LIST = auto()
     BESIDE = auto()
-    """Computed, or said by rows of other tables: no column of the person."""
+    """Computed, or stored in rows of other tables: not a column of the person."""
     ROWS = auto()
-    """A list that no column of a field holds: rows of another table, or what else the card said."""
+    """A list that is not a multi-value column: rows of another table, or unmapped lines of the card."""
 
 
 class KeyKind(Enum):
-    """What a key of an entry holds."""
+    """The kind of a key's value."""
 
     TEXT = auto()
     EMAIL = auto()
@@ -44,13 +44,13 @@ class KeyKind(Enum):
 
 
 class Merge(Enum):
-    """What a merged person has of a field where nobody said."""
+    """Which value a merged person gets if the request has no override."""
 
     PRIMARY = auto()
     FILL = auto()
-    """The secondary's, where the primary's is null."""
+    """The secondary's value if the primary's is null."""
     REMINDER = auto()
-    """The secondary's, where it alone has a contact reminder."""
+    """The secondary's value if only the secondary has a contact reminder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,61 +62,61 @@ class EntryKey:
     kind: KeyKind = KeyKind.TEXT
     _: KW_ONLY
     bound: int = 0
-    """The largest number, and with a minus the smallest."""
+    """The number is between -bound and bound."""
     required: bool = False
     may_be_empty: bool = False
-    """Required, but an empty text will do."""
+    """Required, but the text may be empty."""
     read_only: bool = False
     sorts: bool = False
-    """Part of what sorts the entries of a field; the other keys are the entry's value."""
+    """Classifies the entry (such as its type or label); the other keys are its value."""
     whole: bool = False
-    """Makes no sense when cut: a card's value that is too long becomes a custom field."""
+    """Must not be cut: a value on a card that is too long becomes a custom field."""
     default: str | None = None
     default_key: str = ""
-    """The key whose value it takes when it says none."""
+    """The key from which a missing value is taken."""
     word: str = ""
-    """What the remarks of an import call it."""
+    """Its name in the remarks of an import."""
     mapping: str = ""
     """Its name in the mapping of a CSV import (open points, section 13)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonField:
-    """One field of a person, by its name in JSON; `limit` is in characters, or the largest whole number."""
+    """One field of a person, by its JSON name. `limit` is in characters, or for WHOLE the largest number."""
 
     name: str
     limit: int = 0
     kind: Kind = Kind.TEXT
     _: KW_ONLY
     column: str = ""
-    """The name with underscores, unless something else is said here."""
+    """Default: the name with underscores."""
     choices: tuple[str, ...] = ()
     model: str = ""
-    """Of a reference."""
+    """The model that a REFERENCE points to."""
     required: bool = False
     read_only: bool = False
     merge: Merge = Merge.FILL
     plans_contact: bool = False
-    """A change of it moves the next contact reminder."""
+    """A change of it reschedules the next contact reminder."""
     reminder_default: str | int | None = None
-    """What it becomes when a contact reminder is switched on without it."""
+    """The value if a contact reminder is switched on without one."""
     searched: bool = False
-    """GET /api/people/search looks into it."""
+    """GET /api/people/search searches it."""
     index_name: str = ""
-    """What the search index calls it; empty: it is not in there."""
+    """Its name in the search index; empty if it is not in there."""
     card_property: str = ""
-    """The vCard property that says it, in 3.0 `old_property` where that differs; empty: no card says it."""
+    """Its vCard property (`old_property` in 3.0 if that differs); empty if it is not on cards."""
     old_property: str = ""
     card: str = ""
-    """The field of a Card that holds it: the column, unless something else is said here."""
+    """Its attribute of Card. Default: the column."""
     word: str = ""
-    """What the remarks of an import call it: the column in words, unless something else is said here."""
+    """Its name in the remarks of an import. Default: the column in words."""
     schema: str = ""
     """The name of an entry's component in the API description."""
     keys: tuple[EntryKey, ...] = ()
-    """Of an entry, in the order of the answer, behind its `id`."""
+    """The keys of an entry, in the order of the response, after `id`."""
     indexed_keys: tuple[str, ...] = ()
-    """Those that the search index joins."""
+    """The keys whose values the search index joins."""
 
     def __post_init__(self) -> None:
         column = self.column
@@ -129,7 +129,7 @@ class PersonField:
 
     @property
     def card_properties(self) -> tuple[str, ...]:
-        """The vCard properties that may say it."""
+        """Its vCard properties in all versions."""
         return tuple(filter(None, (self.card_property, self.old_property)))
 
     @property
@@ -282,10 +282,10 @@ CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if fiel
 REMINDER_DEFAULTS: dict[str, str | int] = {
     field.column: field.reminder_default for field in SCALARS if field.reminder_default is not None
 }
-"""By column what a contact reminder has that was switched on without it."""
+"""By column, the defaults of a contact reminder that is switched on."""
 
 MAPPING_NAMES: tuple[str, ...] = (
     *(field.name for field in SCALARS if not field.read_only and field.kind is not Kind.REFERENCE),
     *(key.mapping for field in LISTS for key in field.keys if key.mapping),
 )
-"""What the mapping of a CSV import may name of a person's columns (open points, section 13)."""
+"""The fields of a person that the mapping of a CSV import may use (open points, section 13)."""

@@ -1,4 +1,4 @@
-"""What must hold of people: keys that follow from their names, kept counts, planned reminders, files of photos."""
+"""Invariants of people: name keys, lookup keys, word index, stored counts, reminders, files of photos."""
 
 import datetime as dt
 from collections import defaultdict
@@ -36,27 +36,31 @@ from people.related.rows import named_in
 from people.word_index import words_of_interaction
 from people.words import words_of_value
 
-_SAVE_ANEW = "Saving each of these people anew, in any field of the name, writes them."
+_HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
 
 
 def _broken_rows(rows: Any, look: Callable[[list[Any]], Iterable[Any]]) -> Iterator[object]:
-    """The keys of the rows that `look` finds in a chunk, and again while nobody writes to their account."""
+    """The keys of the rows that `look` returns twice: for a chunk of rows, and again under the account lock.
+
+    The second look excludes rows that another process was writing during the first one.
+    """
     for chunk in in_chunks(rows):
         found = [(row.owner_id, row.pk) for row in look(chunk)]
         yield from still_broken(found, lambda _, keys: [row.pk for row in look(list(rows.filter(pk__in=keys)))])
 
 
-@invariant("people have keys to sort and search by that are not those of their names", hint=_SAVE_ANEW)
+@invariant("people have keys to sort and search by that are not those of their names", hint=_HINT_SAVE_AGAIN)
 def find_wrong_name_keys() -> Iterator[object]:
     rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *KEYED_COLUMNS)
-    return _broken_rows(rows, lambda people: (person for person in people if not _has_name_keys(person)))
+    return _broken_rows(
+        rows,
+        lambda people: (
+            person for person in people if (bytes(person.sort_key), person.search_key) != keys_of_names(person)
+        ),
+    )
 
 
-def _has_name_keys(person: Person) -> bool:
-    return (bytes(person.sort_key), person.search_key) == keys_of_names(person)
-
-
-@invariant("people have look-up keys that are not those of their names, addresses and numbers", hint=_SAVE_ANEW)
+@invariant("people have look-up keys that are not those of their names, addresses and numbers", hint=_HINT_SAVE_AGAIN)
 def find_wrong_lookup_keys() -> Iterator[object]:
     return _broken_rows(Person.unscoped.rows().only("owner_id", *lookup.KEY_COLUMNS), _with_wrong_keys)
 
@@ -80,7 +84,7 @@ def find_wrong_last_contacts() -> Iterator[object]:
 
 def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
     owners = User.objects.filter(pk__in={person.owner_id for person in people})
-    clocks = {
+    calendars = {
         pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
     }
     latest = Participation.unscoped.rows().filter(
@@ -91,10 +95,10 @@ def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
         found.annotate(latest=Subquery(latest.order_by("-at").values("at")[:1])).values_list("pk", "latest")
     )
     for person in people:
-        if person.owner_id not in clocks:
+        if person.owner_id not in calendars:
             continue
         at = latest_at.get(person.pk)
-        day = local_day(at, clocks[person.owner_id].zone) if at else None
+        day = local_day(at, calendars[person.owner_id].zone) if at else None
         shown = max((day for day in (person.contact_before, day) if day), default=None)
         if (person.interacted_on, person.last_contact) != (day, shown):
             yield person
@@ -109,15 +113,13 @@ def find_wrong_participations() -> Iterator[object]:
 @invariant("custom values or interactions have words to find them by that are not theirs")
 def find_wrong_words() -> Iterator[object]:
     values = CustomFieldValue.unscoped.rows().only("owner_id", "value")
-    look = partial(_with_wrong_words, model=ValueWord, column="value", words_of=_words_of_row)
+    look = partial(
+        _with_wrong_words, model=ValueWord, column="value", words_of=lambda row: set(words_of_value(row.value))
+    )
     yield from _broken_rows(values, look)
     interactions = Interaction.unscoped.rows().only("owner_id", "title", "notes")
     look = partial(_with_wrong_words, model=InteractionWord, column="interaction", words_of=words_of_interaction)
     yield from _broken_rows(interactions, look)
-
-
-def _words_of_row(row: CustomFieldValue) -> set[str]:
-    return set(words_of_value(row.value))
 
 
 def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callable[[Any], set[str]]) -> Iterator[Any]:
@@ -167,7 +169,7 @@ def find_wrong_dates() -> Iterator[object]:
     rows = (
         ImportantDate.unscoped.rows().active().filter(reminding, person__deleted_at=None, owner__reminders_stale=False)
     )
-    return _broken_rows(rows, lambda dates: _misplanned(dates, has_right_reminder))
+    return _broken_rows(rows, lambda dates: _with_wrong_schedule(dates, has_right_reminder))
 
 
 @invariant(
@@ -177,17 +179,21 @@ def find_wrong_dates() -> Iterator[object]:
 def find_wrong_contacts() -> Iterator[object]:
     reminding = Q(contact_reminder_enabled=True) | Q(contact_due_at__isnull=False)
     rows = Person.unscoped.rows().active().filter(reminding, owner__reminders_stale=False)
-    return _broken_rows(rows.only(*schedule.CONTACT_FIELDS), lambda people: _misplanned(people, has_right_contact))
+    return _broken_rows(
+        rows.only(*schedule.CONTACT_FIELDS), lambda people: _with_wrong_schedule(people, has_right_contact)
+    )
 
 
-def _misplanned(rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]) -> Iterator[Any]:
+def _with_wrong_schedule(
+    rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]
+) -> Iterator[Any]:
     owners = User.objects.filter(pk__in={row.owner_id for row in rows})
-    clocks = {
+    calendars = {
         pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
     }
     now = timezone.now()
-    # An account that was deleted since has nothing left to plan.
-    return (row for row in rows if row.owner_id in clocks and not is_right(row, clocks[row.owner_id], now))
+    # The account may have been deleted since the rows were read.
+    return (row for row in rows if row.owner_id in calendars and not is_right(row, calendars[row.owner_id], now))
 
 
 @invariant(
@@ -195,7 +201,7 @@ def _misplanned(rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.
     hint="Put missing files back from a backup, or upload the photos again; the daily purge removes files of no row.",
 )
 def find_wrong_files() -> Iterator[object]:
-    """A photo by its file's name, which is of its content's hash and its owner's id."""
+    # The name of a file is made of the hash of its content and the id of its owner.
     yield from (f"{name} ({fault})" for name, fault in faulty_files(now=timezone.now()))
 
 

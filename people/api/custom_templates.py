@@ -92,13 +92,13 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     def create(self, request: Request) -> Response:
         """Define a field. Its slug comes from its name, and like its type never changes."""
         data = self.read_body(TemplateCreateSerializer)
-        return _answer(service.create_template(owner=self.owner, data=data, now=timezone.now()), 201)
+        return _template_response(service.create_template(owner=self.owner, data=data, now=timezone.now()), 201)
 
     @extend_schema(operation_id="getCustomFieldTemplate", responses=_ONE)
     @conditional_record
     def retrieve(self, request: Request, template_id: UUID) -> Response:
         """One template."""
-        return _answer(self.get_object())
+        return _template_response(self.get_object())
 
     @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _ONE})
     @sends_etag
@@ -107,7 +107,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         """Change name, options or order; what the body leaves out stays. A renamed option renames stored values."""
         template = self.get_object()
         data = self.read_body(TemplateChangeSerializer)
-        return _answer(service.update_template(template=template, data=data))
+        return _template_response(service.update_template(template=template, data=data))
 
     @extend_schema(operation_id="deleteCustomFieldTemplate", responses={200: _MESSAGE})
     @if_match
@@ -123,7 +123,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     @if_match
     def restore(self, request: Request, template_id: UUID) -> Response:
         """Take a template out of the trash, with its values."""
-        return _answer(service.restore_template(template=self.get_object()))
+        return _template_response(service.restore_template(template=self.get_object()))
 
     @extend_schema(operation_id="removeCustomFieldTemplate", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])
@@ -142,5 +142,5 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         return Response({"customFieldTemplates": list_templates(self.owner)})
 
 
-def _answer(template: CustomFieldTemplate, status: int = 200) -> Response:
+def _template_response(template: CustomFieldTemplate, status: int = 200) -> Response:
     return record_answer("customFieldTemplate", whole_template(template), status)

@@ -1,4 +1,4 @@
-"""GET /api/deleted: what is in the trash, one kind at a time."""
+"""GET /api/deleted: the records of one kind in the trash."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class DeletedAnswer(serializers.Serializer[Any]):
 
 
 def answer_shapes() -> list["serializers.Serializer[Any]"]:
-    """The answer for each kind."""
+    """The response schema of each kind."""
     return [
         envelope(
             f"Deleted{name[0].upper()}{name[1:]}",

@@ -1,4 +1,4 @@
-"""The routes of duplicates: groups of all, those of one person, and saying that two people are two."""
+"""The routes of duplicates: groups, duplicates of one person, and dismissing a pair."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How the API answers what people refuse."""
+"""Status and code of this app's exceptions in the API."""
 
 from contacts_project.kernel.api.errors import Failure
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError

@@ -1,4 +1,4 @@
-"""Routes of imports: files of other products in, what was imported, and taking it back."""
+"""The routes of imports: upload a file of another product, list imports, undo one."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ from people.vocabularies import ImportSource
 
 
 class SourceConverter:
-    """`<import_source:source>` in a path: one of the sources; anything else is 404."""
+    """The path converter of `<import_source:source>`; any other source is 404."""
 
     regex = "|".join(ImportSource.values)
 
@@ -44,8 +44,8 @@ class SourceConverter:
 
 register_converter(SourceConverter, "import_source")
 
-_SAMPLES, _SAMPLE_LENGTH = 5, 100
-_MAX_MAPPING = 100_000
+_MAX_SAMPLES, _MAX_SAMPLE_LENGTH = 5, 100
+_MAX_TEXT_LENGTH = 100_000
 
 _FILE = inline_serializer("TableFile", {"file": serializers.FileField()})
 _FORM = inline_serializer(
@@ -119,9 +119,9 @@ class FileImportViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
-        file = _file_of(request)
-        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_text_of(request, "mapping"))
-        is_dry = _is_dry(request)
+        file = _read_file(request)
+        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_read_text(request, "mapping"))
+        is_dry = _read_dry_run(request)
         with IMPORT_SLOTS.acquire():
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
@@ -150,11 +150,11 @@ class FileImportViewSet(ApiViewSet[Any]):
     def inspect(self, request: Request) -> Response:
         """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
         with IMPORT_SLOTS.acquire():
-            table = open_table(_file_of(request).file)
+            table = open_table(_read_file(request).file)
         columns = []
         for place, (name, target) in enumerate(zip(table.names, propose_targets(table), strict=True)):
             cells = (row.cells[place].strip() for row in table.sample if len(row.cells) > place)
-            samples = list(dict.fromkeys(cell[:_SAMPLE_LENGTH] for cell in cells if cell))[:_SAMPLES]
+            samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
             columns.append({"name": name, "samples": samples, "proposal": str(target)})
         return Response({"encoding": table.encoding, "delimiter": table.delimiter, "columns": columns})
 
@@ -169,7 +169,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
     def list(self, request: Request) -> Response:
         """All imports, newest first."""
         rows = self.get_queryset().order_by("-created_at", "-id")
-        return Response({"imports": [_answer(row) for row in rows]})
+        return Response({"imports": [_serialize_import(row) for row in rows]})
 
     @extend_schema(
         operation_id="undoImport",
@@ -189,7 +189,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
         return Response({"removed": undone.removed, "kept": kept})
 
 
-def _answer(row: ContactImport) -> dict[str, Any]:
+def _serialize_import(row: ContactImport) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "source": row.source,
@@ -205,7 +205,7 @@ def _answer(row: ContactImport) -> dict[str, Any]:
     }
 
 
-def _file_of(request: Request) -> Any:
+def _read_file(request: Request) -> Any:
     file = request.data.get("file")
     if file is None or isinstance(file, str):
         raise FieldError("file", "A file is needed.")
@@ -214,15 +214,15 @@ def _file_of(request: Request) -> Any:
     return file
 
 
-def _text_of(request: Request, name: str) -> str:
+def _read_text(request: Request, name: str) -> str:
     text = request.data.get(name, "")
-    if not isinstance(text, str) or len(text) > _MAX_MAPPING:
+    if not isinstance(text, str) or len(text) > _MAX_TEXT_LENGTH:
         raise FieldError(name, "This must be a text.")
     return text
 
 
-def _is_dry(request: Request) -> bool:
-    text = _text_of(request, "dryRun")
+def _read_dry_run(request: Request) -> bool:
+    text = _read_text(request, "dryRun")
     if text not in {"", "true", "false"}:
         raise FieldError("dryRun", "This must be true or false.")
     return text == "true"

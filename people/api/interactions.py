@@ -41,7 +41,7 @@ from people.vocabularies import InteractionKind
 
 
 class PresentPeopleField(OwnedIdsField):
-    """Ids of own people, in the trash or not: whether one may be there is for the service, which knows who is."""
+    """Ids of the account's people, active or deleted: the service checks whether a deleted one is allowed."""
 
     def rows(self) -> QuerySet[Any]:
         return Person.objects.owned_by(self.context["request"].user)
@@ -104,7 +104,7 @@ _DAYS = [
 _PERSON = OpenApiParameter("personId", {"type": "string", "format": "uuid"}, description="Of one person only.")
 
 
-def _day(query: QueryDict, name: str) -> dt.date | None:
+def _read_day(query: QueryDict, name: str) -> dt.date | None:
     text = query.get(name)
     if text is None:
         return None
@@ -114,9 +114,9 @@ def _day(query: QueryDict, name: str) -> dt.date | None:
         raise FieldError(name, str(error.detail[0])) from None  # type: ignore[index]  # of one message
 
 
-def _page(owner: User, query: QueryDict, person: Person | None) -> Response:
+def _page_response(owner: User, query: QueryDict, person: Person | None) -> Response:
     limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
-    first, last = _day(query, "from"), _day(query, "to")
+    first, last = _read_day(query, "from"), _read_day(query, "to")
     page = read_page_of(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
     answers = serialize_interactions_by_id(owner, page.ids)
     return Response({"interactions": answers, "cursor": page.cursor, "hasMore": page.cursor is not None})
@@ -130,7 +130,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
     record_name, record_serializer = "interaction", InteractionSerializer
 
     def get_queryset(self) -> InteractionQuerySet:
-        """Not those whose people are all in the trash."""
+        """Without the interactions whose people are all in the trash."""
         rows: Any = super().get_queryset()
         found: InteractionQuerySet = rows.with_somebody()
         return found
@@ -148,7 +148,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
             person = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[key] if key else [])
             if person is None:
                 raise FieldError("personId", UNKNOWN_ID)
-        return _page(self.owner, request.query_params, person)
+        return _page_response(self.owner, request.query_params, person)
 
     @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _ONE})
     @raises(IdTakenError)
@@ -216,4 +216,4 @@ class PersonInteractionViewSet(OwnedViewSet[Person]):
     @raises(FieldError, MissingError)
     def list(self, request: Request, person_id: UUID) -> Response:
         """The person's interactions, newest first."""
-        return _page(self.owner, request.query_params, self.get_object())
+        return _page_response(self.owner, request.query_params, self.get_object())

@@ -65,7 +65,7 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )
-        return Response({"person": self._merged(record)[0], "mergeId": str(record.pk)})
+        return Response({"person": self._serialize_pair(record)[0], "mergeId": str(record.pk)})
 
     @extend_schema(
         operation_id="undoMerge",
@@ -76,9 +76,9 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
     @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
     def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
-        primary, secondary = self._merged(undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now()))
+        primary, secondary = self._serialize_pair(undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now()))
         return Response({"person": primary, "secondary": secondary})
 
-    def _merged(self, record: MergeRecord) -> tuple[Any, Any]:
+    def _serialize_pair(self, record: MergeRecord) -> tuple[Any, Any]:
         answers = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
         return answers[0], answers[1]

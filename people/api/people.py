@@ -90,7 +90,7 @@ class PersonViewSet(TrashViewSet[Person]):
     record_name, record_serializer = "person", PersonSerializer
 
     def get_object(self) -> Person:
-        """As everywhere; of active people, which are asked for all the time, by a statement that is written once."""
+        # Most requests need an active person: active_rows is a query that is compiled to SQL only once.
         if self.action in {"restore", "permanent"}:
             return super().get_object()
         person: Person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[self.kwargs["person_id"]])

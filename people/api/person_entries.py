@@ -1,5 +1,5 @@
-"""The entries of a person's lists, as bodies bring them and answers show them: multi-value fields (of the table of
-fields), important dates, values of custom fields."""
+"""Serializers of a person's lists: entries of multi-value fields (from people.field_table), important dates, and values
+of custom fields."""
 
 import datetime as dt
 import re
@@ -62,7 +62,7 @@ class Entry(serializers.Serializer[Mapping[str, Any]]):
         return attrs
 
 
-def _field_of(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
+def _build_field(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
     if key.read_only:
         kind = serializers.FloatField if key.kind is KeyKind.NUMBER else serializers.CharField
         return kind(read_only=True, allow_null=True)
@@ -74,15 +74,15 @@ def _field_of(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
     return of_text(max_length=key.limit, required=False, allow_null=True)
 
 
-def _serializer_of(field: PersonField) -> type[Entry]:
-    """The serializer of the field's entries, by the name that the API description has for them."""
-    body = {key.name: _field_of(key) for key in field.keys if key.name != "type"}
+def _build_entry_serializer(field: PersonField) -> type[Entry]:
+    """The serializer class of the field's entries. Its name is the component's name in the API description."""
+    body = {key.name: _build_field(key) for key in field.keys if key.name != "type"}
     made: type[Entry] = type(field.schema, (Entry,), {"keys": field.keys, **body})
     return made
 
 
-ENTRIES: Mapping[str, type[Entry]] = {field.name: _serializer_of(field) for field in field_table.LISTS}
-"""By the name of a multi-value field the serializer of its entries."""
+ENTRIES: Mapping[str, type[Entry]] = {field.name: _build_entry_serializer(field) for field in field_table.LISTS}
+"""The serializer of the entries of each multi-value field, by the field's name."""
 
 
 class AnyDay(serializers.Field[dt.date, Any, str, Any]):
@@ -163,7 +163,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
         if attrs["year_unknown"]:
             attrs["date"] = attrs["date"].replace(year=YEAR_UNKNOWN)
         attrs["reminder_enabled"] = attrs.get("reminder_enabled", False)
-        return {**attrs, **_reminder(attrs)}
+        return {**attrs, **_reminder_columns(attrs)}
 
     def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
         return serialize_date(instance)
@@ -198,7 +198,7 @@ class ImportantDateEntrySerializer(ImportantDateSerializer):
     id = DateId(required=False)  # type: ignore[assignment]  # elsewhere a date has its id from the path
 
 
-def _reminder(attrs: dict[str, Any]) -> dict[str, Any]:
+def _reminder_columns(attrs: dict[str, Any]) -> dict[str, Any]:
     if not attrs["reminder_enabled"]:
         kind = interval = unit = lead = None
         extra: list[int] = []
@@ -247,13 +247,13 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError("This must be a list.")
         if len(data) > MAX_CUSTOM_VALUES:
             raise serializers.ValidationError(f"At most {MAX_CUSTOM_VALUES} entries.")
-        templates = self._templates(data)
+        templates = self._load_templates(data)
         entries: list[dict[str, Any]] = []
         problems: dict[str, Any] = {}
         seen: set[Any] = set()
         for index, item in enumerate(data):
             try:
-                entries.append(_custom_value(item, templates, seen))
+                entries.append(_parse_entry(item, templates, seen))
             except serializers.ValidationError as error:
                 problems[str(index)] = error.detail
         if problems:
@@ -263,14 +263,14 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
     def to_representation(self, value: Any) -> Any:
         return value
 
-    def _templates(self, data: list[Any]) -> dict[Any, CustomFieldTemplate]:
+    def _load_templates(self, data: list[Any]) -> dict[Any, CustomFieldTemplate]:
         ids = {key for item in data if isinstance(item, dict) and (key := parse_id(item.get("templateId")))}
         owner_id = self.context["request"].user.pk
         rows = CustomFieldTemplate.objects.active_rows.instances(owner_id=owner_id, row_ids=list(ids))
         return {row.pk: row for row in rows}
 
 
-def _custom_value(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:
+def _parse_entry(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise serializers.ValidationError("This must be an object with templateId and value.")
     template = templates.get(parse_id(item.get("templateId")))

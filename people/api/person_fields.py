@@ -1,4 +1,4 @@
-"""The fields of a person's serializers, of the table of fields."""
+"""Builds the fields of a person's serializers from people.field_table."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping
@@ -45,26 +45,26 @@ class TypeSummary(serializers.Serializer[Any]):
 
 
 def person_fields() -> dict[str, SerializerField]:
-    """New fields for a serializer, by the name of each."""
-    return {field.name: _field_of(field) for field in field_table.FIELDS}
+    """New serializer fields by name."""
+    return {field.name: _build_field(field) for field in field_table.FIELDS}
 
 
-def _field_of(field: PersonField) -> SerializerField:
+def _build_field(field: PersonField) -> SerializerField:
     if not field.column:
-        return _NO_COLUMNS[field.name]()
+        return _FIELDS_WITHOUT_COLUMN[field.name]()
     if field.read_only:
         return serializers.CharField(read_only=True, allow_null=True)
     source: dict[str, Any] = {} if field.column == field.name else {"source": field.column}
     if field.kind is Kind.LIST:
-        return _list_of(ENTRIES[field.name], **source)
+        return _build_list(ENTRIES[field.name], **source)
     source["required"] = field.required
     if field.kind is Kind.FLAG:
         return StrictBooleanField(**source)
     source["allow_null"] = not field.required
-    return _NULLABLE[field.kind](field, source)
+    return _NULLABLE_FIELDS[field.kind](field, source)
 
 
-def _list_of(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any) -> SerializerField:
+def _build_list(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any) -> SerializerField:
     return serializers.ListSerializer(child=entries(), required=False, max_length=field_table.MAX_ENTRIES, **kwargs)
 
 
@@ -74,19 +74,19 @@ def _check_year(day: dt.date) -> None:
         raise serializers.ValidationError("The year must be between 1000 and 9999.")
 
 
-_NULLABLE: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
+_NULLABLE_FIELDS: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
     Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
     Kind.DATE: lambda _, more: StrictDateField(validators=[_check_year], **more),
     Kind.WHOLE: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
     Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
     Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
 }
-_NO_COLUMNS: Mapping[str, Callable[[], SerializerField]] = {
+_FIELDS_WITHOUT_COLUMN: Mapping[str, Callable[[], SerializerField]] = {
     "displayName": lambda: serializers.CharField(source="display_name", read_only=True),
     "relationshipToUser": lambda: TypeSummary(read_only=True, allow_null=True, source="relationship_to_user"),
     "groupIds": lambda: OwnedListField("people.Group", required=False, source="groups"),
     "groups": lambda: GroupSummary(many=True, read_only=True),
     "more": lambda: MoreEntry(many=True, read_only=True),
-    "importantDates": lambda: _list_of(ImportantDateEntrySerializer, source="important_dates"),
+    "importantDates": lambda: _build_list(ImportantDateEntrySerializer, source="important_dates"),
     "customFieldValues": lambda: CustomFieldValuesField(required=False, source="custom_field_values"),
 }

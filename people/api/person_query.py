@@ -1,4 +1,4 @@
-"""The query parameters of people, taken strictly: what is not as the contract says is a 400 that names it."""
+"""Parses the query parameters of people strictly: an invalid one is a 400 error with its name."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,12 @@ from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.errors import FieldError
 from people.models import Membership
 
-_MAX_SEARCH = 500
+_MAX_SEARCH_LENGTH = 500
 
 
 @dataclass(frozen=True)
 class PeopleQuery:
-    """What a caller of the people list wants."""
+    """The parsed query of the people list."""
 
     limit: int
     offset: int
@@ -28,7 +28,7 @@ class PeopleQuery:
     everything: bool
 
     def filtered(self, people: Any, owner: Any) -> Any:
-        """`people` in at least one of the groups asked for; ids of no group match nobody."""
+        """The `people` in at least one of the groups, or all without `group_ids`. Unknown ids match nobody."""
         if self.group_ids is None:
             return people
         members = Membership.objects.owned_by(owner).filter(group_id__in=self.group_ids, group__deleted_at=None)
@@ -36,18 +36,18 @@ class PeopleQuery:
 
 
 def read_people_query(query: QueryDict) -> PeopleQuery:
-    """Raises FieldError."""
+    """Parse the query of the people list. Raises FieldError."""
     limit, offset = read_page(query, default=DEFAULT_LIMIT)
     return PeopleQuery(
         limit=limit,
         offset=offset,
-        group_ids=_ids(query, "groupIds"),
+        group_ids=_read_ids(query, "groupIds"),
         details=read_flag(query, "includeDetails", default=True),
         everything=read_flag(query, "includeAll", default=False),
     )
 
 
-def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH) -> str:
+def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH_LENGTH) -> str:
     """The text to search for, trimmed, of 1 to `longest` characters. Raises FieldError."""
     try:
         text = check_text(query.get("q", ""))
@@ -61,7 +61,7 @@ def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH) -> str:
     return text
 
 
-def _ids(query: QueryDict, name: str) -> list[UUID] | None:
+def _read_ids(query: QueryDict, name: str) -> list[UUID] | None:
     text = query.get(name, "").strip()
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""A person as bodies bring it and answers show it. Answers are built by people.projection; this describes them."""
+"""Serializers of people. They validate request bodies and describe responses, which people.projection builds."""
 
 from copy import deepcopy
 from functools import cache
@@ -20,8 +20,8 @@ from people.projection.search_index import RECORD
 
 
 @cache
-def _fields() -> dict[str, SerializerField]:
-    """Those of the table; the fields of the apps above come with their extensions."""
+def _build_fields() -> dict[str, SerializerField]:
+    """The fields of people.field_table, and those that other apps add by extensions."""
     fields: dict[str, SerializerField] = {
         "id": serializers.UUIDField(read_only=True),
         **person_fields(),
@@ -37,8 +37,8 @@ def _fields() -> dict[str, SerializerField]:
 
 
 @cache
-def _fields_of_creation() -> list[str]:
-    """What extensions take with a new person alone."""
+def _create_only_fields() -> list[str]:
+    """Fields of extensions that only a create body may have."""
     return [name for extension in EXTENSIONS for name in extension.body_fields()]
 
 
@@ -46,11 +46,11 @@ class PersonSerializer(serializers.Serializer[Person]):
     """The body of a create, and every answer that shows everything."""
 
     def get_fields(self) -> dict[str, SerializerField]:
-        """Copies of what is made once: fields know the serializer that they are bound to."""
-        return {**deepcopy(_fields()), "id": ClientIdField(required=False)}
+        # Building the fields is slow, so they are cached. Copies, because a field is bound to one serializer.
+        return {**deepcopy(_build_fields()), "id": ClientIdField(required=False)}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """All is new, so an id of a date is one that the client has made."""
+        # All dates are new, so their ids must be valid client-generated ids.
         for index, entry in enumerate(attrs.get("important_dates", ())):
             if "id" in entry and not is_client_id(entry["id"]):
                 message = "This must be a UUID of version 4 or 7."
@@ -58,7 +58,7 @@ class PersonSerializer(serializers.Serializer[Person]):
         return attrs
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
-        """One row by its model, for comparison with the projection; costs several queries."""
+        """Serialize a model row, for comparison with the projection; uses several queries."""
         whole: Any = _PersonWithRelated(instance)
         answer: dict[str, Any] = super().to_representation(whole)
         return answer
@@ -69,13 +69,13 @@ class PersonChangeSerializer(PersonSerializer):
 
     def get_fields(self) -> dict[str, SerializerField]:
         fields = super().get_fields()
-        for name in _fields_of_creation():
+        for name in _create_only_fields():
             del fields[name]
         fields["id"] = serializers.UUIDField(read_only=True)
         fields["name"].required = False
         return fields
 
-    # The ids of dates are looked for among those of the person.
+    # No check of client-generated ids: in an update the ids of dates refer to the person's stored dates.
     validate = serializers.Serializer.validate
 
 
@@ -114,7 +114,7 @@ class PersonFoundSerializer(PersonSerializer):
 
 
 class _PersonWithRelated:
-    """A person with what stands in other tables, as attributes."""
+    """A person with the rows of other tables as attributes."""
 
     def __init__(self, person: Person) -> None:
         self._person = person

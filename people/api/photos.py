@@ -1,4 +1,4 @@
-"""Photos of people and of the account: upload, removal, reading, conversion of HEIC."""
+"""The routes of photos of people and of the account: upload, delete, read, convert HEIC."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,8 +61,8 @@ def uploaded_picture(request: Request) -> bytes:
     return content
 
 
-class _PhotosOfPeople(TrashViewSet[Person]):
-    """What the routes about people's photos share: of the person no more is read than its photo."""
+class _PersonPhotoBase(TrashViewSet[Person]):
+    """Base of the routes of people's photos; reads only the photo column of a person."""
 
     model = Person
     lookup_url_kwarg = "person_id"
@@ -73,7 +73,7 @@ class _PhotosOfPeople(TrashViewSet[Person]):
         return super().get_queryset().only("owner_id", "photo")
 
 
-class PersonPhotoViewSet(_PhotosOfPeople):
+class PersonPhotoViewSet(_PersonPhotoBase):
     """The photo of one own, active person, whose ETag changes with it."""
 
     record_serializer = PersonSerializer
@@ -92,7 +92,7 @@ class PersonPhotoViewSet(_PhotosOfPeople):
     def set_photo(self, request: Request, person_id: UUID) -> Response:
         """Set the person's photo: JPEG, PNG, GIF or WebP in, stored as JPEG of 256x256 without metadata."""
         person, picture = self.get_object(), uploaded_picture(request)
-        with _refusals():
+        with _refusals_as_field_errors():
             name = service.set_person_photo(
                 owner_id=person.owner_id, person_id=person.pk, picture=picture, now=timezone.now()
             )
@@ -127,7 +127,7 @@ class UserPhotoViewSet(SettingsViewSet):
     def set_photo(self, request: Request) -> Response:
         """Set the account's own photo, as for a person."""
         picture = uploaded_picture(request)
-        with _refusals():
+        with _refusals_as_field_errors():
             name = service.set_user_photo(user=self.owner, picture=picture)
         return Response({"photo": name}, headers={"ETag": self.current_record().etag})
 
@@ -142,7 +142,7 @@ class UserPhotoViewSet(SettingsViewSet):
         return Response({"message": "The photo was deleted."}, headers={"ETag": self.current_record().etag})
 
 
-class PhotoViewSet(_PhotosOfPeople):
+class PhotoViewSet(_PersonPhotoBase):
     """The pictures themselves."""
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
@@ -150,7 +150,7 @@ class PhotoViewSet(_PhotosOfPeople):
     @left_out_of_batches
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponse:
         """The person's photo. Strong ETag; 404 where there is none."""
-        return _picture(request, self.get_object().photo)
+        return _photo_response(request, self.get_object().photo)
 
     @extend_schema(operation_id="getUserPhoto", responses=_JPEG)
     @action(detail=False)
@@ -159,7 +159,7 @@ class PhotoViewSet(_PhotosOfPeople):
     @left_out_of_batches
     def user(self, request: Request) -> HttpResponse:
         """The account's own photo. Strong ETag; 404 where there is none."""
-        return _picture(request, self.owner.photo)
+        return _photo_response(request, self.owner.photo)
 
     @extend_schema(operation_id="convertPhoto", request={"multipart/form-data": PictureUpload}, responses=_JPEG)
     @action(detail=False, methods=["post"])
@@ -168,20 +168,20 @@ class PhotoViewSet(_PhotosOfPeople):
     def convert(self, request: Request) -> HttpResponse:
         """Convert a HEIC or HEIF picture to JPEG of the same size, without metadata. Nothing is stored."""
         picture = uploaded_picture(request)
-        with _refusals():
+        with _refusals_as_field_errors():
             return HttpResponse(convert_heif(picture), content_type="image/jpeg")
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def _refusals_as_field_errors() -> Iterator[None]:
     try:
         yield
     except PictureRefusedError as error:
         raise FieldError("photo", str(error)) from None
 
 
-def _picture(request: Request, name: str | None) -> HttpResponse:
-    """The stored file, or 304 by the hash in its name, without opening it."""
+def _photo_response(request: Request, name: str | None) -> HttpResponse:
+    """The stored file, or 304. The ETag is the hash in the file name, so 304 needs no access to the storage."""
     if not name:
         raise MissingError
     etag = f'"{photo_hash(name)}"'

@@ -1,4 +1,4 @@
-"""How the API description shows fields and answers whose shape is not that of their class."""
+"""drf-spectacular extensions for fields and responses whose schema does not follow from their class."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Fields of bodies that the transfer of an account reads, too. Every process has that, and needs no views for it."""
+"""Fields that both request bodies and the account transfer use.
+
+A module of their own, because every process loads the transfer, and should not load the views with it.
+"""
 
 import datetime as dt
 from typing import Any
@@ -9,7 +12,7 @@ from rest_framework import serializers
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
 MAX_PEOPLE = 50
-_FIRST, _LAST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
+_EARLIEST, _LATEST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
 MAX_OPTIONS = 50
 
 
@@ -18,7 +21,7 @@ class MomentField(StrictDateTimeField):
 
     def to_internal_value(self, data: Any) -> dt.datetime:
         moment = super().to_internal_value(data)
-        if not _FIRST <= moment < _LAST:
+        if not _EARLIEST <= moment < _LATEST:
             raise serializers.ValidationError("This must be in a year from 1000 to 9999.")
         return moment
 

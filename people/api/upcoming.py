@@ -34,7 +34,7 @@ class UpcomingEventSerializer(serializers.Serializer[object]):
 
 
 def days_of(request: Request, default: int = 30) -> int:
-    """The `days` of the query; raises FieldError."""
+    """The query parameter `days`. Raises FieldError."""
     return read_integer(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
 
 

@@ -1,4 +1,4 @@
-"""Routes of people, all below /api/."""
+"""The routes of this app, all below /api/."""
 
 from rest_framework.routers import SimpleRouter
 
@@ -23,7 +23,7 @@ from people.api.vcard import VCardViewSet
 register_failures(FAILURES)
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-# Before people, whose ids would take these words for theirs.
+# Before people, whose detail route would match `merge` as an id.
 router.register("people/merge", MergeViewSet, basename="merge")
 router.register("people", DuplicateViewSet, basename="duplicate")
 router.register("people", PersonViewSet, basename="person")

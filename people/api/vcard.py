@@ -1,4 +1,4 @@
-"""Routes of vCard: import of a file, export of everybody."""
+"""The routes of vCard: import a file, export all people."""
 
 from typing import Any
 

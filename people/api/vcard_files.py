@@ -1,7 +1,8 @@
-"""Takes files of cards from requests, as a body of text/vcard or as `file` of a form, and describes the receipt."""
+"""Reads vCard files from requests (a text/vcard body, or `file` of a form), and describes the receipt."""
 
 import io
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import IO, Any, BinaryIO
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from contacts_project.kernel.errors import FieldError
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
 
-#: A file of more cards than this is no address book; what follows is not read.
+#: Cards after this number are not read.
 MAX_CARDS = 20_000
 
 
@@ -46,21 +47,22 @@ PARSERS = [VCardParser, OldVCardParser, DirectoryParser, MultiPartParser]
 
 
 def cards_of(request: Request) -> Iterator[CardResult]:
-    """The cards of the request's file; 400 when there is none in it, 413 when it is too large."""
+    """The cards of the uploaded file. Raises FieldError if it has none, PayloadTooLargeError."""
     file = request.data.get("file")
     if file is None or isinstance(file, str):
         raise FieldError("file", "A vCard file is needed.")
     if getattr(file, "size", 0) > settings.MAX_VCARD_BYTES:
         raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.")
     cards = bounded(read_cards(file, charset=_charset(request, file)))
+    # The first card is read here, so that a file without cards is refused before the import begins.
     first = next(cards, None)
     if first is None:
         raise FieldError("file", "There is no vCard in this file.")
-    return _chained(first, cards)
+    return chain([first], cards)
 
 
 def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
-    """At most MAX_CARDS of them, and then an error that says so."""
+    """At most MAX_CARDS cards, followed by an error result if there are more."""
     for card in cards:
         if card.index >= MAX_CARDS:
             yield CardResult(index=card.index, name="", error=f"the file has more than {MAX_CARDS:,} cards")
@@ -68,13 +70,8 @@ def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
         yield card
 
 
-def _chained(first: CardResult, rest: Iterator[CardResult]) -> Iterator[CardResult]:
-    yield first
-    yield from rest
-
-
 def _charset(request: Request, file: Any) -> str | None:
-    """The charset that the Content-Type of the body, or of the file in the form, names."""
+    """The charset in the Content-Type of the form's file, else of the body."""
     extra = getattr(file, "content_type_extra", None) or {}
     named = extra.get("charset") or (request._request.content_params or {}).get("charset")
     return named.decode("ascii", "replace") if isinstance(named, bytes) else named
@@ -93,7 +90,7 @@ class CardOutcomeSerializer(serializers.Serializer[Any]):
 
 
 def receipt_fields() -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
-    """What a receipt over a file has."""
+    """The fields of an import's receipt."""
     return {
         "success": serializers.BooleanField(),
         "imported": serializers.IntegerField(),
