@@ -144,6 +144,7 @@ class DeliveryAdmin(OperatorAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        # Content and labels are personal data: they are not even read.
         return super().get_queryset(request).defer("content", "label")
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
@@ -177,6 +178,7 @@ class DeliveryAdmin(OperatorAdmin):
             else:
                 done.append(delivery)
                 key = str(delivery.pk)
+                # After the commit: a worker that starts at once must see the row.
                 transaction.on_commit(lambda key=key: send.delay(key), robust=True)  # type: ignore[misc]
         self.report_action(request, done, refused, "Try again")
 
@@ -234,6 +236,7 @@ class DestinationAdmin(OperatorAdmin):
     fields = readonly_fields = (*list_display, "created_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        # Not read at all, so that no page can show them.
         return super().get_queryset(request).defer("secret", "old_secret", "label")
 
     @admin.display(description="host")

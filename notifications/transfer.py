@@ -98,7 +98,7 @@ def _build_destination(run: ImportRun, item: Item, pk: UUID) -> Destination:
         created_at=times_of(data, run.now)["created_at"],
         **{column: data[column] for column in ("type", "label", "enabled")},
     )
-    row.point_to(data["url"], data.get("serverUrl") or "")
+    row.set_url(data["url"], data.get("serverUrl") or "")
     return row
 
 

@@ -32,6 +32,7 @@ def trash_page(request: HttpRequest) -> HttpResponse:
     for kind in trash_kinds().values():
         rows = kind.model._default_manager.filter(deleted_at__isnull=False)
         overdue = rows.filter(deleted_at__lt=cutoff)
+        # Counted up to a limit: the trash of all accounts may be large.
         numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, overdue)]
         kinds.append((_NAMES.get(kind.name, kind.name), *numbers))
     context = {

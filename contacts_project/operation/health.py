@@ -16,6 +16,7 @@ from contacts_project.kernel.database.write_lock import limit_lock_wait
 from contacts_project.kernel.storage import StorageUnavailableError
 from notifications.models.heartbeat import last_beat
 
+# The time of import, which is close enough to the start of the process.
 STARTED_AT = timezone.now()
 # The due scan runs each minute. If none has completed for this long, the scheduler is not working.
 SCHEDULER_LAG_SECONDS = 300

@@ -147,6 +147,7 @@ def _is_web_address(url: str) -> bool:
         parts = urlsplit(url)
     except ValueError:
         return False
+    # Other schemes are not linked: `javascript:` would run as this page.
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 

@@ -63,6 +63,7 @@ class Picture:
 
 def picture_of(ties: Iterable[Tie]) -> Picture | None:
     """The picture of the first MAX_PEOPLE people, each once with all their labels; None if there are none."""
+    # By link, since two people may have the same name.
     people: dict[str, Tie] = {}
     for tie in ties:
         known = people.get(tie.href)

@@ -73,7 +73,7 @@ class TopicToken(StrictCharField):
 
 
 class UrlText(StrictCharField):
-    """A URL. `max_length` is for the description: what is too long is said later, with a code of its own."""
+    """A URL. `max_length` is documented only: a longer one is refused later, with an error code of its own."""
 
     def to_internal_value(self, data: Any) -> Any:
         return StrictCharField(max_length=READ_URL_LENGTH).to_internal_value(data)
@@ -104,13 +104,13 @@ class UpdateDestination(serializers.Serializer[Any]):
     rotateSecret = StrictBooleanField(required=False)
 
     def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name
-        """The contract knows only true."""
+        """The contract allows true only."""
         if not value:
             raise serializers.ValidationError("This is true or left out.")
         return value
 
     def validate(self, attrs: Any) -> Any:
-        """Each type has its own kind of secret."""
+        """An ntfy destination has a token, a webhook a signing secret."""
         is_webhook = self.context["type"] == DestinationType.WEBHOOK
         if is_webhook and attrs.get("token"):
             raise serializers.ValidationError({"token": ["Only an NTFY destination has a token."]})
@@ -120,7 +120,7 @@ class UpdateDestination(serializers.Serializer[Any]):
 
     @property
     def changes(self) -> Changes:
-        """What is asked for. A null token asks for its removal."""
+        """The requested changes. A null token removes the stored one."""
         data: dict[str, Any] = self.validated_data
         removes_token = "token" in data and self.context["type"] == DestinationType.NTFY
         return Changes(
@@ -152,9 +152,9 @@ class Subscribe(serializers.Serializer[Any]):
     keys = PushKeys()
 
     def validate_endpoint(self, value: str) -> str:
-        """https, but for a push service inside the networks that the operator has opened.
+        """Only https, except for a push service inside the networks that the operator allows.
 
-        Whether the address may be reached is judged when something is sent: a policy changes, a device stays.
+        Address and port are not checked here but at each send: the policy may change while the device stays subscribed.
         """
         if len(value.encode()) > MAX_ENDPOINT_BYTES:
             raise serializers.ValidationError(f"At most {MAX_ENDPOINT_BYTES} bytes in UTF-8.")

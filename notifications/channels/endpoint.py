@@ -47,7 +47,7 @@ class EndpointChannel(Channel):
         self.deliver_to(destination, notice)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """Count the outcome. A failure may switch the destination off, of which the owner is notified by mail."""
+        """Count the outcome. If a failure switches the destination off, the owner is notified by mail."""
         if outcome.is_ok:
             # One UPDATE without a lock: a success sets fixed values and does not depend on the row.
             row = {"id": parse_id(key), "owner": owner.pk, "type": self.type.value}

@@ -113,6 +113,7 @@ class Channel:
         try:
             self.deliver(key, notice, row)
         except HostBusyError:
+            # Not a failure, although `except Exception` below would take it for one: nothing was sent.
             raise
         except OutboundError as error:
             return Outcome.failed(error, gone_statuses=self.gone_statuses)

@@ -96,7 +96,7 @@ class Destination(FeedModel):
         """Whether deliveries are sent there."""
         return self.enabled and not self.lacks_secret
 
-    def point_to(self, url: str, server_url: str) -> None:
+    def set_url(self, url: str, server_url: str) -> None:
         """Set a URL that was checked, with the root URL of its ntfy server (empty for a webhook)."""
         self.url, self.url_key, self.server_url = url, url_key(url), server_url
 

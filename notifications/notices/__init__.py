@@ -1,1 +1,1 @@
-"""What there is to tell, in words, and the way out of it."""
+"""Notices: their content, their text, their actions, and unsubscribing."""

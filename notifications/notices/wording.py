@@ -79,7 +79,7 @@ def format_day(day: str, notice: Notice) -> str:
     return _("%(words)s (%(digits)s)") % values
 
 
-def _word_important_date(notice: Notice) -> Wording:
+def _important_date_wording(notice: Notice) -> Wording:
     content = notice.content
     name = content["personName"]
     lines = [_days_until_text(content["daysUntil"], format_day(content["date"], notice)), *_age_lines(content)]
@@ -92,7 +92,7 @@ def _word_important_date(notice: Notice) -> Wording:
     return Wording(title, tuple(lines), person_url(content["personId"]))
 
 
-def _word_contact(notice: Notice) -> Wording:
+def _contact_wording(notice: Notice) -> Wording:
     content = notice.content
     last = content.get("lastContact")
     line = (
@@ -104,7 +104,7 @@ def _word_contact(notice: Notice) -> Wording:
     return Wording(title, (line,), person_url(content["personId"]))
 
 
-def _word_digest(notice: Notice) -> Wording:
+def _digest_wording(notice: Notice) -> Wording:
     events = notice.content["events"]
     title = ngettext("%(count)d event in the coming week", "%(count)d events in the coming week", len(events)) % {
         "count": len(events)
@@ -126,14 +126,14 @@ def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> Di
     return DigestDay(words, day_in_digits(date, notice.owner), date.day, tuple(people))
 
 
-def _word_contacts_found(notice: Notice) -> Wording:
+def _contacts_found_wording(notice: Notice) -> Wording:
     count = notice.content["count"]
     title = ngettext("%(count)d new contact on your server", "%(count)d new contacts on your server", count)
     line = ngettext("Look at it, and import it if you want.", "Look at them, and import those that you want.", count)
     return Wording(title % {"count": count}, (line,), settings.BASE_URL)
 
 
-def _word_test(notice: Notice) -> Wording:
+def _test_wording(notice: Notice) -> Wording:
     return Wording(
         _("Test notification"), (_("This works: reminders will arrive here like this one."),), settings.BASE_URL
     )
@@ -162,10 +162,10 @@ def _age_lines(content: Mapping[str, Any]) -> list[str]:
 
 
 _WORDINGS = {
-    NoticeKind.IMPORTANT_DATE: _word_important_date,
-    NoticeKind.IMPORTANT_DATE_LEAD: _word_important_date,
-    NoticeKind.CONTACT: _word_contact,
-    NoticeKind.DIGEST: _word_digest,
-    NoticeKind.CONTACTS_FOUND: _word_contacts_found,
-    NoticeKind.TEST: _word_test,
+    NoticeKind.IMPORTANT_DATE: _important_date_wording,
+    NoticeKind.IMPORTANT_DATE_LEAD: _important_date_wording,
+    NoticeKind.CONTACT: _contact_wording,
+    NoticeKind.DIGEST: _digest_wording,
+    NoticeKind.CONTACTS_FOUND: _contacts_found_wording,
+    NoticeKind.TEST: _test_wording,
 }

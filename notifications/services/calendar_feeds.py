@@ -74,6 +74,7 @@ def feed_at(*, secret: str, now: dt.datetime) -> CalendarFeed:
         raise MissingError
     if found.last_read_at is None or found.last_read_at < now - _LAST_READ_RESOLUTION:
         stale = Q(last_read_at__isnull=True) | Q(last_read_at__lt=now - _LAST_READ_RESOLUTION)
+        # Skipped if another process is writing: reading a feed must not wait for it.
         with skip_if_locked():
             rows.filter(stale, pk=found.pk).update(last_read_at=now)
     return found

@@ -85,13 +85,14 @@ def create_destination(
     request that gets as far as the network counts against the budget.
     """
     destination = Destination(owner=owner, type=type_, label=label)
+    # Checks that need no network come first, and do not count against the budget.
     _check_plan(owner, destination)
     check_url(type_, url)
     # Before the budget is drawn on: a request that is refused because too many are waiting must not count.
     with external_wait():
         CREATIONS.draw(str(owner.pk))
         _check_can_add(owner, url)
-        destination.point_to(url, check_reachable(type_, url))
+        destination.set_url(url, check_reachable(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
     destination.secret = secret or token
     with account_write(owner):
@@ -118,7 +119,7 @@ def update_destination(*, destination: Destination, changes: Changes, now: dt.da
         row = _lock_row(owner, destination)
         if new_url:
             _check_duplicate(owner, new_url, except_for=row)
-            row.point_to(new_url, server_url)
+            row.set_url(new_url, server_url)
         _apply_changes(row, changes, secret, now)
         if new_url or secret or changes.token is not None:
             row.reset_failures()

@@ -59,6 +59,7 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
             row = DigestSchedule.objects.filter(owner_id=owner_id, next_due_at__lte=now).first()
             if row is None:
                 return 0
+            # The digest was switched off, and `schedule_digest` has not run since.
             if not plan.owner.weekly_digest_enabled:
                 row.delete()
                 return 0

@@ -30,6 +30,7 @@ def purge_history(*, now: dt.datetime) -> int:
     since = history_start(now)
     # Not `~in_history(now)`: SQLite does not use the index for a negated OR.
     old = Delivery.unscoped.filter(planned_at__lt=since, created_at__lt=since).order_by("planned_at")
+    # Short transactions, so that others can write in between.
     while ids := list(old.values_list("pk", flat=True)[:_BATCH_SIZE]):
         removed += Delivery.unscoped.filter(pk__in=ids).delete()[0]
     ReminderAnswer.unscoped.filter(state=AnswerState.SKIPPED, occurrence_on__lt=since.date()).delete()

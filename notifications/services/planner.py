@@ -69,6 +69,7 @@ def _plan_batch(due: Mapping[UUID, DueRows], now: dt.datetime, broken: set[UUID]
         if len(due) > 1:
             return sum(_plan_batch({owner_id: rows}, now, broken) for owner_id, rows in due.items())
         (owner_id,) = due
+        # Left out for the rest of this run: the account is still due, and the loop would find it again at once.
         log.exception("the reminders of an account could not be planned", extra={"owner": str(owner_id)})
         broken.add(owner_id)
         return 0
@@ -133,6 +134,7 @@ def _plan_dates(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.date
     by_owner = _group_by_owner(rows) if ids else {}
     for owner_id, found in by_owner.items():
         collect_dates(plans[owner_id], found)
+    # Not a change that clients see: the account's revision and the change feed stay as they are.
     update_columns(ImportantDate, chain.from_iterable(by_owner.values()), schedule.DATE_COLUMNS)
 
 

@@ -47,7 +47,9 @@ def retry_delivery(*, delivery: Delivery, now: dt.datetime) -> None:
         "next_try_at": now,
         "ended_at": None,
         "expires_at": max(delivery.expires_at, end_of_day(calendar.today(now), calendar.zone)),
+        # Marks the row as in no queue, so that the scan enqueues it if the caller does not get to.
         "held_until": None,
+        # Otherwise a delivery skipped as "crashed" would be skipped again at once.
         "claims": 0,
         "updated_at": timezone.now(),
     }

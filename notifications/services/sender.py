@@ -277,6 +277,7 @@ def _finish(
     committed as sent: if the process dies between the two, earlier failures stay counted until the next success, but
     the delivery is never sent again.
     """
+    # Not `[]`: the channel of an old delivery may have been removed from the code.
     channel = channels().get(delivery.channel)
     recording = channel if channel and channel.records_outcomes and outcome is not None else None
     is_confirmed = outcome is not None and outcome.is_ok

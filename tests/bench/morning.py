@@ -85,7 +85,7 @@ def fill(port: int) -> None:
 
 def _webhook(user: User, number: int, port: int) -> Destination:
     row = Destination(owner=user, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44, revision=1)
-    row.point_to(f"http://127.0.1.{number // 2 % HOSTS + 1}:{port}/{number}", "")
+    row.set_url(f"http://127.0.1.{number // 2 % HOSTS + 1}:{port}/{number}", "")
     return row
 
 

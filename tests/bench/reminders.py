@@ -114,7 +114,7 @@ def deliver(shared: SharedData, processes: int) -> Figure:
     owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
         hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
-        hook.point_to(f"{receiver.url}/hook", "")
+        hook.set_url(f"{receiver.url}/hook", "")
         hook.save()
         with workers_in(Path(folder)) as workers:
             for _ in range(processes):
@@ -146,7 +146,7 @@ def from_due_to_sent(shared: SharedData) -> Figure:
     seed_schedule(plan=[])
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
         hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
-        hook.point_to(f"{receiver.url}/hook", "")
+        hook.set_url(f"{receiver.url}/hook", "")
         hook.save()
         due = timezone.now().replace(second=0, microsecond=0) + dt.timedelta(minutes=2)
         insert_dates_now(make_person(owner), 20, due)

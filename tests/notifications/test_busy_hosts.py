@@ -40,7 +40,7 @@ def make_webhook(owner: User, receiver: Recorder) -> None:
     """The only channel of the account that is on."""
     User.objects.filter(pk=owner.pk).update(email_reminders_enabled=False)
     row = Destination(owner=owner, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
-    row.point_to(f"{receiver.url}/hook", "")
+    row.set_url(f"{receiver.url}/hook", "")
     row.save()
 
 

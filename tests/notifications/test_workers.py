@@ -47,7 +47,7 @@ def webhook(alice: User, receiver: Recorder) -> Destination:
     User.objects.filter(pk=alice.pk).update(email_reminders_enabled=False)
     receiver.reply = slowly
     row = Destination(owner=alice, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
-    row.point_to(f"{receiver.url}/hook", "")
+    row.set_url(f"{receiver.url}/hook", "")
     row.save()
     return row
 
