@@ -1,4 +1,4 @@
-"""Calls and requests that start at the same moment, in threads. For transactional tests."""
+"""Runs calls and requests at the same moment, in threads. For transactional tests."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def at_once(*calls: Callable[[], Result]) -> list[Result]:
-    """Run the calls in threads that start together, each with database connections of its own; their results."""
+    """Run the calls in threads that start together, each with its own database connections; returns their results."""
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Result]) -> Result:
@@ -31,7 +31,7 @@ def at_once(*calls: Callable[[], Result]) -> list[Result]:
 
 
 def statuses_at_once(owner: User, *requests: Callable[[Client], Any]) -> list[int]:
-    """The statuses of requests of `owner` that start together, in their order."""
+    """Send requests of `owner` that start together; returns their statuses, in order."""
     calls = (partial(request, client_of(owner)) for request in requests)
     return [int(answer.status_code) for answer in at_once(*calls)]
 

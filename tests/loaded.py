@@ -1,4 +1,4 @@
-"""The service, loaded: of what tests start often each process is a copy of one that has this module (tests.workers)."""
+"""Entry points of processes that tests start often: forked from one that has loaded the service (tests.workers)."""
 
 import atexit
 import gc
@@ -12,7 +12,7 @@ import django
 from celery.bin import celery  # noqa: F401 - with what a worker loads
 from django.apps import apps
 
-if not apps.ready:  # as in a test that names one of these functions
+if not apps.ready:  # it is when a test imports this module
     django.setup()
 
 from django.conf import settings
@@ -22,21 +22,21 @@ from tests.reloaded_settings import reload_settings
 
 
 def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
-    """Be a Celery worker."""
-    _begin(log, environment)
+    """Run a Celery worker in this process."""
+    _prepare_process(log, environment)
     app.worker_main(["--quiet", "worker", *options])
 
 
 def run_command(log: Path, environment: Mapping[str, str], name: str, *options: str) -> None:
-    """Be `manage.py NAME`."""
-    _begin(log, environment)
+    """Run `manage.py NAME` in this process."""
+    _prepare_process(log, environment)
     sys.argv = ["manage.py", name, *options]
     runpy.run_path(str(settings.BASE_DIR / "manage.py"), run_name="__main__")
 
 
 def run_module(log: Path, environment: Mapping[str, str], name: str) -> None:
-    """Be `python -m NAME`."""
-    _begin(log, environment)
+    """Run `python -m NAME` in this process."""
+    _prepare_process(log, environment)
     sys.argv = [name]
     try:
         runpy.run_module(name, run_name="__main__")
@@ -45,16 +45,16 @@ def run_module(log: Path, environment: Mapping[str, str], name: str) -> None:
 
 
 def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:
-    """Be `celery call TASK`."""
-    _begin(log, environment)
+    """Run `celery call TASK` in this process."""
+    _prepare_process(log, environment)
     app.send_task(task)
 
 
-def _begin(log: Path, environment: Mapping[str, str]) -> None:
-    """What differs from copy to copy: where it writes, and its settings."""
+def _prepare_process(log: Path, environment: Mapping[str, str]) -> None:
+    """Redirect the output to `log`, and load the settings from `environment`."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.environ.update(environment)
     reload_settings("contacts_project.settings")
-    gc.enable()  # as after a start
+    gc.enable()  # a freshly started process has it enabled

@@ -70,7 +70,7 @@ def processes(databases: list[str], arguments: list[str], stack: ExitStack) -> I
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
-    """Run pytest, on one database for all to see; what it says on the other comes behind. Returns 1 if one failed."""
+    """Run pytest on both databases. The output of one is shown live, that of the other after it. 1 if a run failed."""
     with ExitStack() as stack:
         runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
         for title, environment in processes(databases, arguments, stack):

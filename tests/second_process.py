@@ -37,7 +37,7 @@ def second_process(session: pytest.Session) -> Iterator[None]:
 
 
 def _become_the_second(config: pytest.Config, said: IO[bytes]) -> None:
-    """Have an output, a data folder and a database of its own."""
+    """Give the second process its own output, data folder and database."""
     capture = config.pluginmanager.getplugin("capturemanager")
     assert capture
     capture.stop_global_capturing()  # it would lead the output back to where the first one's goes

@@ -1,4 +1,4 @@
-"""Celery workers as processes of their own, on the test's database and on the embedded broker or Redis.
+"""Celery workers as separate processes, on the test's database and on the embedded broker or Redis.
 
 They are copies of one process that has loaded the service (tests.loaded): to start takes most of a second of a
 processor, a copy next to nothing. How processes start is seen where their commands are run: `make run`, compose.yaml.
@@ -31,7 +31,7 @@ _COPIES.set_forkserver_preload(["tests.loaded"])
 
 
 def database_url() -> str:
-    """The URL by which another process reaches the database of this test."""
+    """The URL of the database of this test, for another process."""
     name = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite":
         return f"sqlite:///{name}"
@@ -39,7 +39,7 @@ def database_url() -> str:
 
 
 def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str], *options: str) -> ForkServerProcess:
-    """Start a process on this test's data that does what a function of tests.loaded says."""
+    """Start a process on this test's data that runs a function of tests.loaded."""
     ours = {
         "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
         "DATABASE_URL": database_url(),
@@ -56,7 +56,7 @@ def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str
 
 
 def run_copy(folder: Path, environment: Mapping[str, str], *command: str) -> tuple[int | None, str]:
-    """Run `manage.py COMMAND` as a copy to its end; returns its exit code and all that it said, kept in `folder`."""
+    """Run `manage.py COMMAND` in a forked process; returns its exit code and its output, which is kept in `folder`."""
     log = folder / "said"
     log.unlink(missing_ok=True)
     copy = start_copy(loaded.run_command, log, environment, *command)
@@ -66,14 +66,14 @@ def run_copy(folder: Path, environment: Mapping[str, str], *command: str) -> tup
 
 @dataclass
 class Workers:
-    """Workers that are started, killed and stopped; `environment` comes on top of what every one gets."""
+    """Starts, kills and stops workers; `environment` is added to the environment of each."""
 
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     running: list[ForkServerProcess] = field(default_factory=list)
 
     def start(self, *options: str) -> ForkServerProcess:
-        """Start a worker of four threads."""
+        """Start a worker with four threads."""
         pool = ["--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         log = self.folder / f"worker-{len(self.running)}.log"
@@ -93,7 +93,7 @@ class Workers:
         self.running.remove(worker)
 
     def wait_until(self, is_true: Callable[[], bool], *, seconds: float = 180) -> None:
-        """Return once `is_true`, looking every tenth of a second; fail with the workers' logs."""
+        """Check `is_true` every tenth of a second until it is; on a time-out, fail with the workers' logs."""
         deadline = time.monotonic() + seconds
         while not is_true():
             if time.monotonic() > deadline:
@@ -108,7 +108,7 @@ class Workers:
 
 @contextmanager
 def workers_in(folder: Path, **environment: str) -> Iterator[Workers]:
-    """Workers that end with the block."""
+    """Yield workers, which are stopped at the end of the block."""
     workers = Workers(folder, environment)
     try:
         yield workers
@@ -118,7 +118,7 @@ def workers_in(folder: Path, **environment: str) -> Iterator[Workers]:
 
 @contextmanager
 def redis_server() -> Iterator[str]:
-    """The URL of a Redis that keeps nothing: of TEST_REDIS_URL, else one started out of a wheel."""
+    """The URL of a Redis without persistence: TEST_REDIS_URL, or a server started from a wheel."""
     if given := os.environ.get("TEST_REDIS_URL"):
         yield given
         return

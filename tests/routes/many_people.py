@@ -1,4 +1,4 @@
-"""Many people around the records of a route test, made in bulk: an account of another size, else the same."""
+"""Adds many people to the account of a route test, in bulk, to compare the cost at two sizes of an account."""
 
 import datetime as dt
 from typing import Any
@@ -43,7 +43,7 @@ def add_many_people(owner: User, size: int, first: int = 0) -> None:
 
 
 def tie_to_many_people(owner: User, person_id: str) -> None:
-    """The person knows some of the crowd, and has the keys of one of them as well."""
+    """Relate the person to some of the crowd, and give it the look-up keys of one of them."""
     crowd = list(Person.objects.owned_by(owner).filter(memberships__group__name="crowd").order_by("id")[:4])
     person = Person.objects.owned_by(owner).get(pk=person_id)
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
