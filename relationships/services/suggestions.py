@@ -1,8 +1,7 @@
-"""Suggestions of relationships: listing them, and the user's answers, without which nothing is made."""
+"""Lists suggestions of relationships, and accepts or dismisses them. No relationship is created without an answer."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -20,74 +19,86 @@ from relationships.models import AnsweredSuggestion
 from relationships.services.imported import ensure_types
 from relationships.services.relationships import create_relationship
 from relationships.services.types import create_type, restore_deleted_types
-from relationships.suggestions.cards import card_suggestions, suggestions_with_ids
-from relationships.suggestions.derived import derived_suggestions, derived_with_ids
-from relationships.suggestions.names import names_of, split_name
+from relationships.suggestions.cards import find_card_suggestions, list_card_suggestions
+from relationships.suggestions.derived import find_derived_suggestions, list_derived_suggestions
+from relationships.suggestions.names import load_names, split_name
 from relationships.suggestions.suggestion import (
-    Settled,
+    Exclusions,
     Suggestion,
-    add_answers,
-    add_relationships,
+    load_answers,
+    load_relationships,
     types_by_name,
 )
 
 Errors = list[dict[str, Any]]
-ANSWERED = "This suggestion has been answered already."
-GONE = "One of the two people is not there any more."
-RELATED = "These two are something to each other by now."
+ALREADY_ANSWERED = "This suggestion has been answered already."
+DELETED = "One of the two people is not there any more."
+ALREADY_RELATED = "These two are something to each other by now."
 
 
 def list_suggestions(owner: User) -> list[dict[str, Any]]:
-    """As GET /api/relationship-suggestions answers: those of cards, then what follows from what is known."""
-    types, settled = types_by_name(owner), Settled()
-    add_answers(settled, owner)
-    found = [*card_suggestions(owner, settled), *derived_suggestions(owner, settled)]
-    return [one.answer(types) for one in found]
+    """The items of GET /api/relationship-suggestions: suggestions from cards, then derived ones."""
+    types, exclusions = types_by_name(owner), Exclusions()
+    load_answers(exclusions, owner)
+    # Cards first: a derived suggestion of the same type and pair is then excluded.
+    suggestions = [*list_card_suggestions(owner, exclusions), *list_derived_suggestions(owner, exclusions)]
+    return [one.serialize(types) for one in suggestions]
 
 
 def accept_suggestions(
     *, owner: User, ids: Sequence[UUID], related_person: Person | None, now: dt.datetime
 ) -> tuple[int, Errors]:
-    """Make the relationships; returns how many, and by id why others were not made. Raises FieldError: no own id.
+    """Create the relationships; returns their number, and an error for each suggestion that failed.
 
-    A name that nobody has makes a person, the same one for all that bear it here. `related_person` takes the place of
-    whom the suggestion means. A type that the account has not is taken out of the trash, or made anew.
+    A name that matches nobody creates a person, one for all suggestions of the request with this name.
+    `related_person` replaces the person whom the suggestion matched. A type that the account does not have is restored
+    from the trash, or created. Raises FieldError where an id is unknown.
     """
-    derived = _derived(owner, ids)
+    derived = _find_derived(owner, ids)
     with account_write(owner):
-        refused = {} if related_person else _gone(owner, derived) | _related(owner, derived)
+        errors = {} if related_person else _deleted_errors(owner, derived) | _related_errors(owner, derived)
         acceptance = _Acceptance(owner, related_person, now)
-        return _answer(owner, ids, derived, refused, acceptance.accept)
+        return _answer_each(owner, ids, derived, errors, acceptance.accept)
 
 
 def dismiss_suggestions(*, owner: User, ids: Sequence[UUID]) -> tuple[int, Errors]:
-    """They are never made again; returns how many, and by id what was wrong. Raises FieldError: no own id."""
-    derived = _derived(owner, ids)
+    """Exclude the suggestions from now on; returns their number, and an error for each that failed.
+
+    Raises FieldError where an id is unknown.
+    """
+    derived = _find_derived(owner, ids)
     with account_write(owner):
-        note = partial(_note, owner, accepted=False)
-        return _answer(owner, ids, derived, _gone(owner, derived), lambda one: note(one, one.related_person_id))
+        return _answer_each(
+            owner,
+            ids,
+            derived,
+            _deleted_errors(owner, derived),
+            lambda one: _record_answer(owner, one, one.related_person_id, accepted=False),
+        )
 
 
-def _answer(
+def _answer_each(
     owner: User,
     ids: Sequence[UUID],
     derived: dict[UUID, Suggestion],
-    refused: dict[UUID, str],
+    error_messages: dict[UUID, str],
     answer: Callable[[Suggestion], None],
 ) -> tuple[int, Errors]:
-    """Under the caller's lock. One that is refused takes nothing of the others back."""
-    answered = _answered(owner, ids)
-    # Whom a name means is looked up under the lock: a request before this one may have made the person.
-    found = derived | {one.id: one for one in suggestions_with_ids(owner, [key for key in ids if key not in answered])}
-    for place, key in enumerate(ids):
+    """Call `answer` with each suggestion that has no error yet. Must be called inside `account_write`."""
+    answered = _find_answered(owner, ids)
+    # Names are matched inside the lock: the request before this one may have created the person.
+    unanswered = [key for key in ids if key not in answered]
+    found = derived | {one.id: one for one in find_card_suggestions(owner, unanswered)}
+    for position, key in enumerate(ids):
         if key not in answered and key not in found:
-            raise FieldError(f"ids.{place}", UNKNOWN_ID)
-    refused = refused | dict.fromkeys(answered, ANSWERED)
-    errors: Errors = [{"id": key, "error": refused[key]} for key in ids if key in refused]
+            raise FieldError(f"ids.{position}", UNKNOWN_ID)
+    error_messages = error_messages | dict.fromkeys(answered, ALREADY_ANSWERED)
+    errors: Errors = [{"id": key, "error": error_messages[key]} for key in ids if key in error_messages]
     for key in dict.fromkeys(ids):
-        if key in refused:
+        if key in error_messages:
             continue
         try:
+            # A savepoint, so that one failure does not roll back the others.
             with transaction.atomic():
                 answer(found[key])
         except DomainError as error:
@@ -95,37 +106,42 @@ def _answer(
     return len(ids) - len(errors), errors
 
 
-def _answered(owner: User, ids: Sequence[UUID]) -> set[UUID]:
+def _find_answered(owner: User, ids: Sequence[UUID]) -> set[UUID]:
     return set(AnsweredSuggestion.objects.owned_by(owner).filter(pk__in=ids).values_list("pk", flat=True))
 
 
-def _derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
-    """Those of no card that nobody has answered. It takes its time, so it comes before the account is locked."""
-    known = _answered(owner, ids) | {one.id for one in suggestions_with_ids(owner, ids)}
+def _find_derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
+    """The derived suggestions with these ids that are not answered.
+
+    Called before the account is locked, because it reads all relationships. The checks below are then repeated inside
+    the lock.
+    """
+    known = _find_answered(owner, ids) | {one.id for one in find_card_suggestions(owner, ids)}
     rest = [key for key in ids if key not in known]
     if not rest:
         return {}
-    settled = Settled()
-    add_answers(settled, owner)
-    return {one.id: one for one in derived_with_ids(owner, settled, rest)}
+    exclusions = Exclusions()
+    load_answers(exclusions, owner)
+    return {one.id: one for one in find_derived_suggestions(owner, exclusions, rest)}
 
 
-# They were looked for before the account was locked: what has come between is looked at under the lock.
-def _gone(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
-    """By id those of whom one is in the trash, or removed. One statement."""
-    there = names_of(owner, {key for one in derived.values() for key in (one.person_id, one.related_person_id) if key})
-    return {key: GONE for key, one in derived.items() if not {one.person_id, one.related_person_id} <= there.keys()}
+def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
+    """Errors, by id, of suggestions with a person who was deleted meanwhile. One statement."""
+    active = load_names(
+        owner, {key for one in derived.values() for key in (one.person_id, one.related_person_id) if key}
+    )
+    return {key: DELETED for key, one in derived.items() if not {one.person_id, one.related_person_id} <= active.keys()}
 
 
-def _related(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
-    """By id those whose two people have a relationship. One statement."""
-    settled = Settled()
-    add_relationships(settled, owner, {one.person_id for one in derived.values()})
-    pairs = settled.related.keys()
-    return {key: RELATED for key, one in derived.items() if (one.person_id, one.related_person_id) in pairs}
+def _related_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
+    """Errors, by id, of suggestions whose people have a relationship by now. One statement."""
+    exclusions = Exclusions()
+    load_relationships(exclusions, owner, {one.person_id for one in derived.values()})
+    pairs = exclusions.related.keys()
+    return {key: ALREADY_RELATED for key, one in derived.items() if (one.person_id, one.related_person_id) in pairs}
 
 
-def _note(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
+def _record_answer(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
     AnsweredSuggestion.objects.create(
         id=one.id,
         owner=owner,
@@ -138,41 +154,42 @@ def _note(owner: User, one: Suggestion, related_person_id: UUID | None, *, accep
 
 
 class _Acceptance:
-    """One request: whom it has made of names by now, and the account's types."""
+    """The state of one accept request: the account's types, and the people created so far, by name key."""
 
     def __init__(self, owner: User, related_person: Person | None, now: dt.datetime) -> None:
         self.owner, self.related_person, self.now = owner, related_person, now
         self.types = {row.name: row for row in RelationshipType.objects.owned_by(owner).active()}
-        self.made: dict[str, Person] = {}
+        self.created: dict[str, Person] = {}
 
     def accept(self, one: Suggestion) -> None:
         """Raises FieldError, PlanLimitError."""
-        related = self.related_person or self._related(one)
+        related = self.related_person or self._load_or_create_related(one)
         create_relationship(
             owner=self.owner,
-            person=self._person(one.person_id, "personId"),
+            person=self._load_person(one.person_id, "personId"),
             related_person=related,
-            relationship_type=self._type(one.type_name),
+            relationship_type=self._load_or_create_type(one.type_name),
             notes=None,
             now=self.now,
         )
-        _note(self.owner, one, related.pk, accepted=True)
+        _record_answer(self.owner, one, related.pk, accepted=True)
+        # Last: an error above rolls back the savepoint, and with it the new person.
         if not one.related_person_id:
-            self.made[_key_of(one)] = related  # only now: a refusal takes the person back, too
+            self.created[_related_name_key(one)] = related
 
-    def _related(self, one: Suggestion) -> Person:
+    def _load_or_create_related(self, one: Suggestion) -> Person:
         if one.related_person_id:
-            return self._person(one.related_person_id, "relatedPersonId")
-        if made := self.made.get(_key_of(one)):
-            return made
+            return self._load_person(one.related_person_id, "relatedPersonId")
+        if created := self.created.get(_related_name_key(one)):
+            return created
         name, surname = split_name(one.related_name)
         return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now)
 
-    def _type(self, name: str) -> RelationshipType:
-        """The type by this name: as it is, out of the trash, or made as a new account has it. Raises FieldError."""
+    def _load_or_create_type(self, name: str) -> RelationshipType:
+        """The type with this name: active, restored from the trash, or created with the defaults. Raises FieldError."""
         if name in self.types:
             return self.types[name]
-        # Not kept in `types`: a refusal takes back what is done here, too.
+        # Not cached in `types`: an error later rolls back the savepoint, and with it the type.
         types = RelationshipType.objects.owned_by(self.owner)
         if row := types.active().filter(name=name).first():
             return row
@@ -180,19 +197,19 @@ class _Acceptance:
             restore_deleted_types(self.owner.pk, [row.pk], self.now)
             return row
         kind = default_type(name, self.owner.language)
-        if back := types.active().filter(name=kind.inverse).first():
-            data = {"name": kind.name, "label": kind.label, "inverse": back}
+        if inverse := types.active().filter(name=kind.inverse).first():
+            data = {"name": kind.name, "label": kind.label, "inverse": inverse}
             return create_type(owner=self.owner, data=data, now=self.now)
-        made: RelationshipType = types.get(pk=ensure_types(self.owner.pk, [kind])[name])
-        return made
+        created: RelationshipType = types.get(pk=ensure_types(self.owner.pk, [kind])[name])
+        return created
 
-    def _person(self, person_id: UUID, field: str) -> Person:
+    def _load_person(self, person_id: UUID, field: str) -> Person:
         person: Person | None = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[person_id])
         if person is None:
             raise FieldError(field, UNKNOWN_ID)
         return person
 
 
-def _key_of(one: Suggestion) -> str:
-    """What is the same for two spellings of a name."""
+def _related_name_key(one: Suggestion) -> str:
+    """A key that ignores case, accents and the order of words; the name itself if it has no letters."""
     return name_key(NameParts(*split_name(one.related_name))) or one.related_name

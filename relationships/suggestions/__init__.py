@@ -1,1 +1,1 @@
-"""Relationships that are likely: out of cards, and out of what is known already. docs/suggestions.md."""
+"""Suggests relationships from names on cards, and from known relationships and addresses (docs/suggestions.md)."""

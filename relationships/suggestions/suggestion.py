@@ -1,4 +1,4 @@
-"""One suggestion, and what is known against suggesting it."""
+"""A suggestion, and the exclusions: pairs of people for which no suggestion is made."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from relationships.models import AnsweredSuggestion, Relationship
 
 CARD, SIBLINGS, SPOUSES_CHILD, HOUSEHOLD = "card", "siblings", "parent_of_spouses_child", "household"
 REASONS: Final = (CARD, SIBLINGS, SPOUSES_CHILD, HOUSEHOLD)
-MOST: Final = 200
-"""Of each reason that one answer shows; the others follow once these are answered."""
+MAX_SUGGESTIONS: Final = 200
+"""Of each reason in one response; the others follow once these are answered."""
 _INVERSE: Final = {"PARENT": "CHILD", "CHILD": "PARENT"}
 _NAMESPACE: Final = UUID("5f0d2d55-92a4-5c4b-9a55-9b0c3f6f7a11")
 Pair = tuple[UUID, UUID]
@@ -22,7 +22,7 @@ Pair = tuple[UUID, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`person` is `type_name` of the related one: a person, or only a name. `named`: what the card calls it."""
+    """`person` is `type_name` of the related person, who may be only a name. `named` is the name on the card."""
 
     id: UUID
     person_id: UUID
@@ -33,8 +33,8 @@ class Suggestion:
     reason: str
     named: str = ""
 
-    def answer(self, types: dict[str, UUID]) -> dict[str, Any]:
-        """As GET /api/relationship-suggestions shows it; `types`: the account's types by name."""
+    def serialize(self, types: dict[str, UUID]) -> dict[str, Any]:
+        """An item of GET /api/relationship-suggestions; `types`: ids of the account's types by name."""
         return {
             "id": self.id,
             "personId": self.person_id,
@@ -48,7 +48,7 @@ class Suggestion:
 
 
 def derived_id(person_id: UUID, related_person_id: UUID, type_name: str, reason: str) -> UUID:
-    """The same for the same suggestion, whenever it is made."""
+    """A deterministic id: derived suggestions have no row."""
     return uuid5(_NAMESPACE, f"{person_id}|{related_person_id}|{type_name}|{reason}")
 
 
@@ -58,56 +58,57 @@ def types_by_name(owner: User) -> dict[str, UUID]:
 
 
 @dataclass
-class Settled:
-    """What is not suggested: what two people are already, and what was answered; by pair the names of types.
+class Exclusions:
+    """Relationships that exist, and suggestions that were answered: names of types by pair of people.
 
-    A type of the user's own counts by its own name. `""` is a relationship without a type.
+    Custom types are included by their name. `""` is a relationship without a type.
     """
 
     related: dict[Pair, frozenset[str]] = field(default_factory=dict)
     answered: dict[Pair, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def has(self, person_id: UUID, related_person_id: UUID, type_name: str) -> bool:
-        """Whether the two are so already, or were answered about, seen from either side."""
-        pair, back = (person_id, related_person_id), (related_person_id, person_id)
+        """Whether the pair has a relationship of this type, or it was answered, in either direction."""
+        pair, reverse = (person_id, related_person_id), (related_person_id, person_id)
         inverse = _INVERSE.get(type_name, type_name)
         known = self.related.get(pair, frozenset()) | self.answered.get(pair, set())
-        return type_name in known or inverse in self.answered.get(back, ())
+        # Each relationship has two rows, one for each direction, so only answers need the reverse look-up.
+        return type_name in known or inverse in self.answered.get(reverse, ())
 
     def is_new(self, person_id: UUID, related_person_id: UUID, type_name: str | None) -> bool:
-        """Whether the two are nothing to each other yet, and were not answered about (None: as whatever)."""
-        pair, back = (person_id, related_person_id), (related_person_id, person_id)
+        """Whether the pair has no relationship, and no answer for this type (None: for any type)."""
+        pair, reverse = (person_id, related_person_id), (related_person_id, person_id)
         if type_name is None:
-            return not (pair in self.related or pair in self.answered or back in self.answered)
+            return not (pair in self.related or pair in self.answered or reverse in self.answered)
         return pair not in self.related and not self.has(person_id, related_person_id, type_name)
 
-    def relate(self, person_id: UUID, related_person_id: UUID, type_name: str) -> None:
-        """The two have a relationship. Pairs of one type share its set: there are tens of thousands."""
+    def add_relationship(self, person_id: UUID, related_person_id: UUID, type_name: str) -> None:
         pair = (person_id, related_person_id)
-        known = self.related.setdefault(pair, _alone(type_name))
+        # Pairs with one type share a cached set: there are tens of thousands of pairs.
+        known = self.related.setdefault(pair, _single_type(type_name))
         if type_name not in known:
             self.related[pair] = known | {type_name}
 
     def add(self, one: Suggestion) -> None:
-        """It is suggested now, and not once more for another reason or from the other side."""
+        """Exclude a suggestion of this response for other reasons and the other direction."""
         if one.related_person_id:
             self.answered[one.person_id, one.related_person_id].add(one.type_name)
 
 
 @lru_cache(maxsize=256)
-def _alone(type_name: str) -> frozenset[str]:
+def _single_type(type_name: str) -> frozenset[str]:
     return frozenset((type_name,))
 
 
-def add_answers(settled: Settled, owner: User) -> None:
-    """What was answered about two people. One statement."""
+def load_answers(exclusions: Exclusions, owner: User) -> None:
+    """Add the answers that concern two people. One statement."""
     rows = AnsweredSuggestion.objects.owned_by(owner).filter(related_person__isnull=False)
     for person_id, related_id, type_name in rows.values_list("person_id", "related_person_id", "type_name"):
-        settled.answered[person_id, related_id].add(type_name)
+        exclusions.answered[person_id, related_id].add(type_name)
 
 
-def add_relationships(settled: Settled, owner: User, person_ids: Iterable[UUID]) -> None:
-    """What these people are to others. One statement."""
+def load_relationships(exclusions: Exclusions, owner: User, person_ids: Iterable[UUID]) -> None:
+    """Add the relationships of these people. One statement."""
     rows = Relationship.objects.owned_by(owner).visible().filter(person__in=list(person_ids))
     for person_id, related_id, name in rows.values_list("person_id", "related_person_id", "relationship_type__name"):
-        settled.relate(person_id, related_id, name or "")
+        exclusions.add_relationship(person_id, related_id, name or "")

@@ -257,21 +257,21 @@ def test_what_came_between_looking_and_answering(api: Client, monkeypatch: pytes
     for child in children:
         relate(api, eva, "PARENT", child)
     ids = [one["id"] for one in suggestions(api)]
-    looked = services._derived(reader_of(api), [UUID(key) for key in ids])
-    monkeypatch.setattr(services, "_derived", lambda owner, keys: {key: looked[key] for key in keys})
+    looked = services._find_derived(reader_of(api), [UUID(key) for key in ids])
+    monkeypatch.setattr(services, "_find_derived", lambda owner, keys: {key: looked[key] for key in keys})
     relate(api, children[0], "FRIEND", children[1])
     api.ok("DELETE", f"/api/people/{children[2]}")
     api.ok("DELETE", f"/api/people/{children[2]}/permanent")
-    gone = [{"id": key, "error": services.GONE} for key in ids[1:]]
+    gone = [{"id": key, "error": services.DELETED} for key in ids[1:]]
     assert api.ok("POST", f"{PATH}/dismiss", {"ids": ids[1:]}) == {"dismissed": 0, "errors": gone}
-    related = {"id": ids[0], "error": services.RELATED}
+    related = {"id": ids[0], "error": services.ALREADY_RELATED}
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 0, "errors": [related, *gone]}
 
 
 def test_names_that_are_never_shown_hide_no_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = (f"RELATED;TYPE=friend:urn:uuid:nobody-{number}" for number in range(6))
     send(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))
-    monkeypatch.setattr(cards, "_FIRST", 1)
+    monkeypatch.setattr(cards, "_FIRST_BATCH_SIZE", 1)
     assert [one[2] for one in told(api)] == ["Ben Wolf"]
-    monkeypatch.setattr(cards, "MOST_NAMES", 3)
+    monkeypatch.setattr(cards, "MAX_NAMES", 3)
     assert told(api) == []
