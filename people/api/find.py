@@ -13,7 +13,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
 from people.api.person_query import read_search
 from people.find.answers import find_people
-from people.find.terms import LONGEST_QUERY
+from people.find.terms import MAX_QUERY_LENGTH
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 _QUERY = OpenApiParameter(
@@ -53,5 +53,5 @@ class FindViewSet(ApiViewSet[Any]):
         """People by name, also mistyped, e-mail, phone digits, notes, own fields and interactions."""
         query = request.query_params
         limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
-        text = read_search(query, longest=LONGEST_QUERY)
+        text = read_search(query, longest=MAX_QUERY_LENGTH)
         return Response({"results": find_people(self.owner, text, limit)})

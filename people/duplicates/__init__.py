@@ -1,1 +1,1 @@
-"""Which people may be one and the same: keys, candidates, scoring, groups. See docs/duplicates.md."""
+"""Record linkage: blocking keys, candidate pairs, similarity scores and groups of duplicates (docs/duplicates.md)."""

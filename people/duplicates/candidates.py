@@ -1,8 +1,8 @@
-"""Which pairs are worth comparing, near-linear in the number of people: only those that share a block.
+"""Candidate pairs: people who share a blocking key. The number of pairs grows nearly linearly with the people.
 
-A block holds the people of one key. Within a small block everybody is compared with everybody. A block that is too
-large (everybody called Smith) is put in order of the name, once from either end, and each person is compared with the
-next few alone: so the pairs of a block are at most `2 * WINDOW` for each of its people, however common its key.
+A block holds the people of one key. In a small block all pairs are candidates. A large block (everybody called Smith)
+uses the sorted neighbourhood method: it is sorted by given name and by family name, and each person is paired with the
+next `WINDOW` people of either order. So a block of n people yields at most `2 * WINDOW * n` pairs.
 """
 
 from collections import defaultdict
@@ -10,12 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-LARGEST_BLOCK = 2 * 7 + 1
 WINDOW = 7
+# Up to this size, all pairs are no more than the windows of two orders would yield.
+MAX_EXHAUSTIVE_BLOCK = 2 * WINDOW + 1
 
 
 class Blocks:
-    """People, by their number, under the keys they have."""
+    """People, identified by their number, by blocking key."""
 
     def __init__(self) -> None:
         self._members: dict[Hashable, list[int]] = defaultdict(list)
@@ -27,24 +28,26 @@ class Blocks:
         for key in keys:
             self._members[key].append(number)
 
-    def pairs(self, orders: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
-        """Every candidate pair once, the smaller number first. `orders`: sort keys by number, for large blocks."""
-        seen: set[int] = set()  # of a million pairs: numbers take half the room of tuples
+    def pairs(self, sort_keys: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
+        """Every candidate pair once, the smaller number first. `sort_keys`: for each order, the key by number."""
+        # A pair is encoded as one integer: there may be a million pairs, and tuples take twice the memory.
+        seen: set[int] = set()
         size = 1 + max((max(members) for members in self._members.values()), default=0)
         for members in self._members.values():
             if len(members) < 2:
                 continue
-            found = combinations(members, 2) if len(members) <= LARGEST_BLOCK else _neighbours(members, orders)
-            for one, other in found:
+            is_small = len(members) <= MAX_EXHAUSTIVE_BLOCK
+            pairs = combinations(members, 2) if is_small else _pairs_in_window(members, sort_keys)
+            for one, other in pairs:
                 code = one * size + other
                 if code not in seen:
                     seen.add(code)
                     yield one, other
 
 
-def _neighbours(members: list[int], orders: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
-    for order in orders:
-        line = sorted(members, key=lambda number: (order[number], number))
-        for place, number in enumerate(line):
-            for other in line[place + 1 : place + 1 + WINDOW]:
+def _pairs_in_window(members: list[int], sort_keys: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
+    for keys in sort_keys:
+        ordered = sorted(members, key=lambda number: (keys[number], number))
+        for position, number in enumerate(ordered):
+            for other in ordered[position + 1 : position + 1 + WINDOW]:
                 yield (number, other) if number < other else (other, number)

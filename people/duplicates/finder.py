@@ -1,4 +1,4 @@
-"""Finds likely duplicates of one account in a constant number of queries, however many people it has."""
+"""Finds the likely duplicates in one account, in a constant number of queries."""
 
 import datetime as dt
 from collections import defaultdict
@@ -17,7 +17,7 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import fine_blocks, name_blocks
-from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, may_reach, similarity
+from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, may_reach_threshold, similarity
 from people.duplicates.tokens import initial_class
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
@@ -25,16 +25,16 @@ from people.models.important_date import YEAR_UNKNOWN
 from people.names import COLUMNS, NameParts, display_name
 
 BIRTHDAY = "BIRTHDAY"
-MOST_CANDIDATE_ROWS = 5_000
+MAX_CANDIDATE_ROWS = 5_000
 _CONTACTS = (LookupKey.EMAIL, LookupKey.PHONE)
 _KINDS = (*_CONTACTS, LookupKey.NAME, LookupKey.BLOCK)
 
 Keys = dict[Any, dict[int, set[str]]]
-"""E-mail and phone keys by person and kind."""
+"""E-mail and phone keys by the person's IdHex and by kind."""
 
 
 class NamedPerson(NamedTuple):
-    """A person as the answers of duplicates show it."""
+    """A person in a response."""
 
     id: str
     name: str
@@ -51,56 +51,65 @@ class FoundDuplicate(NamedTuple):
 
 
 def find_groups(owner: User) -> list[FoundGroup]:
-    """All groups of likely duplicates, dismissed pairs left out. Four queries; near-linear in people."""
+    """All groups of likely duplicates, without dismissed pairs. Four queries; nearly linear in the number of people."""
     rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdHex("id"), *COLUMNS)
     people = [(key, NameParts(*parts)) for key, *parts in rows]
     numbers = {key: number for number, (key, _) in enumerate(people)}
-    contacts, birthdays = _shared_contacts(owner), _birthdays(owner)
+    contacts, birthdays = _load_shared_contacts(owner), _birthdays_by_person(_birthday_rows(owner.pk))
     identities = [_identity(parts, contacts.get(key), birthdays.get(key)) for key, parts in people]
-    blocks = _blocks([parts for _, parts in people], identities)
+    blocks = _build_blocks([parts for _, parts in people], identities)
+    # Pairs with a person in the trash are dropped: that person has no number.
     dismissed = {
         (min(pair), max(pair))
-        for first, second in _dismissed(owner.pk)
+        for first, second in _dismissed_pairs(owner.pk)
         if len(pair := {numbers.get(first, -1), numbers.get(second, -1)} - {-1}) == 2
     }
+    # The cheapest test first: most candidates fail it.
     matches = [
         Match(score, *pair)
-        for pair in blocks.pairs(_orders(identities))
-        if may_reach(one := identities[pair[0]], other := identities[pair[1]])
+        for pair in blocks.pairs(_build_sort_keys(identities))
+        if may_reach_threshold(one := identities[pair[0]], other := identities[pair[1]])
         and pair not in dismissed
         and (score := similarity(one, other)) >= THRESHOLD
     ]
     clear_word_caches()
     return [
-        FoundGroup(group.similarity, [_named(owner, *people[number]) for number in group.members])
+        FoundGroup(group.similarity, [_named_person(owner, *people[number]) for number in group.members])
         for group in group_matches(matches)
     ]
 
 
 def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     """Likely duplicates of one active person, most similar first, then in creation order. Six queries at most."""
-    mine = _KEYS.rows(person_id=person.pk)
-    born = _birthdays_of(owner, [person.pk]).get(person.pk.hex)
-    found, contacts = _sharing(owner, person, mine)
-    found |= _born_alike(owner, born)
-    for pair in _DISMISSED_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk):
+    rows = _LOOKUP_KEYS_OF_ONE.rows(person_id=person.pk)
+    birthday = _load_birthdays_of(owner, [person.pk]).get(person.pk.hex)
+    candidates, contacts = _load_candidates_by_key(owner, person, rows)
+    candidates |= _load_candidates_by_birthday(owner, birthday)
+    for pair in _DISMISSED_PAIRS_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk):
         for key in pair:
-            found.pop(key, None)
-    found.pop(person.pk.hex, None)
-    own = _identity(NameParts(*(getattr(person, column) for column in COLUMNS)), _by_kind(mine), born)
-    # With the same birthday they are as similar as they can be: that of the others need not be read.
+            candidates.pop(key, None)
+    candidates.pop(person.pk.hex, None)
+    own_keys: dict[int, set[str]] = defaultdict(set)
+    for kind, text in rows:
+        own_keys[kind].add(text)
+    own = _identity(NameParts(*(getattr(person, column) for column in COLUMNS)), own_keys, birthday)
+    # The same birthday gives the highest possible score: who misses the threshold with it needs no birthday query.
     likely = {
-        key: known
-        for key, (_, parts) in found.items()
-        if similarity(own, known := _identity(parts, contacts.get(key), born)) >= THRESHOLD
+        key: other
+        for key, candidate in candidates.items()
+        if similarity(own, other := _identity(candidate.name, contacts.get(key), birthday)) >= THRESHOLD
     }
-    birthdays = _birthdays_of(owner, [UUID(key) for key in likely]) if born else {}
+    birthdays = _load_birthdays_of(owner, [UUID(key) for key in likely]) if birthday else {}
     scored = [
-        (similarity(own, replace(known, birthday=birthdays.get(key))), *found[key], key)
-        for key, known in likely.items()
+        (similarity(own, replace(other, birthday=birthdays.get(key))), candidates[key], key)
+        for key, other in likely.items()
     ]
-    scored.sort(key=lambda match: (-match[0], match[1], match[3]))
-    return [FoundDuplicate(score, _named(owner, key, parts)) for score, _, parts, key in scored if score >= THRESHOLD]
+    scored.sort(key=lambda match: (-match[0], match[1].created_at, match[2]))
+    return [
+        FoundDuplicate(score, _named_person(owner, key, candidate.name))
+        for score, candidate, key in scored
+        if score >= THRESHOLD
+    ]
 
 
 def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: Birthday | None) -> Identity:
@@ -113,41 +122,42 @@ def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: 
     )
 
 
-def _named(owner: User, key: str, parts: NameParts) -> NamedPerson:
+def _named_person(owner: User, key: str, parts: NameParts) -> NamedPerson:
     return NamedPerson(format_id(key), display_name(parts, order=owner.name_order, form=owner.name_display_format))
 
 
-def _blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
+def _build_blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
     blocks = Blocks()
-    initials = [parts for parts, known in zip(names, identities, strict=True) if known.name.has_initial]
-    with_initials = {block for parts in initials for block in name_blocks(parts)}
-    for number, (parts, known) in enumerate(zip(names, identities, strict=True)):
+    # A name with an initial is in no narrow block, so its wide blocks are added; all wide blocks make too many pairs.
+    names_with_initial = [parts for parts, one in zip(names, identities, strict=True) if one.name.has_initial]
+    initial_blocks = {block for parts in names_with_initial for block in name_blocks(parts)}
+    for number, (parts, one) in enumerate(zip(names, identities, strict=True)):
         blocks.extend(fine_blocks(parts), number)
-        if with_initials:
-            blocks.extend(with_initials & name_blocks(parts), number)
-        blocks.extend((("email", key) for key in known.emails), number)
-        blocks.extend((("phone", key) for key in known.phones), number)
-        if len(known.name.all_words) > 2:
-            blocks.add(known.name.all_words, number)
-        if known.birthday:
-            born = known.birthday.date
-            blocks.add((born.month, born.day, initial_class(known.name.given)), number)
+        if initial_blocks:
+            blocks.extend(initial_blocks & name_blocks(parts), number)
+        blocks.extend((("email", key) for key in one.emails), number)
+        blocks.extend((("phone", key) for key in one.phones), number)
+        if len(one.name.all_words) > 2:
+            blocks.add(one.name.all_words, number)
+        if one.birthday:
+            date = one.birthday.date
+            blocks.add((date.month, date.day, initial_class(one.name.given)), number)
     return blocks
 
 
-def _orders(identities: list[Identity]) -> list[list[Any]]:
-    """The orders in which the people of a large block stand beside those of like names; equal names by birthday."""
-    given = [(known.name.given, known.name.joined_family, *_day(known.birthday)) for known in identities]
-    family = [(known.name.joined_family, known.name.given, *_day(known.birthday)) for known in identities]
-    return [given, family]
+def _build_sort_keys(identities: list[Identity]) -> list[list[Any]]:
+    """Two sort keys for large blocks, which put similar names next to each other, and equal names by birthday."""
+    by_given = [(one.name.given, one.name.joined_family, *_month_and_day(one.birthday)) for one in identities]
+    by_family = [(one.name.joined_family, one.name.given, *_month_and_day(one.birthday)) for one in identities]
+    return [by_given, by_family]
 
 
-def _day(birthday: Birthday | None) -> tuple[int, int]:
+def _month_and_day(birthday: Birthday | None) -> tuple[int, int]:
     return (birthday.date.month, birthday.date.day) if birthday else (0, 0)
 
 
-def _shared_contacts(owner: User) -> Keys:
-    """The e-mail and phone keys that more than one person has."""
+def _load_shared_contacts(owner: User) -> Keys:
+    """The e-mail and phone keys that more than one person has. Keys of one person alone cannot match."""
     keys = LookupKey.objects.filter(owner=owner, kind__in=_CONTACTS)
     shared = keys.values("kind", "key").annotate(count=Count("id")).filter(count__gt=1).values("key")
     rows = keys.filter(key__in=shared).values_list(IdHex("person_id"), "kind", "key")
@@ -157,87 +167,85 @@ def _shared_contacts(owner: User) -> Keys:
     return contacts
 
 
-def _by_kind(rows: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
-    kinds: dict[int, set[str]] = defaultdict(set)
-    for kind, key in rows:
-        kinds[kind].add(key)
-    return kinds
-
-
 def _birthday_rows(owner_id: UUID) -> Any:
     rows = ImportantDate.objects.owned_by(owner_id).active().filter(type=BIRTHDAY)
     return rows.values_list(IdHex("person_id"), DateText("date"), RawColumn("year_unknown"))
 
 
-def _birthdays(owner: User) -> dict[str, Birthday]:
-    return _by_person(_birthday_rows(owner.pk))
-
-
-def _birthdays_of(owner: User, people: Sequence[UUID]) -> dict[str, Birthday]:
-    return _by_person(_BIRTHDAYS_OF.rows(owner_id=owner.pk, person_ids=people))
+def _load_birthdays_of(owner: User, people: Sequence[UUID]) -> dict[str, Birthday]:
+    return _birthdays_by_person(_BIRTHDAYS_OF.rows(owner_id=owner.pk, person_ids=people))
 
 
 _BIRTHDAYS_OF = CompiledQuery(lambda owner_id, person_ids: _birthday_rows(owner_id).filter(person__in=person_ids))
 
 
-def _by_person(rows: Iterable[Any]) -> dict[str, Birthday]:
+def _birthdays_by_person(rows: Iterable[Any]) -> dict[str, Birthday]:
     return {key: Birthday(dt.date.fromisoformat(date), bool(year_unknown)) for key, date, year_unknown in rows}
 
 
-def _dismissed(owner_id: UUID) -> Any:
-    """The pairs that are two people."""
+def _dismissed_pairs(owner_id: UUID) -> Any:
+    """The pairs that the user has marked as two different people."""
     return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdHex("first_id"), IdHex("second_id"))
 
 
-_DISMISSED_OF_ONE = CompiledQuery(
-    lambda owner_id, person_id: _dismissed(owner_id).filter(Q(first=person_id) | Q(second=person_id))
+_DISMISSED_PAIRS_OF_ONE = CompiledQuery(
+    lambda owner_id, person_id: _dismissed_pairs(owner_id).filter(Q(first=person_id) | Q(second=person_id))
 )
-_KEYS = CompiledQuery(
+_LOOKUP_KEYS_OF_ONE = CompiledQuery(
     lambda person_id: LookupKey.objects.filter(person=person_id, kind__in=_KINDS).values_list("kind", "key")
 )
 
-Candidates = dict[str, tuple[Any, NameParts]]
-"""When each was created, as the driver says it, and the name, by IdHex."""
-_CANDIDATE: tuple[Any, ...] = (RawColumn("person__created_at"), *(f"person__{column}" for column in COLUMNS))
+
+class Candidate(NamedTuple):
+    created_at: Any  # as the database driver returns it; used for sorting only
+    name: NameParts
 
 
-# That a person is in the trash is read, not asked for: without statistics PostgreSQL takes the active people of an
-# account for a handful, and looks at the keys of each.
-_SHARING = CompiledQuery(
+Candidates = dict[str, Candidate]
+"""By the person's IdHex."""
+_CANDIDATE_COLUMNS: tuple[Any, ...] = (RawColumn("person__created_at"), *(f"person__{column}" for column in COLUMNS))
+
+
+# People in the trash are filtered in Python, not in SQL: without statistics PostgreSQL estimates that an account has
+# only a few active people, and then chooses a plan that scans the keys of each.
+_OTHERS_WITH_KEYS = CompiledQuery(
     lambda owner_id, person_id, keys: (
         LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys)
         .exclude(person=person_id)
         .order_by("kind", "key", "person")
-        .values_list(IdHex("person_id"), "kind", "key", RawColumn("person__deleted_at"), *_CANDIDATE)[
-            :MOST_CANDIDATE_ROWS
+        .values_list(IdHex("person_id"), "kind", "key", RawColumn("person__deleted_at"), *_CANDIDATE_COLUMNS)[
+            :MAX_CANDIDATE_ROWS
         ]
     )
 )
 
 
-def _sharing(owner: User, person: Person, mine: list[tuple[int, str]]) -> tuple[Candidates, Keys]:
-    """The active people who share a key, and which e-mails and phones they share. Contacts come before names."""
-    keys = sorted({key for _, key in mine})
-    found: Candidates = {}
+def _load_candidates_by_key(owner: User, person: Person, own_keys: list[tuple[int, str]]) -> tuple[Candidates, Keys]:
+    """The active people who share a key with `person`, and the e-mails and phones that each of them shares.
+
+    Of more than MAX_CANDIDATE_ROWS rows, e-mails and phones come first: they are the stronger evidence.
+    """
+    keys = sorted({key for _, key in own_keys})
+    candidates: Candidates = {}
     contacts: Keys = defaultdict(lambda: defaultdict(set))
-    rows = _SHARING.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
+    rows = _OTHERS_WITH_KEYS.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
     for key, kind, text, deleted_at, created_at, *parts in rows:
         if deleted_at is None:
-            found[key] = (created_at, NameParts(*parts))
+            candidates[key] = Candidate(created_at, NameParts(*parts))
             contacts[key][kind].add(text)
-    return found, contacts
+    return candidates, contacts
 
 
-def _born_alike(owner: User, born: Birthday | None) -> Candidates:
-    """The active people whose birthday agrees: the same day, or the same day of the year where a year is unknown.
+def _load_candidates_by_birthday(owner: User, birthday: Birthday | None) -> Candidates:
+    """The active people with the same birthday, or the same day of the year where a year is unknown.
 
-    Where both years are known and differ, the birthdays count as different, which no name alone makes up for.
+    Two known years that differ make different birthdays, for which no equality of names can compensate.
     """
-    if born is None:
+    if birthday is None:
         return {}
     rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY, person__deleted_at=None)
-    rows = rows.filter(month_day=born.date.month * 100 + born.date.day)
-    if not born.year_unknown:
-        rows = rows.filter(date__in=[born.date, born.date.replace(year=YEAR_UNKNOWN)])
-    found = rows.values_list(IdHex("person_id"), *_CANDIDATE)
-    return {key: (created_at, NameParts(*parts)) for key, created_at, *parts in found}
+    rows = rows.filter(month_day=birthday.date.month * 100 + birthday.date.day)
+    if not birthday.year_unknown:
+        rows = rows.filter(date__in=[birthday.date, birthday.date.replace(year=YEAR_UNKNOWN)])
+    found = rows.values_list(IdHex("person_id"), *_CANDIDATE_COLUMNS)
+    return {key: Candidate(created_at, NameParts(*parts)) for key, created_at, *parts in found}

@@ -1,4 +1,4 @@
-"""Groups of people who may be one: connected sets over pairs, the most similar pairs first."""
+"""Groups of duplicates: connected components of the matches, joined from the most similar match down."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ LARGEST_GROUP = 50
 
 
 class Match(NamedTuple):
-    """Two people, by their numbers in creation order, and how similar they are."""
+    """Two people, by their numbers in creation order, and their similarity."""
 
     similarity: float
     one: int
@@ -16,25 +16,26 @@ class Match(NamedTuple):
 
 
 class DuplicateGroup(NamedTuple):
-    """People in creation order; `similarity` is that of the most similar pair among them."""
+    """People in creation order; `similarity` is that of the most similar pair in the group."""
 
     similarity: float
     members: list[int]
 
 
 def group_matches(matches: Iterable[Match], *, largest: int = LARGEST_GROUP) -> list[DuplicateGroup]:
-    """Join matches, most similar first, into groups of at most `largest`; a match that would exceed it joins nothing.
+    """Join matches, most similar first, into groups of at most `largest` people; skip a match that would exceed it.
 
-    Every group is connected by matches inside it. Groups come most similar first, then by their first member.
+    Every group is connected by its own matches. Groups are sorted by descending similarity, then by first member.
     """
-    groups = _Union(largest)
+    sets = _DisjointSets(largest)
+    # The full sort key makes the groups independent of the order in which candidates were found.
     for match in sorted(matches, key=lambda match: (-match.similarity, match.one, match.other)):
-        groups.join(match)
-    return sorted(groups.found(), key=lambda group: (-group.similarity, group.members))
+        sets.union(match)
+    return sorted(sets.groups(), key=lambda group: (-group.similarity, group.members))
 
 
-class _Union:
-    """Disjoint sets with a bound on their size."""
+class _DisjointSets:
+    """Union-find, by size and with path halving, and with a maximum size of a set."""
 
     def __init__(self, largest: int) -> None:
         self.largest = largest
@@ -42,15 +43,15 @@ class _Union:
         self.size: dict[int, int] = defaultdict(lambda: 1)
         self.similarity: dict[int, float] = {}
 
-    def root(self, number: int) -> int:
+    def find(self, number: int) -> int:
         parent = self.parent.setdefault(number, number)
         while parent != number:
             self.parent[number] = self.parent[parent]
             number, parent = parent, self.parent[parent]
         return number
 
-    def join(self, match: Match) -> None:
-        one, other = self.root(match.one), self.root(match.other)
+    def union(self, match: Match) -> None:
+        one, other = self.find(match.one), self.find(match.other)
         if one == other or self.size[one] + self.size[other] > self.largest:
             return
         if self.size[one] < self.size[other]:
@@ -60,10 +61,10 @@ class _Union:
         best = max(self.similarity.get(one, 0.0), self.similarity.get(other, 0.0), match.similarity)
         self.similarity[one] = best
 
-    def found(self) -> list[DuplicateGroup]:
+    def groups(self) -> list[DuplicateGroup]:
         members: dict[int, list[int]] = defaultdict(list)
         for number in self.parent:
-            members[self.root(number)].append(number)
+            members[self.find(number)].append(number)
         return [
             DuplicateGroup(self.similarity[root], sorted(group)) for root, group in members.items() if len(group) > 1
         ]

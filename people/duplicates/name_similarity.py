@@ -1,21 +1,20 @@
-"""How far two names agree, and in which way they do not: the base of a similarity."""
+"""Compares two names: a base score, and a verdict that limits what other evidence can add."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from people.duplicates.tokens import given_and_family, has_case, is_initial, is_whole_name, script, spelling, words
+from people.duplicates.tokens import given_and_family, has_case, is_initial, is_whole_name, phonetic_key, script, words
 from people.duplicates.word_similarity import (
     AGREEING,
     DIFFERENT,
     INITIAL,
     RESEMBLING,
     SAME,
-    family_likeness,
-    given_likeness,
+    family_name_similarity,
+    given_name_similarity,
 )
 from people.names import NameParts
 
@@ -24,22 +23,22 @@ LONE_GIVEN = 0.6  # the same given name, no family name on either side
 HALF_KNOWN = 0.5  # the same given name, one family name unknown
 OTHER_FAMILY = 0.35  # the same given name, another family name
 OTHER_GIVEN = 0.35  # the same family name, a given name that resembles
-OTHER_SCRIPT = 0.3  # Сергей and Sergei: neither for nor against
+OTHER_SCRIPT = 0.3  # Сергей and Sergei: evidence neither for nor against
 FAMILY_ONLY = 0.1  # the same family name, another given name
-OTHER_ORDER = 0.98  # family and given name exchanged, or run together
+OTHER_ORDER = 0.98  # family and given name swapped, or written as one word
 BY_NICKNAME = 0.97
 LATER_GIVEN = 0.85  # Hans Peter and Peter
 PART_OF_FAMILY = 0.93  # Garcia and Garcia Lopez, Beethoven and van Beethoven
 CONTRADICTION = 0.85  # of second given names or second family names
 _GENERATIONS = frozenset({"jr", "sr", "junior", "senior", "ii", "iii", "iv"})
-_PARTICLE = 3
-_FAR = 4
+_MAX_PARTICLE_LENGTH = 3
+_MAX_DISTANCE = 4
 
 
 class Verdict(IntEnum):
-    """What a name says about being the same person, whatever else agrees."""
+    """What the names allow, whatever other evidence agrees."""
 
-    CONTRADICTS = 0  # two given names: nobody has both
+    CONTRADICTS = 0  # two given names that one person does not have
     RESEMBLES = 1  # Anna and Anne
     AGREES = 2
 
@@ -53,7 +52,7 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """A name made ready for comparing."""
+    """A name, normalized once for many comparisons."""
 
     given: str
     later: tuple[str, ...]  # further given names and middle names
@@ -63,11 +62,11 @@ class NameForm:
     nickname: str
     generation: str
     all_words: tuple[str, ...]
-    compact: tuple[str, str]  # everything run together, in both orders
+    compact: tuple[str, str]  # all words joined without spaces, family name last and family name first
     is_plain: bool  # one given name and no nickname
     script: str
-    spelt: str  # given and family name as they sound, where each is one word and no initial; else empty
-    spelt_crossed: str
+    phonetic: str  # phonetic keys of given and family name, where each is one word and no initial; else empty
+    phonetic_swapped: str  # the same, family name first
 
     @property
     def is_lone(self) -> bool:
@@ -79,9 +78,10 @@ class NameForm:
 
 
 def name_form(parts: NameParts) -> NameForm:
-    """Take a name apart."""
+    """Parse and normalize a name."""
     given, family = given_and_family(parts)
-    given = given or [parts.name.strip().casefold() or "?"]  # a name of signs alone
+    # A name of punctuation or emoji alone has no words.
+    given = given or [parts.name.strip().casefold() or "?"]
     generation = next((word for word in [*words(parts.suffix), *family[1:]] if word in _GENERATIONS), "")
     family = [word for word in family if word not in _GENERATIONS] or family
     middle = list(words(parts.middle_name))
@@ -95,57 +95,60 @@ def name_form(parts: NameParts) -> NameForm:
         family=tuple(family),
         joined_family=right,
         nickname="".join(words(parts.nickname)),
+        # "jr" and "junior" become "j", "sr" and "senior" become "s"; Roman numerals stay.
         generation=generation[:1] if generation[:1] in "js" else generation,
         all_words=tuple(sorted([*given, *middle, *family])),
         compact=(left + right, right + left),
         is_plain=is_plain,
         script=script(given[0]),
-        spelt=f"{spelling(given[0])} {spelling(family[0])}" if is_simple else "",
-        spelt_crossed=f"{spelling(family[0])} {spelling(given[0])}" if is_simple else "",
+        phonetic=f"{phonetic_key(given[0])} {phonetic_key(family[0])}" if is_simple else "",
+        phonetic_swapped=f"{phonetic_key(family[0])} {phonetic_key(given[0])}" if is_simple else "",
     )
 
 
 def are_far_apart(one: NameForm, other: NameForm) -> bool:
-    """Whether two simple names are so unlike that they cannot reach the threshold alone; cheap, never too soon.
+    """Whether two simple names are so different that they cannot reach the threshold alone. No false positives.
 
-    Names that agree have two slips between them at most, and a slip changes at most two signs of the spelling.
+    Names that agree have at most two typing errors, and an error changes at most two letters of the phonetic key.
     """
     return bool(
-        one.spelt
-        and other.spelt
-        and OSA.distance(one.spelt, other.spelt, score_cutoff=_FAR) > _FAR
-        and OSA.distance(one.spelt, other.spelt_crossed, score_cutoff=_FAR) > _FAR
+        one.phonetic
+        and other.phonetic
+        and OSA.distance(one.phonetic, other.phonetic, score_cutoff=_MAX_DISTANCE) > _MAX_DISTANCE
+        and OSA.distance(one.phonetic, other.phonetic_swapped, score_cutoff=_MAX_DISTANCE) > _MAX_DISTANCE
     )
 
 
 def compare_names(one: NameForm, other: NameForm) -> Agreement:
-    """The agreement of two names, in whichever order of family and given name they agree better."""
+    """The agreement of two names, as given or with given and family name swapped, whichever is better."""
     if one.family and other.family:
-        found = _compare_full(one, other)
+        agreement = _compare_full(one, other)
     elif one.family or other.family:
-        found = _compare_half(*((one, other) if one.is_lone else (other, one)))
+        agreement = _compare_lone_with_full(*((one, other) if one.is_lone else (other, one)))
     else:
-        found = _compare_lone(one, other)
-    if found.verdict == Verdict.CONTRADICTS and one.script != other.script:
+        agreement = _compare_lone(one, other)
+    # A transliterated name shares no letter with the original, which is no contradiction.
+    if agreement.verdict == Verdict.CONTRADICTS and one.script != other.script:
         return Agreement(OTHER_SCRIPT, Verdict.RESEMBLES)
-    return found
+    return agreement
 
 
 def _compare_full(one: NameForm, other: NameForm) -> Agreement:
-    straight = _pair(_given(one, other), _family(one.family, other.family))
-    if straight.base >= FULL_NAME * OTHER_ORDER:
-        return straight
+    in_order = _combine(_compare_given(one, other), _compare_family(one.family, other.family))
+    # No swapped comparison can score higher than this.
+    if in_order.base >= FULL_NAME * OTHER_ORDER:
+        return in_order
     if one.all_words == other.all_words or one.compact[0] in other.compact:
         return Agreement(FULL_NAME * OTHER_ORDER, Verdict.AGREES)
-    crossed = family_likeness(one.given, other.joined_family)
-    if crossed >= AGREEING:
-        crossed *= family_likeness(one.joined_family, other.given)
-    if crossed >= AGREEING:
-        return Agreement(max(straight.base, FULL_NAME * OTHER_ORDER * crossed), Verdict.AGREES)
-    return straight
+    swapped = family_name_similarity(one.given, other.joined_family)
+    if swapped >= AGREEING:
+        swapped *= family_name_similarity(one.joined_family, other.given)
+    if swapped >= AGREEING:
+        return Agreement(max(in_order.base, FULL_NAME * OTHER_ORDER * swapped), Verdict.AGREES)
+    return in_order
 
 
-def _pair(given: float, family: float) -> Agreement:
+def _combine(given: float, family: float) -> Agreement:
     if given >= AGREEING and family >= AGREEING:
         return Agreement(FULL_NAME * given * family, Verdict.AGREES)
     if given >= AGREEING:
@@ -155,11 +158,11 @@ def _pair(given: float, family: float) -> Agreement:
     return Agreement(FAMILY_ONLY if family >= AGREEING else 0.0, Verdict.CONTRADICTS)
 
 
-def _compare_half(lone: NameForm, full: NameForm) -> Agreement:
-    """A lone name with a full one: it may be the given name, the family name, or both run together."""
+def _compare_lone_with_full(lone: NameForm, full: NameForm) -> Agreement:
+    """Compare one word with a full name: it may be the given name, the family name, or both without a space."""
     if lone.compact[0] in full.compact:
         return Agreement(FULL_NAME * OTHER_ORDER, Verdict.AGREES)
-    given = _given(lone, full)
+    given = _compare_given(lone, full)
     if given >= AGREEING:
         return Agreement(HALF_KNOWN * given, Verdict.AGREES)
     if lone.given in full.family:
@@ -168,7 +171,7 @@ def _compare_half(lone: NameForm, full: NameForm) -> Agreement:
 
 
 def _compare_lone(one: NameForm, other: NameForm) -> Agreement:
-    given = _given(one, other)
+    given = _compare_given(one, other)
     if given == SAME and not has_case(one.given) and is_whole_name(one.given) and one.given == other.given:
         return Agreement(FULL_NAME, Verdict.AGREES)
     if given >= AGREEING:
@@ -176,62 +179,63 @@ def _compare_lone(one: NameForm, other: NameForm) -> Agreement:
     return Agreement(FAMILY_ONLY, Verdict.RESEMBLES) if given >= RESEMBLING else Agreement(0.0, Verdict.CONTRADICTS)
 
 
-def _given(one: NameForm, other: NameForm) -> float:
-    """How alike the given names are, nicknames standing in for them."""
-    best = given_likeness(one.given, other.given)
+def _compare_given(one: NameForm, other: NameForm) -> float:
+    """The similarity of the given names; a nickname counts as a given name."""
+    first = given_name_similarity(one.given, other.given)
+    # Most names end here: nothing else to compare.
     if one.is_plain and other.is_plain:
-        return best
-    if best >= AGREEING and _contradict(one.later, other.later):
-        best *= CONTRADICTION
-    if best == SAME:
-        return best
-    found = [best, _initials(one, other), _initials(other, one)]
+        return first
+    if first >= AGREEING and any(
+        given_name_similarity(left, right) < AGREEING for left, right in zip(one.later, other.later, strict=False)
+    ):
+        first *= CONTRADICTION
+    if first == SAME:
+        return first
+    scores = [first, _compare_initials(one, other), _compare_initials(other, one)]
     if (one.joined_given, other.joined_given) != (one.given, other.given):
-        found.append(given_likeness(one.joined_given, other.joined_given))
+        scores.append(given_name_similarity(one.joined_given, other.joined_given))
     if one.given in other.later or other.given in one.later:
-        found.append(LATER_GIVEN)
+        scores.append(LATER_GIVEN)
     if one.nickname or other.nickname:
-        found.append(_nicknames(one, other) * BY_NICKNAME)
-    return max(found)
+        scores.append(_compare_nicknames(one, other) * BY_NICKNAME)
+    return max(scores)
 
 
-def _nicknames(one: NameForm, other: NameForm) -> float:
+def _compare_nicknames(one: NameForm, other: NameForm) -> float:
     pairs = ((one.nickname, other.given), (one.given, other.nickname), (one.nickname, other.nickname))
     return max(
-        (given_likeness(mine, theirs) for mine, theirs in pairs if len(mine) > 1 and len(theirs) > 1),
+        (given_name_similarity(left, right) for left, right in pairs if len(left) > 1 and len(right) > 1),
         default=DIFFERENT,
     )
 
 
-def _initials(short: NameForm, long: NameForm) -> float:
-    """JRR for John Ronald Reuel."""
+def _compare_initials(short: NameForm, long: NameForm) -> float:
+    """Compare initials in one word with a full given name: JRR with John Ronald Reuel."""
     if not long.later or not 2 <= len(short.given) <= 4 or short.later:
         return DIFFERENT
     letters = long.given[0] + "".join(word[0] for word in long.later)
     return INITIAL if short.given == letters else DIFFERENT
 
 
-def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
-    return any(given_likeness(mine, theirs) < AGREEING for mine, theirs in zip(one, other, strict=False))
-
-
-def _family(one: tuple[str, ...], other: tuple[str, ...]) -> float:
-    """How alike the family names are; particles and a second family name may be missing on one side."""
+def _compare_family(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """The similarity of the family names; particles and a second family name may be missing in one of them."""
     if len(one) == 1 and len(other) == 1:
-        return family_likeness(one[0], other[0])
-    whole = family_likeness("".join(one), "".join(other))
+        return family_name_similarity(one[0], other[0])
+    whole = family_name_similarity("".join(one), "".join(other))
     if whole >= AGREEING:
         return whole
-    mine, theirs = _core(one), _core(other)
-    if mine <= theirs or theirs <= mine:
+    core, other_core = _without_particles(one), _without_particles(other)
+    if core <= other_core or other_core <= core:
         return PART_OF_FAMILY
-    first = family_likeness(one[0], other[0])
+    first = family_name_similarity(one[0], other[0])
     if len(one) > 1 and len(other) > 1:
         return first * CONTRADICTION if first >= AGREEING else DIFFERENT
     single, several = (one, other) if len(one) == 1 else (other, one)
-    return PART_OF_FAMILY * max(family_likeness(single[0], word) for word in several)
+    return PART_OF_FAMILY * max(family_name_similarity(single[0], word) for word in several)
 
 
-def _core(family: tuple[str, ...]) -> frozenset[str]:
-    """The words that carry the name: without van, de, al."""
-    return frozenset(word for word in family if len(word) > _PARTICLE or not word.isascii()) or frozenset(family)
+def _without_particles(family: tuple[str, ...]) -> frozenset[str]:
+    """The words without particles such as van, de and al; all words if nothing else is left."""
+    return frozenset(word for word in family if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()) or frozenset(
+        family
+    )

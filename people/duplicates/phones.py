@@ -1,18 +1,18 @@
-"""Phone numbers as keys: the national and the international form of a number have the same one.
+"""Keys of phone numbers: the national and the international form of a number have the same key.
 
-The key is the national significant number: what is left without country code, trunk prefix and punctuation. Country
-codes are prefix-free (ITU-T E.164), so that they can be split off without knowing where the caller lives.
+The key is the national significant number: without country code, trunk prefix and punctuation. Country codes are
+prefix-free (ITU-T E.164), so they can be removed without knowing the user's country.
 """
 
 import re
 import unicodedata
 
 _EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste")
-_NO_DIGITS = re.compile("[^0-9]+")
-_TRUNK_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
+_NON_DIGITS = re.compile("[^0-9]+")
+_TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
 
 # Every two-digit code of E.164; +1 and +7 have one digit, all other codes three.
-_TWO_DIGITS = frozenset(
+_TWO_DIGIT_CODES = frozenset(
     str(code)
     for first, last in (
         (20, 20),
@@ -28,50 +28,47 @@ _TWO_DIGITS = frozenset(
     )
     for code in range(first, last + 1)
 ) | {"86", "90", "91", "92", "93", "94", "95", "98"}
-SHORTEST = 5  # fewer digits name no line of their own (112, an extension)
-LONGEST_NATIONAL = 11
+MIN_DIGITS = 5  # shorter numbers are not unique: 112, or an extension
+MAX_NATIONAL_DIGITS = 11
 
 
 def phone_key(number: str) -> str | None:
-    """The key of `number` as typed, None when it has too few digits to mean anything."""
+    """The key of `number` as typed; None when it has fewer than MIN_DIGITS digits."""
     text = unicodedata.normalize("NFKC", number).strip().lower().removeprefix("tel:")
-    text = _TRUNK_IN_BRACKETS.sub("", text)
+    # "+44 (0)20 …": the trunk prefix is not dialled after a country code.
+    text = _TRUNK_PREFIX_IN_BRACKETS.sub("", text)
     is_international = text.startswith(("+", "(+"))
     digits = _digits(_without_extension(text))
     if not is_international and digits.startswith("00"):
         is_international, digits = True, digits[2:]
-    national = _national(digits, is_international=is_international)
-    return national if len(national) >= SHORTEST else None
+    national = _national_number(digits, is_international=is_international)
+    return national if len(national) >= MIN_DIGITS else None
 
 
-def _national(digits: str, *, is_international: bool) -> str:
-    if is_international or (len(digits) > LONGEST_NATIONAL and not digits.startswith("0")):
-        return digits[_code_length(digits) :].lstrip("0")
+def _national_number(digits: str, *, is_international: bool) -> str:
+    # So long a number without a trunk prefix has a country code, only the plus is missing.
+    if is_international or (len(digits) > MAX_NATIONAL_DIGITS and not digits.startswith("0")):
+        code_length = 1 if digits[:1] in {"1", "7"} else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
+        return digits[code_length:].lstrip("0")
     if len(digits) == 11 and (_is_north_american(digits) or _is_russian(digits)):
         return digits[1:]
     return digits.lstrip("0")
 
 
-def _code_length(digits: str) -> int:
-    if digits[:1] in {"1", "7"}:
-        return 1
-    return 2 if digits[:2] in _TWO_DIGITS else 3
-
-
 def _is_north_american(digits: str) -> bool:
-    """`1` before an area code, which never begins with 0 or 1."""
+    """Whether the number is `1` and an area code; area codes never begin with 0 or 1."""
     return digits[0] == "1" and digits[1] > "1"
 
 
 def _is_russian(digits: str) -> bool:
-    """`8` as trunk prefix before an area code of Russia or Kazakhstan."""
+    """Whether the number is the trunk prefix `8` and an area code of Russia or Kazakhstan."""
     return digits[0] == "8" and digits[1] in "3479"
 
 
 def _without_extension(text: str) -> str:
-    """`text` up to an extension, as long as a number stands before it."""
+    """`text` up to an extension, provided that a whole number precedes it."""
     found = _EXTENSION.search(text)
-    if found and len(_digits(text[: found.start()])) >= SHORTEST:
+    if found and len(_digits(text[: found.start()])) >= MIN_DIGITS:
         return text[: found.start()]
     return text
 
@@ -79,5 +76,5 @@ def _without_extension(text: str) -> str:
 def _digits(text: str) -> str:
     """The decimal digits of any script, as ASCII."""
     if text.isascii():
-        return _NO_DIGITS.sub("", text)
+        return _NON_DIGITS.sub("", text)
     return "".join(str(unicodedata.decimal(char)) for char in text if char.isdecimal())

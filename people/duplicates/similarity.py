@@ -1,4 +1,4 @@
-"""The similarity of two people, 0 to 1 (open points, section 6; the table is in docs/duplicates.md)."""
+"""The similarity score of two people, 0 to 1 (open points, section 6; the table is in docs/duplicates.md)."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ SAME_EMAIL, SAME_PHONE, SAME_EMAIL_AND_PHONE = 0.75, 0.6, 0.9
 SAME_BIRTHDAY, SAME_DAY_OF_YEAR = 0.5, 0.25
 OTHER_BIRTHDAY = 0.78
 OTHER_GENERATION = 0.78
-MOST_CONTRADICTING = 0.7
-MOST_RESEMBLING = 0.74
+MAX_CONTRADICTING = 0.7
+MAX_RESEMBLING = 0.74
 
 
 class Birthday(NamedTuple):
-    """A birth date; of one whose year is unknown only month and day count."""
+    """A birth date. If `year_unknown`, only month and day are compared."""
 
     date: dt.date
     year_unknown: bool = False
@@ -26,7 +26,7 @@ class Birthday(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What is known of a person that tells who it is. E-mails and phones are keys (people.duplicates.keys)."""
+    """The attributes of a person that are compared. E-mails and phones are keys (people.duplicates.keys)."""
 
     name: NameForm
     emails: frozenset[str] = field(default_factory=frozenset)
@@ -41,28 +41,34 @@ def identity(
     phones: frozenset[str] = frozenset(),
     birthday: Birthday | None = None,
 ) -> Identity:
-    """An identity from a name and keys."""
+    """Build an Identity from the parts of a name, and keys."""
     return Identity(name_form(parts), emails, phones, birthday)
 
 
 def similarity(one: Identity, other: Identity) -> float:
-    """How likely two people are one, 0 to 1, rounded to thousandths. Symmetric."""
+    """The likelihood that two records are one person, 0 to 1, rounded to thousandths. Symmetric."""
     agreement = compare_names(one.name, other.name)
     score = agreement.base
     shares_email = not one.emails.isdisjoint(other.emails)
-    score = _raised(score, _contact(shares_email, not one.phones.isdisjoint(other.phones)))
+    shares_phone = not one.phones.isdisjoint(other.phones)
+    if shares_email:
+        score = _raise_score(score, SAME_EMAIL_AND_PHONE if shares_phone else SAME_EMAIL)
+    elif shares_phone:
+        score = _raise_score(score, SAME_PHONE)
     score = _with_birthdays(score, one.birthday, other.birthday)
     if one.name.generation and other.name.generation and one.name.generation != other.name.generation:
         score *= OTHER_GENERATION
+    # Last, so that no other evidence lifts the score over these limits. Both are below the threshold: relatives share
+    # e-mails, phones and family names.
     if agreement.verdict == Verdict.CONTRADICTS:
-        score = min(score, MOST_CONTRADICTING)
+        score = min(score, MAX_CONTRADICTING)
     elif agreement.verdict == Verdict.RESEMBLES and not shares_email:
-        score = min(score, MOST_RESEMBLING)
+        score = min(score, MAX_RESEMBLING)
     return round(score, 3)
 
 
-def may_reach(one: Identity, other: Identity) -> bool:
-    """False where the similarity is certainly below the threshold: for sorting most candidates out cheaply."""
+def may_reach_threshold(one: Identity, other: Identity) -> bool:
+    """False where the similarity is certainly below the threshold: a cheap filter for most candidates."""
     return (
         not are_far_apart(one.name, other.name)
         or not one.emails.isdisjoint(other.emails)
@@ -71,14 +77,8 @@ def may_reach(one: Identity, other: Identity) -> bool:
     )
 
 
-def _contact(shares_email: bool, shares_phone: bool) -> float:
-    if shares_email:
-        return SAME_EMAIL_AND_PHONE if shares_phone else SAME_EMAIL
-    return SAME_PHONE if shares_phone else 0.0
-
-
-def _raised(score: float, part: float) -> float:
-    """`score` after going `part` of the way that is left to certainty."""
+def _raise_score(score: float, part: float) -> float:
+    """Raise `score` towards 1 by the fraction `part` of the remaining distance."""
     return score + (1 - score) * part
 
 
@@ -87,5 +87,5 @@ def _with_birthdays(score: float, one: Birthday | None, other: Birthday | None) 
         return score
     if one.year_unknown or other.year_unknown:
         same = (one.date.month, one.date.day) == (other.date.month, other.date.day)
-        return _raised(score, SAME_DAY_OF_YEAR) if same else score * OTHER_BIRTHDAY
-    return _raised(score, SAME_BIRTHDAY) if one.date == other.date else score * OTHER_BIRTHDAY
+        return _raise_score(score, SAME_DAY_OF_YEAR) if same else score * OTHER_BIRTHDAY
+    return _raise_score(score, SAME_BIRTHDAY) if one.date == other.date else score * OTHER_BIRTHDAY

@@ -1,6 +1,6 @@
-"""The words of a name, folded, and what makes them comparable: spelling and skeleton.
+"""Tokenizes names into folded words, and normalizes the words: phonetic key, skeleton, class of the initial.
 
-Nothing is transliterated: a name in one script is never compared with a name in another.
+Nothing is transliterated: names in different scripts are not comparable.
 """
 
 import re
@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from people.names import NameParts, fold
 
-_NO_LETTER = re.compile(r"[^\w]+|_+")
+_NON_WORD = re.compile(r"[^\w]+|_+")
 _APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
-_DOUBLED = re.compile(r"(.)\1+")
+_DOUBLED_LETTER = re.compile(r"(.)\1+")
 _VOWELS = re.compile(r"[aeiou]")
 _MUTE_H = re.compile(r"(?<=.)h")
-# Ways of writing one sound in Latin names, in this order.
-_SPELLINGS = (
+# Replacements that give the spellings of one sound in Latin names the same key. The order matters: "ck" before "c".
+_SAME_SOUNDS = (
     ("ae", "a"),
     ("oe", "o"),
     ("ue", "u"),
@@ -29,83 +29,87 @@ _SPELLINGS = (
     ("z", "s"),
     ("w", "v"),
 )
-_CLASS = str.maketrans("eiouhptgv", "aaaaabdkf")
+_INITIAL_CLASSES = str.maketrans("eiouhptgv", "aaaaabdkf")
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "sir", "herr", "frau", "mme", "mlle"})
-_SKELETON = 6
-_PREFIX = 3
+_MAX_SKELETON_CONSONANTS = 6
+_PREFIX_LENGTH = 3
 
 
 @lru_cache(maxsize=16_384)
 def words(text: str | None) -> tuple[str, ...]:
-    """The words of `text`: folded, without punctuation; an apostrophe joins (O'Brien, obrien)."""
+    """The words of `text`: folded, without punctuation. Apostrophes do not split a word (O'Brien, obrien)."""
     if not text:
         return ()
-    return tuple(_NO_LETTER.sub(" ", _APOSTROPHES.sub("", fold(text))).split())
+    return tuple(_NON_WORD.sub(" ", _APOSTROPHES.sub("", fold(text))).split())
 
 
 def given_and_family(parts: NameParts) -> tuple[list[str], list[str]]:
-    """The words of given and family name. A name typed into one field is split before its last word.
+    """The words of the given and the family name. A full name in the given name's field is split before its last word.
 
-    White space splits, a hyphen does not: Jean-Luc alone is a lone given name.
+    It is split at white space and not at hyphens: Jean-Luc is a lone given name.
     """
     family = [*words(parts.surname), *words(parts.second_last_name)]
     if family:
-        return _untitled(words(parts.name)), family
+        return _without_titles(words(parts.name)), family
     *before, last = parts.name.split() or [""]
-    given = _untitled(words(" ".join(before)))
+    given = _without_titles(words(" ".join(before)))
     if given and words(last) and given[0] not in _TITLES:
         return given, list(words(last))
-    return _untitled(words(parts.name)), []
+    return _without_titles(words(parts.name)), []
 
 
-def _untitled(found: tuple[str, ...]) -> list[str]:
-    """Words without the titles before them, as long as a name is left: Dr. John."""
+def _without_titles(found: tuple[str, ...]) -> list[str]:
+    """The words without leading titles (Dr. John); unchanged where all are titles."""
     first = next((place for place, word in enumerate(found) if word not in _TITLES), 0)
     return list(found[first:])
 
 
 @lru_cache(maxsize=16_384)
-def spelling(word: str) -> str:
-    """`word` as it might as well be written: Kathrin, Catrin and Katrin are one. Latin words only."""
+def phonetic_key(word: str) -> str:
+    """A phonetic key: equal for Kathrin, Catrin and Katrin. Words that are not ASCII after folding stay as they are."""
     if not word.isascii():
         return word
-    for written, heard in _SPELLINGS:
+    for written, heard in _SAME_SOUNDS:
         word = word.replace(written, heard)
-    return _DOUBLED.sub(r"\1", _MUTE_H.sub("", word))
+    return _DOUBLED_LETTER.sub(r"\1", _MUTE_H.sub("", word))
 
 
 def is_initial(word: str) -> bool:
-    """One letter of an alphabet that has capitals; a single Han character is a whole name."""
+    """Whether `word` is one letter of an alphabet with capitals; a single Han character is a whole name."""
     return len(word) == 1 and word.upper() != word
 
 
 def has_case(word: str) -> bool:
-    """Whether the script of `word` tells small letters from capitals."""
+    """Whether the script of `word` has upper and lower case."""
     return any(char.upper() != char for char in word)
 
 
 @lru_cache(maxsize=16_384)
 def skeleton(word: str) -> str:
-    """What most typing errors leave alone: class of the first letter and the consonants; elsewhere the beginning."""
-    spelt = spelling(word)
-    if not spelt.isascii():
-        return spelt[:_PREFIX]
-    return initial_class(word) + _DOUBLED.sub(r"\1", _VOWELS.sub("", spelt[1:]))[:_SKELETON]
+    """A blocking token that most typing errors do not change: the class of the first letter, and the consonants.
+
+    For words that are not ASCII after folding: the first letters.
+    """
+    key = phonetic_key(word)
+    if not key.isascii():
+        return key[:_PREFIX_LENGTH]
+    return initial_class(word) + _DOUBLED_LETTER.sub(r"\1", _VOWELS.sub("", key[1:]))[:_MAX_SKELETON_CONSONANTS]
 
 
 @lru_cache(maxsize=16_384)
 def initial_class(word: str) -> str:
-    """The first letter, letters that are easily mistaken for each other being one (c and k, i and j, d and t)."""
-    return spelling(word)[:1].translate(_CLASS)
+    """The first letter, mapped to one letter for each class that is often confused (c and k, i and j, d and t)."""
+    return phonetic_key(word)[:1].translate(_INITIAL_CLASSES)
 
 
 def script(word: str) -> str:
-    """The script of the first letter, as Unicode names it: LATIN, CYRILLIC, CJK, HIRAGANA."""
+    """The script of the first letter, from its Unicode name: LATIN, CYRILLIC, CJK, HIRAGANA."""
     return unicodedata.name(word[0], "").partition(" ")[0]
 
 
 def is_whole_name(word: str) -> bool:
-    """Whether one word in a script without spaces is long enough to be family and given name at once."""
+    """Whether one word in a script without spaces is long enough to contain both family and given name."""
+    # Hangul syllables are the range U+AC00 to U+D7AF.
     if all(unicodedata.name(char, "").startswith("CJK UNIFIED") for char in word):
         return len(word) >= 4
     return len(word) >= 3 and all("\uac00" <= char <= "\ud7af" for char in word)

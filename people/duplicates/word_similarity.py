@@ -1,93 +1,93 @@
-"""How alike two words of a name are: from 1 (the same) over typing errors to RESEMBLING and 0.
+"""The similarity of two words of a name: 1 (equal), less for typing errors, RESEMBLING, or 0.
 
-The steps are a table in docs/duplicates.md; the labelled pairs in tests/people/duplicates hold them in place.
+The scores are a table in docs/duplicates.md; the labelled pairs in tests/people/duplicates guard them.
 """
 
 from functools import lru_cache
 
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from people.duplicates.tokens import initial_class, is_initial, skeleton, spelling, words
+from people.duplicates.tokens import initial_class, is_initial, phonetic_key, skeleton, words
 
 SAME = 1.0
-SPELT_ALIKE = 0.95
+SAME_SOUND = 0.95
 INITIAL = 0.87
-AGREEING = 0.7  # from here on two words are taken for the same one
-RESEMBLING = 0.5  # Anna and Anne, Tom and Thomas: no evidence for, none against
+AGREEING = 0.7  # the threshold from which two words count as the same word
+RESEMBLING = 0.5  # Anna and Anne, Tom and Thomas: evidence neither for nor against
 DIFFERENT = 0.0
 
 _VOWELS = frozenset("aeiouаеиоуыэюяαεηιουω")  # of Latin, Cyrillic and Greek names
-_RESEMBLING_FROM = 0.8
-_SHORTEST_PART = 3
-# (at least so many letters in the longer word, likeness), for one and for two typing errors.
+_JARO_WINKLER_THRESHOLD = 0.8
+_MIN_SUBSTRING_LENGTH = 3
+# (minimum length of the longer word, score): in a short word an error is more likely another name.
 _ONE_ERROR = ((7, 0.93), (5, 0.9), (4, 0.87), (3, AGREEING))
 _TWO_ERRORS = ((9, 0.88), (7, 0.87), (6, AGREEING))
 _ONE_LETTER_REPLACED = ((7, 0.93), (6, 0.9), (5, 0.85), (4, 0.8))
 
 
 @lru_cache(maxsize=65_536)
-def given_likeness(one: str, other: str) -> float:
-    """How alike two given names are. An ending alone makes another name: Maria and Mario, Andrea and Andreas."""
-    found = _likeness(one, other)
-    if AGREEING <= found < SPELT_ALIKE and not is_initial(one) and not is_initial(other) and _ends_apart(one, other):
-        return RESEMBLING
-    return found
+def given_name_similarity(one: str, other: str) -> float:
+    """The similarity of two given names. A different ending makes another name: Maria and Mario, Andrea and Andreas."""
+    score = _word_similarity(one, other)
+    if AGREEING <= score < SAME_SOUND and not is_initial(one) and not is_initial(other):
+        has_other_ending = one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
+        return RESEMBLING if has_other_ending else score
+    return score
 
 
 @lru_cache(maxsize=65_536)
-def family_likeness(one: str, other: str) -> float:
-    """How alike two family names are."""
-    return _likeness(one, other)
+def family_name_similarity(one: str, other: str) -> float:
+    return _word_similarity(one, other)
 
 
-def _likeness(one: str, other: str) -> float:
+def _word_similarity(one: str, other: str) -> float:
     if not one or not other:
         return DIFFERENT
     if one == other:
         return INITIAL if is_initial(one) else SAME
     if is_initial(one) or is_initial(other):
         return INITIAL if one[0] == other[0] else DIFFERENT
-    if len(one) > 2 and len(other) > 2 and spelling(one) == spelling(other):
-        return SPELT_ALIKE
-    found = _typing_errors(one, other)
-    return found if found >= AGREEING else _resemblance(one, other)
+    if len(one) > 2 and len(other) > 2 and phonetic_key(one) == phonetic_key(other):
+        return SAME_SOUND
+    score = _typing_error_score(one, other)
+    if score >= AGREEING:
+        return score
+    resembles = (
+        (min(len(one), len(other)) > 1 and JaroWinkler.similarity(one, other) >= _JARO_WINKLER_THRESHOLD)
+        or _is_substring(one, other)
+        or _is_substring(phonetic_key(one), phonetic_key(other))
+    )
+    return RESEMBLING if resembles else DIFFERENT
 
 
-def _typing_errors(one: str, other: str) -> float:
+def _typing_error_score(one: str, other: str) -> float:
+    """The score of one or two edits (optimal string alignment distance); DIFFERENT for more."""
     length = max(len(one), len(other))
     distance = OSA.distance(one, other, score_cutoff=2)
     if distance == 2:
-        return _step(_TWO_ERRORS, length)
+        return _score_for_length(_TWO_ERRORS, length)
     if distance != 1:
         return DIFFERENT
-    if sorted(one) == sorted(other):  # two letters exchanged: nearly always a slip
-        return max(_step(_ONE_ERROR, length), INITIAL if length > 2 else DIFFERENT)
-    if one[0] != other[0]:  # Harry and Larry
+    # Two letters transposed: nearly always a typing error, seldom another name.
+    if sorted(one) == sorted(other):
+        return max(_score_for_length(_ONE_ERROR, length), INITIAL if length > 2 else DIFFERENT)
+    # Another first letter makes another name: Harry and Larry.
+    if one[0] != other[0]:
         return DIFFERENT
-    return _step(_ONE_LETTER_REPLACED if len(one) == len(other) else _ONE_ERROR, length)
+    return _score_for_length(_ONE_LETTER_REPLACED if len(one) == len(other) else _ONE_ERROR, length)
 
 
-def _step(steps: tuple[tuple[int, float], ...], length: int) -> float:
+def _score_for_length(steps: tuple[tuple[int, float], ...], length: int) -> float:
     return next((value for least, value in steps if length >= least), DIFFERENT)
 
 
-def _resemblance(one: str, other: str) -> float:
-    alike = min(len(one), len(other)) > 1 and JaroWinkler.similarity(one, other) >= _RESEMBLING_FROM
-    return RESEMBLING if alike or _is_part(one, other) or _is_part(spelling(one), spelling(other)) else DIFFERENT
-
-
-def _is_part(one: str, other: str) -> bool:
-    """Whether one is in the other: Liz in Elizabeth, and as it sounds Tony in Anthony."""
+def _is_substring(one: str, other: str) -> bool:
+    """Whether the shorter word is part of the longer: Liz in Elizabeth, or as phonetic keys Tony in Anthony."""
     shorter, longer = sorted((one, other), key=len)
-    return len(shorter) >= _SHORTEST_PART and shorter in longer
-
-
-def _ends_apart(one: str, other: str) -> bool:
-    """Whether two words of one beginning differ in their last letter, a vowel in one of them."""
-    return one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
+    return len(shorter) >= _MIN_SUBSTRING_LENGTH and shorter in longer
 
 
 def clear_word_caches() -> None:
-    """Empty the caches of words: once a whole account has passed they hold tens of megabytes, for nobody."""
-    for cached in (words, spelling, skeleton, initial_class, given_likeness, family_likeness):
+    """Clear the caches of words. After all people of an account they hold tens of megabytes that nobody uses again."""
+    for cached in (words, phonetic_key, skeleton, initial_class, given_name_similarity, family_name_similarity):
         cached.cache_clear()

@@ -1,4 +1,4 @@
-"""Who was found, as answers show them, with the fields that matched."""
+"""Loads and serializes the people found by a search, with the fields that matched."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -8,7 +8,8 @@ from people.dates.upcoming import name_of
 from people.duplicates.keys import email_key
 from people.duplicates.phones import phone_key
 from people.find.candidates import Candidate, find_candidates
-from people.find.terms import Term, terms_of
+from people.find.terms import Term, parse_query
+from people.find.typing_errors import Corrections
 from people.models import Person
 from people.words import words_of, words_of_email
 
@@ -25,73 +26,76 @@ _NAMES: Final = {
     "phoneticSurname": "phonetic_surname",
 }
 _TEXTS: Final = {"organization": "organization", "jobTitle": "job_title", "notes": "notes"}
-_READ: Final = (
+_COLUMNS: Final = (
     *("owner_id", "photo", "emails", "phone_numbers", "custom_fields"),
     *_NAMES.values(),
     *_TEXTS.values(),
 )
-WHOLE: Final = 100
+MAX_TERM_SCORE: Final = 100
 
 
 def find_people(owner: User, query: str, limit: int) -> list[dict[str, Any]]:
-    """The best `limit` people for `query`, as GET /api/find lists them: three statements."""
-    terms = terms_of(query)
+    """The best `limit` people for `query`, as GET /api/find returns them: three statements."""
+    terms = parse_query(query)
     if not terms:
         return []
-    candidates, meant = find_candidates(owner, terms, limit)
-    people = Person.objects.owned_by(owner).active().only(*_READ).in_bulk([one.person_id for one in candidates])
+    candidates, corrections = find_candidates(owner, terms, limit)
+    people = Person.objects.owned_by(owner).active().only(*_COLUMNS).in_bulk([one.person_id for one in candidates])
+    # A candidate may have been deleted between the two statements.
     return [
-        _answer(owner, people[candidate.person_id], candidate, terms, meant)
+        _serialize(owner, people[candidate.person_id], candidate, terms, corrections)
         for candidate in candidates
         if candidate.person_id in people
     ]
 
 
-def _answer(owner: User, person: Person, candidate: Candidate, terms: Sequence[Term], meant: Any) -> dict[str, Any]:
-    shown = {
+def _serialize(
+    owner: User, person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
+) -> dict[str, Any]:
+    summary = {
         "id": str(person.pk),
         "displayName": name_of(person, owner),
         "photo": person.photo,
         "organization": person.organization,
     }
-    score = round(candidate.worth / (WHOLE * len(terms)), 3)
-    return {"person": shown, "score": score, "matched": list(_matched(person, candidate, terms, meant))}
+    score = round(candidate.score / (MAX_TERM_SCORE * len(terms)), 3)
+    return {"person": summary, "score": score, "matched": list(_matched_fields(person, candidate, terms, corrections))}
 
 
-def _matched(person: Person, candidate: Candidate, terms: Sequence[Term], meant: Any) -> Iterator[str]:
+def _matched_fields(
+    person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
+) -> Iterator[str]:
     words = [term.word for term in terms if term.word]
-    mistyped = {word for near in meant.values() for those in near.values() for word in those}
+    corrected = {word for by_distance in corrections.values() for some in by_distance.values() for word in some}
     for field, column in _NAMES.items():
-        found = words_of(getattr(person, column))
-        if _begins(found, words) or mistyped.intersection(found):
+        tokens = words_of(getattr(person, column))
+        if _has_prefix(tokens, words) or corrected.intersection(tokens):
             yield field
     for field, column in _TEXTS.items():
-        if _begins(words_of(getattr(person, column)), words):
+        if _has_prefix(words_of(getattr(person, column)), words):
             yield field
     if _has_email(person, terms, words):
         yield "emails"
-    if any(_has_digits(person, digits) for term in terms for digits in term.digits):
+    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers]
+    digits = [some for term in terms for some in term.digits]
+    if any(key.startswith(some) or key.endswith(some) for key in phone_keys for some in digits):
         yield "phoneNumbers"
-    if any(_begins(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):
+    if any(_has_prefix(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):
         yield "customFields"
+    # Values and interactions are other tables: the statement reports whether a row of theirs matched.
     if candidate.by_value:
         yield "customFieldValues"
     if candidate.by_interaction:
         yield "interactions"
 
 
-def _begins(found: Sequence[str], words: Sequence[str]) -> bool:
-    return any(one.startswith(word) for one in found for word in words)
+def _has_prefix(tokens: Sequence[str], prefixes: Sequence[str]) -> bool:
+    return any(token.startswith(prefix) for token in tokens for prefix in prefixes)
 
 
 def _has_email(person: Person, terms: Sequence[Term], words: Sequence[str]) -> bool:
     addresses = [entry["email"] for entry in person.emails]
-    asked = [term.email for term in terms if term.email]
-    return any((email_key(address) or "").startswith(begin) for address in addresses for begin in asked) or any(
-        _begins(words_of_email(address), words) for address in addresses
+    prefixes = [term.email for term in terms if term.email]
+    return any((email_key(address) or "").startswith(prefix) for address in addresses for prefix in prefixes) or any(
+        _has_prefix(words_of_email(address), words) for address in addresses
     )
-
-
-def _has_digits(person: Person, digits: str) -> bool:
-    keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers]
-    return any(key.startswith(digits) or key.endswith(digits) for key in keys)

@@ -1,7 +1,6 @@
-"""SQL of many branches, for both databases."""
+"""Builds the UNION ALL statements of a search, for SQLite and PostgreSQL."""
 
 from typing import Any, Final
-from uuid import UUID
 
 from django.db import connection
 
@@ -29,12 +28,16 @@ _LAST_CHARACTER: Final = "\U0010ffff"
 
 
 class Statement:
-    """Branches of a UNION ALL, with their parameters."""
+    """The branches of a UNION ALL and their parameters.
 
-    def __init__(self, owner: User, *, most_rows: int = 0, only_active: bool = False) -> None:
-        self.most_rows = most_rows
+    `max_rows`: limit of a branch. `only_active`: each branch excludes people in the trash.
+    """
+
+    def __init__(self, owner: User, *, max_rows: int = 0, only_active: bool = False) -> None:
+        self.max_rows = max_rows
         self.only_active = only_active
-        self.owner_id = stored(owner.pk)
+        # SQLite stores an id as 32 hexadecimal digits.
+        self.owner_id = owner.pk if connection.features.has_native_uuid_field else owner.pk.hex
         self._branches: list[str] = []
         self._parameters: list[Any] = []
 
@@ -48,34 +51,32 @@ class Statement:
     def union(self) -> tuple[str, list[Any]]:
         return " UNION ALL ".join(self._branches), self._parameters
 
-    def found(self, condition: str, person: str) -> str:
-        """`condition`, and where the rows are cut off, that `person` is active: those in the trash hide nobody."""
-        return f"{condition} AND {active(person)}" if self.only_active else condition
+    def restrict(self, condition: str, person: str) -> str:
+        """Add to `condition` that `person` is active, if `only_active`."""
+        # With several terms the people are filtered later, once each. With one term the row limit is low, and rows of
+        # people in the trash could fill it.
+        return f"{condition} AND {is_active_sql(person)}" if self.only_active else condition
 
     @staticmethod
-    def begins_with(column: str = "key") -> str:
-        """The condition that `range_of` fills: character by character, whatever the collation of the database."""
-        least, less = ("~>=~", "~<~") if connection.vendor == "postgresql" else (">=", "<")
-        return f"{column} {least} %s AND {column} {less} %s"
+    def has_prefix(column: str = "key") -> str:
+        """A condition with the two parameters of `prefix_range`."""
+        # The ~ operators compare characters and ignore the collation, like the text_pattern_ops index.
+        at_least, less_than = ("~>=~", "~<~") if connection.vendor == "postgresql" else (">=", "<")
+        return f"{column} {at_least} %s AND {column} {less_than} %s"
 
     @staticmethod
-    def in_order(column: str = "key") -> str:
-        """The order of the index, in which a whole word stands before what begins with it."""
+    def order_by(column: str = "key") -> str:
+        """The order of the index, in which an exact match precedes longer words with the same prefix."""
         return f"ORDER BY {column} USING ~<~" if connection.vendor == "postgresql" else f"ORDER BY {column}"
 
     @staticmethod
-    def range_of(beginning: str) -> tuple[str, str]:
-        return beginning, beginning + _LAST_CHARACTER
+    def prefix_range(prefix: str) -> tuple[str, str]:
+        return prefix, prefix + _LAST_CHARACTER
 
 
-def active(person: str) -> str:
-    """The condition that the person of this id is not in the trash. Asked of the small index of those who are: to join
-    each row with its person took PostgreSQL five times as long. The OFFSET keeps it a look-up for each row, whatever
-    PostgreSQL believes the trash to hold."""
-    gone = f"SELECT 1 FROM {PEOPLE} g WHERE g.id = {person} AND g.deleted_at IS NOT NULL LIMIT 1 OFFSET 0"  # noqa: S608
-    return f"NOT EXISTS ({gone})"
-
-
-def stored(key: UUID) -> UUID | str:
-    """How the database holds an id."""
-    return key if connection.features.has_native_uuid_field else key.hex
+def is_active_sql(person: str) -> str:
+    """The condition that the person with this id is not in the trash."""
+    # NOT EXISTS on the small partial index of deleted people: a join with the person of each row took PostgreSQL five
+    # times as long. OFFSET 0 keeps it a look-up for each row, whatever PostgreSQL estimates the trash to contain.
+    deleted = f"SELECT 1 FROM {PEOPLE} g WHERE g.id = {person} AND g.deleted_at IS NOT NULL LIMIT 1 OFFSET 0"  # noqa: S608
+    return f"NOT EXISTS ({deleted})"

@@ -1,4 +1,4 @@
-"""What a query asks for: words, an e-mail address, or a phone number in any form."""
+"""Parses a search query into terms: words, the beginning of an e-mail address, or digits of a phone number."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,40 +8,44 @@ from people.duplicates.keys import email_key
 from people.duplicates.phones import phone_key
 from people.words import words_of
 
-LONGEST_QUERY: Final = 200
-_MOST: Final = 8
+MAX_QUERY_LENGTH: Final = 200
+# Each term adds branches to the statement.
+_MAX_TERMS: Final = 8
 _PHONE = re.compile(r"[\d\s()+./\u2010-\u2013-]+")
-_FEWEST_DIGITS: Final = 3
+_MIN_DIGITS: Final = 3
 
 
 @dataclass(frozen=True)
 class Term:
-    """One part of the query, of which a person has to have something: a `word`, an e-mail's beginning, or digits of a
-    phone number, each as the number may have been stored."""
+    """One part of the query. A person matches it by any of: a `word`, the prefix of an e-mail address, or `digits`.
+
+    `digits` holds the variants in which the number may be stored.
+    """
 
     word: str = ""
     email: str = ""
     digits: tuple[str, ...] = field(default=())
 
 
-def terms_of(text: str) -> list[Term]:
-    """The parts of a query (people.api.person_query.read_search), eight at most."""
-    if _PHONE.fullmatch(text) and (digits := _digits(text)):
-        single = words_of(text)
-        return [Term(single[0] if len(single) == 1 else "", digits=digits)]
+def parse_query(text: str) -> list[Term]:
+    """The terms of a query (people.api.person_query.read_search), eight at most, each once."""
+    # Before splitting: the groups of a phone number, "030 123 45", are one term.
+    if _PHONE.fullmatch(text) and (digits := _digit_variants(text)):
+        words = words_of(text)
+        return [Term(words[0] if len(words) == 1 else "", digits=digits)]
     terms: list[Term] = []
     for part in text.split():
         if "@" in part.strip("@"):
             terms.append(Term(email=email_key(part) or ""))
         else:
-            terms += [Term(word, digits=_digits(word) if word.isdecimal() else ()) for word in words_of(part)]
-    return list(dict.fromkeys(terms))[:_MOST]
+            terms += [Term(word, digits=_digit_variants(word) if word.isdecimal() else ()) for word in words_of(part)]
+    return list(dict.fromkeys(terms))[:_MAX_TERMS]
 
 
-def _digits(text: str) -> tuple[str, ...]:
-    """The digits without trunk prefix, and without the country code in case there is one."""
-    bare = re.sub(r"\D", "", text)
-    if len(bare) < _FEWEST_DIGITS:
+def _digit_variants(text: str) -> tuple[str, ...]:
+    """The digits without a trunk prefix, and without a country code in case the text begins with one."""
+    digits = re.sub(r"\D", "", text)
+    if len(digits) < _MIN_DIGITS:
         return ()
-    readings = (phone_key(text), phone_key(f"+{bare}"), bare.lstrip("0"))
-    return tuple(dict.fromkeys(key for key in readings if key and len(key) >= _FEWEST_DIGITS))
+    variants = (phone_key(text), phone_key(f"+{digits}"), digits.lstrip("0"))
+    return tuple(dict.fromkeys(key for key in variants if key and len(key) >= _MIN_DIGITS))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from people.duplicates.keys import email_key, is_full, name_blocks, name_key, phone_key
+from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key
 from people.names import NameParts
 
 SAME_LINES = [
@@ -80,7 +80,7 @@ def test_a_misspelt_name_shares_a_block(one: NameParts, other: NameParts) -> Non
 
 def test_a_lone_given_name_has_no_block() -> None:
     assert name_blocks(NameParts("Ada")) == set()
-    assert not is_full(NameParts("Ada"))
+    assert not is_full_name(NameParts("Ada"))
 
 
 def test_a_name_of_signs_alone_has_no_keys() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from people.duplicates.similarity import THRESHOLD, Identity, may_reach, similarity
+from people.duplicates.similarity import THRESHOLD, Identity, may_reach_threshold, similarity
 from people.names import NameParts
 from tests.people.duplicates.labelled import PAIRS, Labelled, who
 from tests.rounds import rounds
@@ -68,13 +68,13 @@ def test_what_may_not_reach_does_not_reach(one: NameParts, other: NameParts, pla
         one.name[:place] + letter + one.name[place + 1 :], (one.surname or "")[::-1] if place > 8 else one.surname
     )
     for first, second in ((one, other), (one, slip), (slip, NameParts(one.surname or "", one.name))):
-        if not may_reach(who(*first[:2]), who(*second[:2])):
+        if not may_reach_threshold(who(*first[:2]), who(*second[:2])):
             assert similarity(who(*first[:2]), who(*second[:2])) < THRESHOLD
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.why)
 def test_no_match_is_sorted_out(pair: Labelled) -> None:
-    assert may_reach(pair.one, pair.other) or not _is_found(pair)
+    assert may_reach_threshold(pair.one, pair.other) or not _is_found(pair)
 
 
 def _parts(name: NameParts) -> dict[str, str]:

@@ -11,8 +11,8 @@ from rapidfuzz.distance import OSA
 
 from accounts.models import User
 from people.find.answers import find_people
-from people.find.candidates import MISTYPED, WORTH
-from people.find.terms import terms_of
+from people.find.candidates import CORRECTION_SCORES, SCORES
+from people.find.terms import parse_query
 from people.lookup import keys_of
 from people.models import LookupKey, Person
 from people.services.person_writer import set_name_keys
@@ -62,7 +62,7 @@ def everybody(owner: User) -> Everybody:
 
 
 def reference(people: Everybody, query: str, limit: int) -> list[tuple[str, float]]:
-    words = [term.word for term in terms_of(query)]
+    words = [term.word for term in parse_query(query)]
     found = []
     for person, keys in people:
         worths = [worth for word in words if (worth := max(worths_of(keys, word), default=0))]
@@ -75,14 +75,14 @@ def reference(people: Everybody, query: str, limit: int) -> list[tuple[str, floa
 def worths_of(keys: list[tuple[int, str]], word: str) -> Iterator[int]:
     most = 0 if len(word) < 4 else 2 if len(word) >= 8 else 1
     for kind, key in keys:
-        if kind in WORTH and (len(word) > 1 or kind == LookupKey.NAME_WORD):
+        if kind in SCORES and (len(word) > 1 or kind == LookupKey.NAME_WORD):
             if key == word:
-                yield WORTH[kind][0]
+                yield SCORES[kind][0]
             elif key.startswith(word):
-                yield WORTH[kind][1]
+                yield SCORES[kind][1]
         is_near = kind == LookupKey.NAME_WORD and (key[0] == word[0] or key[-2:] == word[-2:])
         if is_near and 0 < (distance := OSA.distance(word, key)) <= most:
-            yield MISTYPED[distance]
+            yield CORRECTION_SCORES[distance]
 
 
 def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:

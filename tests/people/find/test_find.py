@@ -262,7 +262,7 @@ def test_the_number_of_statements_stays(api: Client) -> None:
 
 
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.candidates._MOST_ROWS_OF_ONE", 2)
+    monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 2)
     for name in ("Zoe", "Ada", "Bob", "Cy"):
         add(api, name, notes="harp")
     assert len(names(api, "harp")) == 2
@@ -271,7 +271,7 @@ def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypa
 
 
 def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.candidates._MOST_ROWS_OF_ONE", 500)
+    monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
     make_keys(alice, Person.objects.bulk_create(gone))
     add(api, "Ada", notes="harp")
@@ -288,7 +288,7 @@ def test_so_many_words_of_a_text(api: Client) -> None:
 
 
 def test_the_nearest_words_are_meant(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.typing_errors._MOST_MEANT", 1)
+    monkeypatch.setattr("people.find.typing_errors._MAX_CORRECTIONS", 1)
     for name in ("Annemarix", "Annemxxie"):
         add(api, name)
     assert names(api, "annemarie") == ["Annemarix"]
