@@ -1,1 +1,1 @@
-"""The fields of a person: columns, entries of lists, custom values, and what of them stands in a card."""
+"""Converts the fields of a person from and to vCards, and keeps the card lines that no field holds."""

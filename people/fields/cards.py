@@ -1,4 +1,4 @@
-"""People as vCards and back: the one place that knows which column holds what a card says."""
+"""Converts people to vCards and back. Only this module maps columns to the fields of a Card."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,27 +8,28 @@ from people.entries import SHAPES, identify_entries
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 
-#: Field of Card by column of Person; the documents are called the same on both sides.
+#: Field of Card by column of Person. Multi-value fields have the same name in both.
 SCALARS: Mapping[str, str] = {field.column: field.card for field in field_table.CARD_SCALARS}
 
-#: What a line of a card may say of a person: the fields of Card that hold something.
+#: The fields of Card that a stored card line may name.
 LINE_FIELDS = frozenset({*SHAPES, *SCALARS.values(), "n", "fn", "important_dates", "categories", "photo"} - {"name"})
 
 
 def card_of(
     person: Person, dates: Iterable[ImportantDate], categories: Iterable[str], photo: bytes | None = None
 ) -> Card:
-    """Everything of `person` that a card can say."""
+    """Build the Card of `person`, with its stored lines."""
     values: dict[str, Any] = {field: getattr(person, column) for column, field in SCALARS.items()}
     values |= {
         column: tuple({key: entry.get(key) for key in keys} for entry in getattr(person, column))
         for column, keys in SHAPES.items()
     }
     days = {str(row.pk): date_of(row) for row in dates}
-    held: dict[str, Any] = {}
+    entries_by_id: dict[str, Any] = {}
+    # Most people have no card lines, and exports call this for everyone.
     if person.card_lines:
         pairs = ((getattr(person, column), values[column]) for column in SHAPES)
-        held = {
+        entries_by_id = {
             old["id"]: entry for stored, entries in pairs for old, entry in zip(stored, entries, strict=True)
         } | days
     return Card(
@@ -36,7 +37,7 @@ def card_of(
         important_dates=tuple(days.values()),
         categories=tuple(categories),
         lines=tuple(
-            KeptLine(line["line"], tuple(line.get("fields", ())), held.get(line.get("id")))
+            KeptLine(line["line"], tuple(line.get("fields", ())), entries_by_id.get(line.get("id")))
             for line in person.card_lines
         ),
         photo=photo,
@@ -48,31 +49,31 @@ def date_of(row: ImportantDate) -> CardDate:
 
 
 def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None:
-    """Set the columns of `person` to what `card` says. Entries keep their ids.
+    """Set the columns of `person` to the values of `card` (not saved). Entries that exist already keep their ids.
 
-    `dates` are the rows of its important dates, saved or not.
+    `dates` are the rows of the card's important dates, saved or not.
     """
     values: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
     values["uid"] = card.uid or person.uid
     for column in Person.DOCUMENTS:
         values[column] = identify_entries(column, getattr(card, column), getattr(person, column))
-    values["card_lines"] = _stored(card, person, values, dates)
+    values["card_lines"] = _stored_lines(card, person, values, dates)
     for column, value in values.items():
         setattr(person, column, value)
 
 
 def remove_lines(person: Person, column: str) -> None:
-    """Drop the lines of entries that are gone from a multi-value field (not saved)."""
+    """Remove the lines of entries that the multi-value field does not contain any more (not saved)."""
     ids = {entry["id"] for entry in getattr(person, column)}
-    gone = [line for line in person.card_lines if line.get("fields") == [column] and line.get("id") not in ids]
-    if gone:
-        person.card_lines = [line for line in person.card_lines if line not in gone]
+    removed = [line for line in person.card_lines if line.get("fields") == [column] and line.get("id") not in ids]
+    if removed:
+        person.card_lines = [line for line in person.card_lines if line not in removed]
 
 
-def _stored(
+def _stored_lines(
     card: Card, person: Person, documents: Mapping[str, Any], dates: Iterable[ImportantDate]
 ) -> list[dict[str, Any]]:
-    """The card's lines as the row has them: with the id of the entry or date that each one holds."""
+    """The card's lines in the format of Person.card_lines: with the id of the entry or date that each line holds."""
     if not card.lines:
         return []
     ids: dict[Any, str] = {
@@ -82,20 +83,22 @@ def _stored(
     }
     for row in dates:
         ids |= {date_of(row): str(row.pk), row.type: str(row.pk)}
-    former = {line["line"]: line.get("id") for line in person.card_lines}  # dates in the trash keep their lines
+    # A date in the trash is not in `dates`, but its line keeps its id for when the date is restored.
+    former_ids = {line["line"]: line.get("id") for line in person.card_lines}
     lines = []
     for kept in card.lines:
         line: dict[str, Any] = {"line": kept.text}
         if kept.fields:
             line["fields"] = list(kept.fields)
-        if held := _id_of(kept, ids) if kept.entry is not None else former.get(kept.text):
-            line["id"] = held
+        if entry_id := _find_entry_id(kept, ids) if kept.entry is not None else former_ids.get(kept.text):
+            line["id"] = entry_id
         lines.append(line)
     return lines
 
 
-def _id_of(kept: KeptLine, ids: Mapping[Any, str]) -> str | None:
+def _find_entry_id(kept: KeptLine, ids: Mapping[Any, str]) -> str | None:
     if isinstance(kept.entry, CardDate):
+        # By type too: a person has one date of a type, whose day may differ from the card's.
         return ids.get(kept.entry) or (ids.get(kept.entry.type) if kept.entry.type else None)
     if kept.entry is None:
         return None

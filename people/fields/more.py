@@ -1,6 +1,6 @@
-"""What a card said that no field of a person holds, in words for its reader: `more` of the person's answer.
+"""Builds `more` of a person's response: readable values of the card lines that no field holds.
 
-The lines themselves stay as they are (Person.card_lines) and go back into cards; this is made of them on write.
+It is computed from Person.card_lines on write. The lines themselves are kept unchanged, for the cards that are sent.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,23 +16,24 @@ from people.vcard.revision.state import COMPANION_PROPERTIES
 
 MAX_VALUE: Final = 1000
 _MAX_NAME: Final = 100
-# What no reader of text has a use for: pictures, sounds and keys, by whatever property of theirs.
-_BINARY: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY"})
-_UNSAID: Final = COMPANION_PROPERTIES | GENERATED_PROPERTIES | _BINARY
+_BINARY_PROPERTIES: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY"})
+_HIDDEN_PROPERTIES: Final = COMPANION_PROPERTIES | GENERATED_PROPERTIES | _BINARY_PROPERTIES
 
 
 def more_of(card_lines: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
-    """`{ name, value, label }` of each line without a field, in the card's order; the first 100, values cut at 1,000
-    characters. `label` is that of the line's item group, else its TYPE words, else null.
+    """`{ name, value, label }` of each line without a field, in the card's order: the first 100.
+
+    Values are cut at 1,000 characters. `label` is the label of the line's item group, else its TYPE words, else null.
     """
     lines = [parse_line(kept["line"]) for kept in card_lines if not kept.get("fields")]
     labels = group_labels(lines)
-    said = [entry for line in lines if (entry := _entry(line, labels))]
-    return said[:MAX_ENTRIES]
+    entries = [entry for line in lines if (entry := _build_entry(line, labels))]
+    return entries[:MAX_ENTRIES]
 
 
-def _entry(line: ContentLine, labels: Mapping[str, str]) -> dict[str, str | None] | None:
-    if line.name in _UNSAID or line.encoding == "base64" or line.value[:5].lower() == "data:":
+def _build_entry(line: ContentLine, labels: Mapping[str, str]) -> dict[str, str | None] | None:
+    # Any property may hold binary data: base64 in vCard 3.0, a data URI in 4.0.
+    if line.name in _HIDDEN_PROPERTIES or line.encoding == "base64" or line.value[:5].lower() == "data:":
         return None
     value = values.text(line)
     if not value:

@@ -1,6 +1,6 @@
-"""The lines of a person's card whose properties no field holds, as a newer card has them.
+"""Updates the card lines whose properties are not mapped to a field from a newer card.
 
-Those of other properties that no field holds (a group that the plan refuses, a date that is none) stay as they are.
+Lines of mapped properties without a field (a group that the plan refuses, an invalid date) stay as they are.
 """
 
 from collections.abc import Mapping
@@ -17,30 +17,32 @@ Line = Mapping[str, Any]
 
 
 def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
-    """The card lines of `person` with those that no field holds as in `card`; None where they say the same.
+    """The lines of `person` with the unmapped lines of `card`; None if they are unchanged.
 
-    What stays, stays where it stood; what is new comes at the end, in item groups of its own.
+    Lines that stay keep their position. New lines follow at the end, in item groups of their own.
     """
-    said = _said([kept.text for kept in card.lines])
-    there = {key for key in said if key}
-    wanted = zip(card.lines, said, strict=True)
-    theirs = [one for one, key in wanted if key or parse_line(one.text).name in COMPANION_PROPERTIES]
-    mine = _said([line["line"] for line in person.card_lines])
-    kept = [line for line, key in zip(person.card_lines, mine, strict=True) if key is None or key in there]
-    kept = _without_loose_companions(kept)
-    known = [KeptLine(line["line"], tuple(line.get("fields", ())), _entry(line)) for line in kept]
-    added = missing_lines(known, theirs)
+    card_keys = _unmapped_keys([kept.text for kept in card.lines])
+    present = {key for key in card_keys if key}
+    candidates = [
+        one
+        for one, key in zip(card.lines, card_keys, strict=True)
+        if key or parse_line(one.text).name in COMPANION_PROPERTIES
+    ]
+    own_keys = _unmapped_keys([line["line"] for line in person.card_lines])
+    kept = [line for line, key in zip(person.card_lines, own_keys, strict=True) if key is None or key in present]
+    kept = _without_orphaned_labels(kept)
+    known = [
+        KeptLine(line["line"], tuple(line.get("fields", ())), {"id": line["id"]} if "id" in line else None)
+        for line in kept
+    ]
+    added = missing_lines(known, candidates)
     if not added and len(kept) == len(person.card_lines):
         return None
     return [*kept, *({"line": one.text} for one in added)]
 
 
-def _entry(line: Line) -> Mapping[str, str] | None:
-    return {"id": line["id"]} if "id" in line else None
-
-
-def _said(texts: list[str]) -> list[tuple[str, str | None] | None]:
-    """Text without item group, and label, of each line of a property that is not read; None for others."""
+def _unmapped_keys(texts: list[str]) -> list[tuple[str, str | None] | None]:
+    """For each line of an unmapped property its text without item group, and its label; None for other lines."""
     parsed = [parse_line(text) for text in texts]
     labels = group_labels(parsed)
     return [
@@ -51,8 +53,8 @@ def _said(texts: list[str]) -> list[tuple[str, str | None] | None]:
     ]
 
 
-def _without_loose_companions(lines: list[Line]) -> list[Line]:
-    """A label goes with the last line of its item group."""
+def _without_orphaned_labels(lines: list[Line]) -> list[Line]:
+    """Remove labels (companion properties) whose item group has no other line left."""
     parsed = [parse_line(line["line"]) for line in lines]
     groups = {_group(line) for line in parsed if line.name not in COMPANION_PROPERTIES}
     return [

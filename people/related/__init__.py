@@ -1,1 +1,1 @@
-"""Whom the cards of people name as their relatives and friends."""
+"""The relatives and friends that people's cards name."""

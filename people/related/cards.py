@@ -1,7 +1,7 @@
-"""Relatives and friends that a card names: RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES with its label.
+"""Reads related names from cards: RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES with its label.
 
-`type_name` is what the person of the card is to the one it names, as relationships read: a card that names a mother is
-a CHILD's. The words are those of RFC 6350, of Apple's and Google's labels, and what people type in the six languages.
+`type_name` is the relationship of the card's person to the named one: the card that names a mother is a CHILD's. The
+words are those of RFC 6350, of Apple's and Google's labels, and common ones in the six languages.
 """
 
 from collections.abc import Iterable
@@ -9,24 +9,24 @@ from typing import Final, NamedTuple
 
 from people.names import fold
 from people.vcard import values
-from people.vcard.content_lines import ContentLine, parse_line
+from people.vcard.content_lines import parse_line
 from people.vcard.readers import group_labels
 
-_RELATED: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
+_RELATED_PROPERTIES: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
 MAX_NAME: Final = 200
-MOST: Final = 100
+MAX_RELATED_NAMES: Final = 100
 PARENT, CHILD, SIBLING, SPOUSE, PARTNER = "PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER"
 FRIEND, COLLEAGUE, ACQUAINTANCE, RELATIVE, OTHER = "FRIEND", "COLLEAGUE", "ACQUAINTANCE", "RELATIVE", "OTHER"
 
 
 class RelatedName(NamedTuple):
-    """One that a card names: by name, or by `urn:uuid:` and the UID of another card."""
+    """`name` is a name, or `urn:uuid:` and the UID of another card."""
 
     name: str
     type_name: str
 
 
-# What the named one is: by the type of the person who names it.
+# Words for the named one, by the type of the card's person. In order of precedence: see `related_names`.
 _WORDS: Final = {
     CHILD: """
         parent, mother, father, mom, mum, dad, stepmother, stepfather, foster mother, foster father,
@@ -73,34 +73,32 @@ _TYPES: Final = {fold(word): kind for kind, text in _WORDS.items() for word in "
 
 
 def type_of_word(word: str) -> str:
-    """What the person is to the one whom the card calls `word`; OTHER where the word is not known."""
+    """The type of the card's person for the label `word` of the named one; OTHER for an unknown word."""
     return _TYPES.get(fold(word), OTHER)
 
 
 def related_names(lines: Iterable[str]) -> list[RelatedName]:
-    """All that unfolded lines of a card name, each once, in their order. What is at an address on the net is nobody,
-    nor is RFC 6350's "me".
+    """The related names in the unfolded lines of a card, each once, in their order.
+
+    Web and mail addresses are skipped, and TYPE=me (RFC 6350), which is the card's own person.
     """
+    # Parsing is slow, and most cards have no such line.
     texts = list(lines)
     if not any("RELATED" in text.upper() for text in texts):
         return []
     parsed = [parse_line(text) for text in texts]
     labels = group_labels(parsed)
-    found: dict[RelatedName, None] = {}
+    names: dict[RelatedName, None] = {}
     for line in parsed:
-        name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED else ""
+        name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED_PROPERTIES else ""
         words = [labels[line.group.lower()]] if line.group and line.group.lower() in labels else list(line.types)
-        if name and "me" not in words and not _is_address(name):
-            found[RelatedName(name, _type_of(line, words))] = None
-    return list(found)[:MOST]
+        if name and "me" not in words and not _is_url(name):
+            types = {type_of_word(word) for word in words}
+            # The first in the order of `_WORDS`, the closest relationship: TYPE=friend,spouse is a spouse.
+            names[RelatedName(name, next((kind for kind in _WORDS if kind in types), OTHER))] = None
+    return list(names)[:MAX_RELATED_NAMES]
 
 
-def _type_of(line: ContentLine, words: list[str]) -> str:
-    """By the most telling of the words: `TYPE=friend,spouse` is a spouse."""
-    types = [type_of_word(word) for word in words]
-    return next((kind for kind in (*_WORDS, OTHER) if kind in types), OTHER)
-
-
-def _is_address(name: str) -> bool:
+def _is_url(name: str) -> bool:
     scheme, colon, _ = name.partition(":")
     return bool(colon) and scheme.lower() in {"http", "https", "mailto", "tel", "data", "file"}

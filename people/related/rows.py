@@ -1,4 +1,4 @@
-"""Writes whom cards name as related (RelatedName), as the lines of the cards change."""
+"""Keeps the rows of RelatedName equal to the names on people's card lines."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,25 +12,27 @@ Lines = Iterable[Mapping[str, Any]]
 
 
 def named_in(card_lines: Lines) -> list[RelatedPerson]:
-    """All whom the lines of a person's card name, in their order."""
+    """The related names in a person's card lines, in their order."""
     return related_names(kept["line"] for kept in card_lines)
 
 
 def replace_related_names(owner_id: UUID, people: Iterable[tuple[UUID, Lines, Lines]]) -> None:
-    """Write them for people by their ids: the lines that they had, and those that they have now. No statement where
-    they name the same as before; in the caller's transaction.
+    """Update the rows of `people`: ids, the card lines before the write, and the lines after it.
+
+    No statement if the names are unchanged. Must be called inside the transaction that writes the lines.
     """
     new: list[RelatedName] = []
-    for person_id, before, now in people:
-        was, named = named_in(before), named_in(now)
-        if gone := set(was).difference(named):
-            rows = RelatedName.objects.filter(owner=owner_id, person=person_id, name__in={one.name for one in gone})
-            keys = [pk for pk, *said in rows.values_list("pk", "name", "type_name") if RelatedPerson(*said) in gone]
+    for person_id, lines_before, lines_after in people:
+        before, after = named_in(lines_before), named_in(lines_after)
+        # Unchanged rows stay: their ids are the ids of suggestions that a client may hold.
+        if removed := set(before).difference(after):
+            rows = RelatedName.objects.filter(owner=owner_id, person=person_id, name__in={one.name for one in removed})
+            keys = [pk for pk, *one in rows.values_list("pk", "name", "type_name") if RelatedPerson(*one) in removed]
             RelatedName.objects.filter(pk__in=keys).delete()
         new += [
             RelatedName(owner_id=owner_id, person_id=person_id, name=name, type_name=kind)
-            for name, kind in named
-            if (name, kind) not in was
+            for name, kind in after
+            if (name, kind) not in before
         ]
     if new:
         RelatedName.objects.bulk_create(new)
