@@ -67,13 +67,13 @@ def geocode_due(run: Run) -> dict[str, int]:
 
 def geocode_exclusively(run: Run) -> dict[str, int]:
     """As geocode_due, but nothing while another such run is at work."""
-    claim = rate_limit.become_busy(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
+    claim = rate_limit.acquire_run_lease(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
     if claim is None:
         return run.counts
     try:
         return geocode_due(run)
     finally:
-        rate_limit.end_busy(claim)
+        rate_limit.release_run_lease(claim)
 
 
 def follow_preferences() -> None:

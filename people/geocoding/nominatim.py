@@ -1,4 +1,4 @@
-"""Asking a Nominatim where an address is."""
+"""A client of the Nominatim search API."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ class Place(NamedTuple):
 
 
 def find_place(session: OutboundSession, text: str) -> Place | None:
-    """Where the address is, None when the provider knows none. Raises OutboundError. One request."""
+    """The coordinates of an address, or None when the provider finds none. One request. Raises OutboundError."""
     response = session.request(
         "GET",
         f"{settings.GEOCODER_URL.removesuffix('/search')}/search",
@@ -25,17 +25,18 @@ def find_place(session: OutboundSession, text: str) -> Place | None:
     )
     check_status(response)
     try:
-        return _read(orjson.loads(response.content))
+        return _parse_place(orjson.loads(response.content))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         raise OutboundError(Code.UNEXPECTED_RESPONSE, "The geocoder's answer makes no sense.") from None
 
 
-def _read(answer: Any) -> Place | None:
-    if not isinstance(answer, list):
+def _parse_place(body: Any) -> Place | None:
+    if not isinstance(body, list):
         raise TypeError
-    if not answer:
+    if not body:
         return None
-    place = Place(float(answer[0]["lat"]), float(answer[0]["lon"]))
+    # Nominatim returns the coordinates as strings.
+    place = Place(float(body[0]["lat"]), float(body[0]["lon"]))
     # Also refuses NaN, which is outside every range.
     if not (-90 <= place.latitude <= 90 and -180 <= place.longitude <= 180):
         raise ValueError

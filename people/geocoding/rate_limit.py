@@ -1,37 +1,38 @@
-"""The provider's pace, kept by all processes together through one row."""
+"""The geocoding provider's rate limit, shared by all processes through one row (GeocoderPace)."""
 
 import datetime as dt
 from uuid import UUID
 
 from people.models import GeocoderPace
 
-_BEGINNING = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
-_ROW = 1
+_LONG_AGO = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+_ROW_ID = 1
 
 
-def _row() -> None:
-    GeocoderPace.objects.get_or_create(pk=_ROW, defaults={"next_request_at": _BEGINNING})
+def _ensure_row() -> None:
+    GeocoderPace.objects.get_or_create(pk=_ROW_ID, defaults={"next_request_at": _LONG_AGO})
 
 
 def take_request_slot(*, now: dt.datetime, interval: dt.timedelta) -> dt.timedelta | None:
-    """Take the right to one request now: None when taken, else how long to wait before asking again."""
-    _row()
-    rows = GeocoderPace.objects.filter(pk=_ROW)
+    """Reserve one request now. Returns None on success, else the time to wait before the next attempt."""
+    _ensure_row()
+    rows = GeocoderPace.objects.filter(pk=_ROW_ID)
+    # A conditional UPDATE: of several processes only one gets the slot.
     if rows.filter(next_request_at__lte=now).update(next_request_at=now + interval):
         return None
     return max(rows.values_list("next_request_at", flat=True).get() - now, dt.timedelta(milliseconds=1))
 
 
 def pause(*, until: dt.datetime) -> None:
-    """Nobody asks before `until`."""
-    GeocoderPace.objects.filter(pk=_ROW, next_request_at__lt=until).update(next_request_at=until)
+    """Allow no request before `until`; a later pause that is set already stays."""
+    GeocoderPace.objects.filter(pk=_ROW_ID, next_request_at__lt=until).update(next_request_at=until)
 
 
-def become_busy(*, now: dt.datetime, lease: dt.timedelta) -> UUID | None:
-    """Be the one run at work for so long; None when another is. Returns the claim to end it by."""
-    _row()
-    return GeocoderPace.objects.filter(pk=_ROW).acquire(lease, clock=now)
+def acquire_run_lease(*, now: dt.datetime, lease: dt.timedelta) -> UUID | None:
+    """Acquire the lease of the single geocoder run. Returns its claim, or None while another run has the lease."""
+    _ensure_row()
+    return GeocoderPace.objects.filter(pk=_ROW_ID).acquire(lease, clock=now)
 
 
-def end_busy(claim: UUID) -> None:
-    GeocoderPace.objects.filter(pk=_ROW).held_by(claim).release()
+def release_run_lease(claim: UUID) -> None:
+    GeocoderPace.objects.filter(pk=_ROW_ID).held_by(claim).release()
