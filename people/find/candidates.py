@@ -89,7 +89,7 @@ def _execute(statement: Statement, limit: int) -> list[Candidate]:
     )
     with connection.cursor() as cursor:
         cursor.execute(sql, [*parameters, limit, statement.owner_id, limit])
-        # SQLite returns ids as text, and PostgreSQL the sums as Decimal.
+        # SQLite returns ids as text.
         return [
             Candidate(
                 person_id if isinstance(person_id, UUID) else UUID(person_id),
