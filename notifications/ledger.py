@@ -88,7 +88,7 @@ class AccountPlan:
 
     @cached_property
     def calendar(self) -> schedule.Calendar:
-        # Not `calendar_of`, which reads the columns again: `owner` was read under the account's lock.
+        # Not `load_calendar`, which reads the columns again: `owner` was read under the account's lock.
         return schedule.calendar_from_user(self.owner)
 
     @cached_property

@@ -1,6 +1,5 @@
 """Export and import of an account's destinations, without their secrets, and of its answers to reminders."""
 
-import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -177,12 +176,6 @@ def _find_source(run: ImportRun, item: Item, dates: Ids) -> UUID | None:
         return person
     # In a dry run the date is not written. It counts as imported if its person does.
     return dates.found.get(key) or (dates.free[key] if run.dry else None)
-
-
-def _rounds(owner: User) -> dict[tuple[UUID, dt.date], int]:
-    """The highest round of each occurrence that was sent again here: its number is never given twice."""
-    rows = Delivery.objects.owned_by(owner).filter(round__gt=0).values_list("source_id", "occurrence_on", "round")
-    return {(source_id, day): number for source_id, day, number in rows.order_by("round")}
 
 
 def _build_answer(run: ImportRun, item: Item, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:

@@ -150,7 +150,7 @@ class Book:
         return put(self, href, text, if_match)
 
     def delete(self, href: str, if_match: str | None) -> WriteResult:
-        """Delete a card that still has the ETag, if one is given. GONE counts as DONE."""
+        """Delete a card that still has the ETag, if one is given. A card that is gone (404, 410) is `Outcome.GONE`."""
         return delete(self, href, if_match)
 
     def _sync_collection(self, token: str) -> Changes:

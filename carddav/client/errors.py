@@ -128,7 +128,10 @@ class ConnectionBrokenError(DavError):
 
 
 class BusyError(DavError):
-    """429, 503 and similar, after three retries; `retry_after` is at most an hour."""
+    """429, 503 and similar, after three retries, or at once if the server asks for a longer wait than a run allows.
+
+    `retry_after` is at most an hour.
+    """
 
     code = "busy"
     message = "The server is busy. It is asked again later."

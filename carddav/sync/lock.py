@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 
 LEASE = dt.timedelta(seconds=120)
 HEARTBEAT_SECONDS = 30.0
-#: No step of a run takes longer: a request lasts at most ten minutes, and it is tried four times, and four times more
-#: after a 412.
+#: No step of a run takes longer: a request lasts at most ten minutes, and it is tried four times with each of at most
+#: three forms of the ETag.
 _MAX_STEP_SECONDS = 2 * 3600.0
 # On SQLite the transaction already holds the write lock (BEGIN IMMEDIATE), and Django omits FOR UPDATE.
 _HELD_CONNECTION = CompiledQuery(

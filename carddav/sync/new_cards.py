@@ -146,7 +146,6 @@ def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: 
 def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
     """Create people from the cards in one transaction; returns the cards for which the plan has no room."""
     # Pictures are downloaded and stored before the transaction, which must not wait for the network.
-    # Pictures are downloaded before the transaction, which must not wait for the network.
     for new in batch:
         new.picture = load_and_store_picture(new.card, context.pixel_budget, context.owner.pk)
     with context.write() as write:

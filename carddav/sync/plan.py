@@ -14,7 +14,7 @@ class SideState(Enum):
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     GONE = "gone"  # local: deleted with deleteFromCardDav; remote: confirmed by a 404 or 410
-    SUSPENDED = "suspended"  # local: deleted without the flag, sync disabled, or waiting for a decision
+    SUSPENDED = "suspended"  # local: deleted without the flag, or sync disabled
     NEW = "new"
     ABSENT = "absent"
 

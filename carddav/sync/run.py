@@ -24,7 +24,7 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.statistics import analyze_tables
 
 _FULL_LISTING_INTERVAL = dt.timedelta(hours=24)
-# After this many new cards PostgreSQL's statistics are refreshed (ANALYZE).
+# After this many fetched cards PostgreSQL's statistics are refreshed (ANALYZE).
 _ANALYZE_THRESHOLD = 500
 # A book of at most this many cards (100 KB before gzip) is listed without asking for its ctag first, which saves a
 # request.

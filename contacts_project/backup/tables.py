@@ -19,7 +19,7 @@ EXCLUDED_MODELS = {
     "auth.Permission": "as content types",
     "sessions.Session": "a session key is a credential: browsers sign in again",
     "accounts.AccountSession": "as above",
-    "accounts.RegistrationLock": "a row that is only locked, made by a migration",
+    "accounts.RegistrationLock": "a row that is only locked, created on first use",
     "contacts_project.BudgetUse": "recent use of rate limits, which start anew",
     "people.GeocoderPace": "when the geocoder was last asked",
     "notifications.Heartbeat": "when a process was last seen",

@@ -1,6 +1,6 @@
 """Daily counts of past days, for the operator's charts and for totals.
 
-A day (UTC) is counted once, after it has ended (contacts_project.operation.figures). From then on the counted rows may
+A day (UTC) is counted once, after it has ended (contacts_project.operation.day_counts). From then on the counted rows may
 be purged from their tables.
 """
 

@@ -177,7 +177,7 @@ def _event(
 
 
 def _fold(line: str) -> str:
-    # A character has at most 4 bytes, so most lines need not be encoded.
+    # A character has at most 4 bytes, so short lines need not be encoded.
     fits = len(line) * 4 <= _MAX_LINE_BYTES or len(line.encode()) <= _MAX_LINE_BYTES
     return line if fits else str(foldline(line))
 

@@ -76,8 +76,9 @@ def _matched_fields(
             yield field
     if _has_email(person, terms, words):
         yield "emails"
-    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers]
     digits = [some for term in terms for some in term.digits]
+    # Parsing a phone number is the slow part: most queries have no digits.
+    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers] if digits else []
     if any(key.startswith(some) or key.endswith(some) for key in phone_keys for some in digits):
         yield "phoneNumbers"
     if any(_has_prefix(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):

@@ -38,7 +38,7 @@ def move_interactions(writer: PersonWriter, primary: Person, secondary: Person) 
 def restore_interactions(
     writer: PersonWriter, primary: Person, secondary: Person, interaction_ids: Collection[str]
 ) -> None:
-    """Move them back as they are now, except those that were deleted or are no longer the primary's."""
+    """Move them back as they are now, except those that were removed for good or are no longer the primary's."""
     _move(writer, [UUID(key) for key in interaction_ids], primary, secondary)
 
 

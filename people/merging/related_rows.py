@@ -57,7 +57,7 @@ def move_groups(primary: Person, secondary: Person) -> list[str]:
 
 
 def restore_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
-    """Make the secondary the member of these groups again, in place of the primary; deleted groups are skipped."""
+    """Make the secondary the member of these groups again, in place of the primary. Removed groups are skipped."""
     rows = Membership.objects.owned_by(primary.owner_id)
     ids = [UUID(key) for key in group_ids]
     # Not an UPDATE: either person may have been added to or removed from a group since the merge.
@@ -114,7 +114,7 @@ def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
 
 
 def restore_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
-    """Move them back; a value that was cleared since the merge is recreated, unless its template was deleted."""
+    """Move them back; a value that was cleared since the merge is recreated, unless its template was removed."""
     rows = CustomFieldValue.objects.owned_by(primary.owner_id)
     present = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
     rows.filter(pk__in=present).update(person=secondary)

@@ -30,7 +30,7 @@ class _Type(NamedTuple):
 
 
 _RelationshipRow = tuple[str, str, str, str | None]
-"""The IdKeys of a relationship: its own, person, related person, type."""
+"""The ids (IdHex) of a relationship: its own, person, related person, type."""
 
 
 def load_person_graph(owner: User, person: Person) -> Graph:

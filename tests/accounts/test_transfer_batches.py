@@ -163,7 +163,7 @@ def test_others_write_meanwhile(
 ) -> None:
     """Between two batches of an import, and at any moment of a validation, which holds no lock."""
     answers: list[int] = []
-    module, name = (time, "sleep") if path.endswith("import") else (people_section._Batch, "_add")
+    module, name = (time, "sleep") if path.endswith("import") else (people_section._Batch, "_add_person")
     real: Any = getattr(module, name)
 
     def meanwhile(*args: Any) -> Any:

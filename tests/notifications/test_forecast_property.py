@@ -193,7 +193,7 @@ def _date(wanted: Any, today: dt.date) -> dt.date:
 def every_row_is_read() -> Iterator[None]:
     """As if nothing were known of a row before it was looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upcoming, "_may_come", lambda dates, start, end: dates)
+        patch.setattr(upcoming, "_candidates_between", lambda dates, start, end: dates)
         patch.setattr(forecast, "_candidate_dates", lambda it: upcoming.active_dates(it.owner).order_by("id"))
         patch.setattr(
             forecast,

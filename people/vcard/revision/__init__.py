@@ -15,15 +15,15 @@ from people.vcard.revision.fields import revise_fields, revise_trailing_fields, 
 from people.vcard.revision.names import revise_names
 from people.vcard.revision.state import Revision
 
-__all__ = ["Revision", "revise"]
+__all__ = ["Revision", "revise_lines"]
 
 
 def revise_lines(
-    lines: Sequence[ContentLine], parsed: Card, new: Card, builder: LineBuilder, *, full_name: str | None = None
+    lines: Sequence[ContentLine], parsed: Card, target: Card, builder: LineBuilder, *, full_name: str | None = None
 ) -> Revision:
     """Revise `lines`, which `parsed` was read from, to describe `target`. `target.lines` are parallel to them."""
-    revision = Revision(lines, parsed, new, builder)
-    remaining = {field: list(getattr(new, field)) for field in ENTRY_FIELDS}
+    revision = Revision(lines, parsed, target, builder)
+    remaining = {field: list(getattr(target, field)) for field in ENTRY_FIELDS}
     revise_uid(revision)
     revision.added += revise_names(revision, full_name)
     revise_fields(revision, remaining, full_name)

@@ -19,8 +19,8 @@ class Revision:
     `added` are new lines, whose position is not known yet.
     """
 
-    def __init__(self, lines: Sequence[ContentLine], parsed: Card, new: Card, builder: LineBuilder) -> None:
-        self.lines, self.parsed, self.target, self.builder = lines, parsed, new, builder
+    def __init__(self, lines: Sequence[ContentLine], parsed: Card, target: Card, builder: LineBuilder) -> None:
+        self.lines, self.parsed, self.target, self.builder = lines, parsed, target, builder
         self.replacements: dict[int, list[ContentLine]] = {}
         self.added: list[ContentLine] = []
         self.labels = group_labels(lines)

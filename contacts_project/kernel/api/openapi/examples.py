@@ -97,7 +97,7 @@ SCHEMA_EXAMPLES: dict[str, dict[str, Any]] = {
     "TypeSummary": {"name": "MENTOR", "label": "Mentor"},
 }
 
-# Properties that are null unless something failed or was deleted.
+# Properties that are usually null: no failure, no deletion, no override.
 _NULL_PROPERTIES = {
     "autoDisabledAt",
     "deletedAt",
