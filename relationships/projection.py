@@ -171,8 +171,8 @@ def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
     columns = rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH_SIZE)
     for key, person_key, related_key, type_key, notes, deleted_at, created_at, updated_at in columns:
         person, related = people.get(person_key), people.get(related_key)
-        # Another write may add people, a type and their relationship while this streams: the people are unknown then, and
-        # the row is left out before its type is looked up.
+        # While this streams, another write may add people, a type and their relationship. The people are unknown then,
+        # so the row is left out before its type is looked up.
         if person and related:
             kind = types[type_key]
             yield person_key, _relationship_json(key, person, related, kind, notes, deleted_at, created_at, updated_at)

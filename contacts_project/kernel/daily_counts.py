@@ -1,7 +1,7 @@
 """Daily counts of past days, for the operator's charts and for totals.
 
-A day (UTC) is counted once, after it has ended (contacts_project.operation.day_counts). From then on the counted rows may
-be purged from their tables.
+A day (UTC) is counted once, after it has ended (contacts_project.operation.day_counts). From then on the counted rows
+may be purged from their tables.
 """
 
 from django.db import models
