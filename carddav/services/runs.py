@@ -64,6 +64,20 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
         return found
 
 
+def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
+    """The run in progress, or a new one if the connection is still due; None if it is not, or was removed.
+
+    Two jobs that found the same connection due do not sync it twice, even if the first ends before the second begins.
+    """
+    with transaction.atomic():
+        # A run sets next_sync_at before it ends. It has to wait for this row lock, so that no run can end between
+        # this check and the insert, which refuses a second run beside one that has not ended.
+        due = Connection.objects.owned_by(owner).due(now).select_for_update(no_key=True, of=("self",))
+        if due.first() is None:
+            return None
+        return start_run(owner=owner, trigger=trigger, now=now)
+
+
 def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:
     """The run in progress that serves the request: a real one, or for a dry one either kind. Runs whose process was
     killed are ended here."""

@@ -24,7 +24,7 @@ from carddav.models import (
     Trigger,
 )
 from carddav.services.receipts import Receipt
-from carddav.services.runs import end_interrupted, execute_run, start_run
+from carddav.services.runs import end_interrupted, execute_run, start_due_run, start_run
 from carddav.sync.lock import LockedError
 from carddav.sync.unsent import has_unsent
 from contacts_project.kernel.errors import MissingError
@@ -55,7 +55,11 @@ def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
 
 def _sync_one(owner: User, trigger: Trigger, receipt: Receipt) -> None:
     try:
-        run = execute_run(start_run(owner=owner, trigger=trigger, now=timezone.now()).pk)
+        started = start_due_run(owner=owner, trigger=trigger, now=timezone.now())
+        if started is None:  # another job has synced it meanwhile, or the connection was removed
+            receipt.skipped += 1
+            return
+        run = execute_run(started.pk)
     except (LockedError, MissingError):
         receipt.skipped += 1  # its sync is running, or the connection was removed
         return
@@ -94,11 +98,8 @@ def sweep(*, now: dt.datetime, enqueue_due: EnqueueRun) -> None:
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
-        try:
-            run = start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
-        except MissingError:  # the connection was removed meanwhile
-            continue
-        if run.state == RunState.QUEUED:
+        run = start_due_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+        if run is not None and run.state == RunState.QUEUED:
             enqueue_due(str(run.pk))
 
 

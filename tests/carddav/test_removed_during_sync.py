@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo, Trigger
 from carddav.services import books, runs, schedule
+from carddav.services.receipts import Receipt
 from carddav.tasks import run_sync
 from people.models import Person
 from people.services.people import delete_people, remove_people
@@ -139,6 +140,25 @@ def test_one_account_that_fails_does_not_stop_the_cron(synced: SyncedAccount, ma
         receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert (receipt.done, receipt.skipped, receipt.errors) == (1, 0, 1)
     assert len(receipt.messages) == 1
+
+
+def test_a_cron_skips_what_another_has_synced_since_it_began(synced: SyncedAccount, mallory: User) -> None:
+    """The second cron starts in the pause of the first, before its second account."""
+    other = SyncedAccount(mallory)
+    other.server.edit("1.vcf", vcard("Ada Test", uid="1"))
+    openers = {synced.owner: synced.open_book, mallory: other.open_book}
+    receipts: list[Receipt] = []
+
+    def sleep(seconds: float) -> None:
+        receipts.append(schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON))
+
+    with (
+        patch("time.sleep", sleep),
+        patch.object(books, "open_book", lambda context, **options: openers[context.owner](context, **options)),
+    ):
+        receipts.append(schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON))
+    assert [(receipt.done, receipt.skipped, receipt.errors) for receipt in receipts] == [(1, 1, 0), (1, 1, 0)]
+    assert [Run.objects.owned_by(owner).count() for owner in (synced.owner, mallory)] == [1, 1]
 
 
 def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
