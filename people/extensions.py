@@ -18,8 +18,8 @@ from people.models import Person
 
 
 @dataclass(frozen=True, slots=True)
-class TieType:
-    """A relationship type that an import refers to. Without `inverse` it is symmetric."""
+class RelationshipTypeSpec:
+    """A relationship type of an import or of a new account, by name. Without `inverse` it is symmetric."""
 
     name: str
     label: str
@@ -28,7 +28,7 @@ class TieType:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedTie:
+class ImportedRelationship:
     """A relationship that an import creates. `type_id` is the id of a relationship type."""
 
     person_id: UUID
@@ -91,20 +91,26 @@ class PersonExtension:
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         """Restore both from `image`. Raises people.merging.related_rows.UndoConflictError if that is impossible."""
 
-    def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
+    def ensure_relationship_types(self, owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
         """The ids of the active relationship types by name; missing types are created."""
         return {}
 
-    def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
-        """Create the missing relationships; returns their ids for `untie`."""
+    def add_relationships(
+        self, owner_id: UUID, relationships: Sequence[ImportedRelationship], now: dt.datetime
+    ) -> Collection[UUID]:
+        """Create the missing relationships; returns their ids for `delete_relationships`."""
         return ()
 
-    def tied_since(self, owner_id: UUID, person_ids: Collection[UUID], revision: int) -> Iterable[tuple[UUID, int]]:
+    def relationships_changed_since(
+        self, owner_id: UUID, person_ids: Collection[UUID], revision: int
+    ) -> Iterable[tuple[UUID, int]]:
         """Pairs of a person's id and the revision of a relationship of theirs that changed after `revision`."""
         return ()
 
-    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], own: Container[int], now: dt.datetime) -> None:
-        """Move relationships of an import to the trash, except those whose last revision is not in `own`."""
+    def delete_relationships(
+        self, owner_id: UUID, relationship_ids: Collection[UUID], own_revisions: Container[int], now: dt.datetime
+    ) -> None:
+        """Move relationships of an import to the trash, except those whose last revision is not in `own_revisions`."""
 
 
 EXTENSIONS: list[PersonExtension] = []

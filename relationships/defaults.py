@@ -5,7 +5,7 @@ from typing import Final
 from accounts.languages import CODES
 from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
-from people.extensions import TieType
+from people.extensions import RelationshipTypeSpec
 from people.models import RelationshipType
 from people.palette import pick_color
 
@@ -24,11 +24,11 @@ DEFAULT_TYPES: Final = (
 )
 
 
-def default_type(name: str, language: str) -> TieType:
+def default_type(name: str, language: str) -> RelationshipTypeSpec:
     """The type by this name and its inverse, as a new account has them."""
     labels = {key: of[CODES.index(language)] for key, _, of in DEFAULT_TYPES}
     inverse = next(back for key, back, _ in DEFAULT_TYPES if key == name)
-    return TieType(name, labels[name], "" if inverse == name else inverse, labels[inverse])
+    return RelationshipTypeSpec(name, labels[name], "" if inverse == name else inverse, labels[inverse])
 
 
 def create_default_types(user: User) -> None:

@@ -10,7 +10,7 @@ from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
-from people.extensions import ImportedTie, PersonExtension, TieType
+from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
 from relationships.api.answers import RelationshipAnswer
 from relationships.models import Relationship
@@ -83,17 +83,27 @@ class RelationshipsExtension(PersonExtension):
         return_to_secondary(primary, secondary, parts["rows"])
         remove_answered_suggestions(primary.owner_id, parts["answers"])
 
-    def tie_types(self, owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
+    def ensure_relationship_types(self, owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
         return ensure_types(owner_id, wanted)
 
-    def tie(self, owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
-        return add_relationships(owner_id, ties, now)
+    def add_relationships(
+        self, owner_id: UUID, relationships: Sequence[ImportedRelationship], now: dt.datetime
+    ) -> Collection[UUID]:
+        return add_relationships(owner_id, relationships, now)
 
-    def tied_since(self, owner_id: UUID, person_ids: Collection[UUID], revision: int) -> Iterable[tuple[UUID, int]]:
+    def relationships_changed_since(
+        self, owner_id: UUID, person_ids: Collection[UUID], revision: int
+    ) -> Iterable[tuple[UUID, int]]:
         rows = Relationship.objects.owned_by(owner_id).visible().filter(person__in=person_ids, revision__gt=revision)
         return list(rows.values_list("person_id", "revision"))
 
-    def untie(self, owner_id: UUID, tie_ids: Collection[UUID], own: Container[int], now: dt.datetime) -> None:
-        rows = Relationship.objects.owned_by(owner_id).active().filter(Q(pk__in=tie_ids) | Q(inverse__in=tie_ids))
-        mine = [key for key, revision in rows.values_list("pk", "revision") if revision in own]
+    def delete_relationships(
+        self, owner_id: UUID, relationship_ids: Collection[UUID], own_revisions: Container[int], now: dt.datetime
+    ) -> None:
+        rows = (
+            Relationship.objects.owned_by(owner_id)
+            .active()
+            .filter(Q(pk__in=relationship_ids) | Q(inverse__in=relationship_ids))
+        )
+        mine = [key for key, revision in rows.values_list("pk", "revision") if revision in own_revisions]
         rows.filter(pk__in=mine).update(deleted_at=now, updated_at=now)

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from people.extensions import EXTENSIONS, ImportedTie, TieType
+from people.extensions import EXTENSIONS, ImportedRelationship, RelationshipTypeSpec
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
 from people.importing.sources.records import InteractionRecord, RelationshipRecord, Source
@@ -52,14 +52,14 @@ class RelatedRecords:
     def create_types(self) -> dict[str, UUID]:
         """Return the ids of the relationship types of the file, by name; creates the missing ones."""
         wanted = [
-            TieType(kind.name, kind.label, kind.inverse, kind.inverse_label)
+            RelationshipTypeSpec(kind.name, kind.label, kind.inverse, kind.inverse_label)
             for kind in self.source.relationship_types()[:MAX_TYPES]
         ]
         found: dict[str, UUID] = {}
         if wanted:
             with account_write(self.owner):
                 for extension in EXTENSIONS:
-                    found |= extension.tie_types(self.owner.pk, wanted)
+                    found |= extension.ensure_relationship_types(self.owner.pk, wanted)
         return found
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
@@ -157,7 +157,7 @@ class RelatedRecords:
         )
 
     def _write_relationships(self, relationships: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
-        wanted: list[ImportedTie] = []
+        wanted: list[ImportedRelationship] = []
         for relationship in relationships:
             if relationship.key not in self.people or relationship.related not in self.people:
                 known_key = relationship.key if relationship.key in self.people else relationship.related
@@ -167,13 +167,15 @@ class RelatedRecords:
             if person != related:
                 kind = types.get(relationship.type.name) if relationship.type else None
                 wanted.append(
-                    ImportedTie(person, related, kind, _clean(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None)
+                    ImportedRelationship(
+                        person, related, kind, _clean(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None
+                    )
                 )
         if not wanted:
             return
         with account_write(self.owner) as write:
             for extension in EXTENSIONS:
-                created = extension.tie(self.owner.pk, wanted, self.now)
+                created = extension.add_relationships(self.owner.pk, wanted, self.now)
                 self.log.record_created(RecordKind.RELATIONSHIP, created)
             self.log.flush(write)
 

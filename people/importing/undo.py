@@ -161,7 +161,7 @@ class _UndoRun:
     def undo_relationships(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Delete the relationships that nobody has changed since."""
         for extension in EXTENSIONS:
-            extension.untie(self.owner.pk, [row.record_id for row in records], self.own, self.now)
+            extension.delete_relationships(self.owner.pk, [row.record_id for row in records], self.own, self.now)
 
     def undo_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Delete the groups that have no members any more."""
@@ -186,7 +186,7 @@ class _UndoRun:
         rows = Participation.objects.owned_by(self.owner).filter(person__in=keys, interaction__in=interactions)
         written = list(rows.values_list("person_id", "interaction__revision"))
         for extension in EXTENSIONS:
-            written += extension.tied_since(self.owner.pk, keys, self.own.since)
+            written += extension.relationships_changed_since(self.owner.pk, keys, self.own.since)
         return {key for key, revision in written if revision not in self.own}
 
     def _restore(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:

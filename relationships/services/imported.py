@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from contacts_project.kernel.api.ids import new_id
-from people.extensions import ImportedTie, TieType
+from people.extensions import ImportedRelationship, RelationshipTypeSpec
 from people.models import RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship
 from relationships.services.relationships import build_pair
 
 
-def ensure_types(owner_id: UUID, wanted: Sequence[TieType]) -> Mapping[str, UUID]:
+def ensure_types(owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
     """The ids of the active types with these names. Creates missing ones; existing ones keep their inverse."""
     names = {name for kind in wanted for name in (kind.name, kind.inverse) if name}
     active = RelationshipType.objects.owned_by(owner_id).active().filter(name__in=names)
@@ -40,10 +40,12 @@ def _build_type(owner_id: UUID, name: str, label: str) -> RelationshipType:
     return RelationshipType(id=new_id(), owner_id=owner_id, name=name, label=label or name, color=pick_color(name))
 
 
-def add_relationships(owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datetime) -> Collection[UUID]:
-    """Insert the pairs that do not exist yet. Returns the ids of their rows in the direction of the ties."""
-    people = {tie.person_id for tie in ties}
-    type_ids = {tie.type_id for tie in ties if tie.type_id}
+def add_relationships(
+    owner_id: UUID, relationships: Sequence[ImportedRelationship], now: dt.datetime
+) -> Collection[UUID]:
+    """Insert the pairs that do not exist yet. Returns the ids of their rows in the direction of `relationships`."""
+    people = {relationship.person_id for relationship in relationships}
+    type_ids = {relationship.type_id for relationship in relationships if relationship.type_id}
     types = RelationshipType.objects.owned_by(owner_id).active().filter(pk__in=type_ids)
     inverses: dict[UUID | None, UUID | None] = dict(types.values_list("pk", "inverse_id"))
     active = Relationship.objects.owned_by(owner_id).active().filter(person__in=people)
@@ -52,16 +54,19 @@ def add_relationships(owner_id: UUID, ties: Sequence[ImportedTie], now: dt.datet
     )
     rows: list[Relationship] = []
     new_ids: list[UUID] = []
-    for tie in ties:
+    for relationship in relationships:
         # A type without an inverse cannot be used: the inverse row would have no type.
-        inverse_type_id = inverses.get(tie.type_id)
-        type_id = tie.type_id if inverse_type_id else None
-        if (tie.person_id, tie.related_id, type_id) in existing:
+        inverse_type_id = inverses.get(relationship.type_id)
+        type_id = relationship.type_id if inverse_type_id else None
+        if (relationship.person_id, relationship.related_id, type_id) in existing:
             continue
-        row, inverse = build_pair(owner_id, tie.person_id, tie.related_id, now=now)
+        row, inverse = build_pair(owner_id, relationship.person_id, relationship.related_id, now=now)
         row.relationship_type_id, inverse.relationship_type_id = type_id, inverse_type_id
-        row.notes = inverse.notes = tie.notes
-        existing |= {(tie.person_id, tie.related_id, type_id), (tie.related_id, tie.person_id, inverse_type_id)}
+        row.notes = inverse.notes = relationship.notes
+        existing |= {
+            (relationship.person_id, relationship.related_id, type_id),
+            (relationship.related_id, relationship.person_id, inverse_type_id),
+        }
         rows += [row, inverse]
         new_ids.append(row.pk)
     Relationship.objects.bulk_create(rows)
