@@ -13,22 +13,28 @@ from people import field_table
 Entry = Mapping[str, Any]
 
 # The keys of an entry that a request body may contain, in the order of the response, after `id`.
-SHAPES: Mapping[str, tuple[str, ...]] = {
+ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {
     field.column: tuple(key.name for key in field.keys if not key.read_only) for field in field_table.LISTS
 }
-GEOCODED = ("latitude", "longitude", "geocodeStatus")
+# The keys that the geocoder adds to an address.
+GEOCODED_KEYS = ("latitude", "longitude", "geocodeStatus")
 Key = Callable[[Any], Hashable]
 
 
-def _by(keys: Iterable[str]) -> Key:
-    return lambda entry: tuple(map(entry.get, keys))
+def _by_keys(keys: Iterable[str]) -> Key:
+    """A function that returns the values by which two entries are compared."""
+    names = tuple(keys)
+    return lambda entry: tuple(map(entry.get, names))
 
 
+_KIND_KEYS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
 # An entry whose value was edited is matched by its type and label.
-_KINDS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
-_VALUES = {column: tuple(key for key in keys if key not in _KINDS[column]) for column, keys in SHAPES.items()}
-_BY_KIND = {column: _by(keys) for column, keys in _KINDS.items()}
-_BY_CONTENT = {column: (_by(("id",)), _by(SHAPES[column]), _by(keys)) for column, keys in _VALUES.items()}
+_BY_KIND = {column: _by_keys(keys) for column, keys in _KIND_KEYS.items()}
+# In the order in which they are tried: the id, all values, the values without type and label.
+_BY_CONTENT = {
+    column: (_by_keys(("id",)), _by_keys(keys), _by_keys(key for key in keys if key not in _KIND_KEYS[column]))
+    for column, keys in ENTRY_KEYS.items()
+}
 
 
 def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -39,21 +45,21 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     """
     given, known = list(entries), list(stored)
     found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])
-    places = {address_text(old): old for old in known} if field == "addresses" else {}
+    places = {address_values(old): old for old in known} if field == "addresses" else {}
     identified = []
     for entry, place in zip(given, found, strict=True):
         key = str(new_id()) if place is None else known[place]["id"]
-        whole = {"id": key, **{key: entry.get(key) for key in SHAPES[field]}}
+        whole = {"id": key, **{key: entry.get(key) for key in ENTRY_KEYS[field]}}
         if field == "addresses":
-            geocoded = entry if "geocodeStatus" in entry else places.get(address_text(entry), {})
-            whole |= {key: geocoded.get(key) for key in GEOCODED}
+            geocoded = entry if "geocodeStatus" in entry else places.get(address_values(entry), {})
+            whole |= {key: geocoded.get(key) for key in GEOCODED_KEYS}
         identified.append(whole)
     return identified
 
 
-def address_text(entry: Entry) -> tuple[Any, ...]:
+def address_values(entry: Entry) -> tuple[Any, ...]:
     """The values of an address without its type."""
-    return tuple(map(entry.get, SHAPES["addresses"][1:]))
+    return tuple(map(entry.get, ENTRY_KEYS["addresses"][1:]))
 
 
 def match_entries(new: Sequence[Any], old: Sequence[Any], *, keys: Sequence[Key], kind: Key) -> list[int | None]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from people import field_table
-from people.entries import SHAPES, identify_entries
+from people.entries import ENTRY_KEYS, identify_entries
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
 
@@ -12,7 +12,9 @@ from people.vcard import Card, CardDate, KeptLine
 SCALARS: Mapping[str, str] = {field.column: field.card for field in field_table.CARD_SCALARS}
 
 #: The fields of Card that a stored card line may name.
-LINE_FIELDS = frozenset({*SHAPES, *SCALARS.values(), "n", "fn", "important_dates", "categories", "photo"} - {"name"})
+LINE_FIELDS = frozenset(
+    {*ENTRY_KEYS, *SCALARS.values(), "n", "fn", "important_dates", "categories", "photo"} - {"name"}
+)
 
 
 def card_of(
@@ -22,13 +24,13 @@ def card_of(
     values: dict[str, Any] = {field: getattr(person, column) for column, field in SCALARS.items()}
     values |= {
         column: tuple({key: entry.get(key) for key in keys} for entry in getattr(person, column))
-        for column, keys in SHAPES.items()
+        for column, keys in ENTRY_KEYS.items()
     }
     days = {str(row.pk): date_of(row) for row in dates}
     entries_by_id: dict[str, Any] = {}
     # Most people have no card lines, and exports call this for everyone.
     if person.card_lines:
-        pairs = ((getattr(person, column), values[column]) for column in SHAPES)
+        pairs = ((getattr(person, column), values[column]) for column in ENTRY_KEYS)
         entries_by_id = {
             old["id"]: entry for stored, entries in pairs for old, entry in zip(stored, entries, strict=True)
         } | days
@@ -78,7 +80,7 @@ def _stored_lines(
         return []
     ids: dict[Any, str] = {
         (column, *(entry[key] for key in keys)): entry["id"]
-        for column, keys in SHAPES.items()
+        for column, keys in ENTRY_KEYS.items()
         for entry in documents[column]
     }
     for row in dates:
@@ -102,5 +104,5 @@ def _find_entry_id(kept: KeptLine, ids: Mapping[Any, str]) -> str | None:
         return ids.get(kept.entry) or (ids.get(kept.entry.type) if kept.entry.type else None)
     if kept.entry is None:
         return None
-    column = next(field for field in kept.fields if field in SHAPES)
-    return ids.get((column, *(kept.entry.get(key) for key in SHAPES[column])))
+    column = next(field for field in kept.fields if field in ENTRY_KEYS)
+    return ids.get((column, *(kept.entry.get(key) for key in ENTRY_KEYS[column])))

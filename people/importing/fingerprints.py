@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from people import field_table
-from people.entries import SHAPES
+from people.entries import ENTRY_KEYS
 from people.models import ImportantDate, Membership, Person
 from people.services.person_rows import DATE_FIELDS
 
@@ -39,5 +39,7 @@ def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
 
 def _editable_values(person: Person) -> list[Any]:
     # Only the keys that a user can write: the geocoder adds others to an address.
-    documents = ([[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in SHAPES.items())
+    documents = (
+        [[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in ENTRY_KEYS.items()
+    )
     return [*(getattr(person, name) for name in _SCALARS), *documents]

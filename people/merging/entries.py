@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from contacts_project.kernel.errors import FieldError
 from people import field_table
 from people.duplicates.keys import email_key, phone_key
-from people.entries import SHAPES, address_text
+from people.entries import ENTRY_KEYS, address_values
 from people.field_table import MAX_ENTRIES
 from people.models import Person
 from people.names import fold
@@ -68,7 +68,7 @@ def revert(person: Person, added: Mapping[str, list[Any]]) -> None:
 
 
 def _content(column: str, entry: Entry) -> tuple[Any, ...]:
-    return (entry["id"], *(entry.get(key) for key in SHAPES[column]))
+    return (entry["id"], *(entry.get(key) for key in ENTRY_KEYS[column]))
 
 
 def _normalized_phone(entry: Entry) -> Any:
@@ -77,7 +77,7 @@ def _normalized_phone(entry: Entry) -> Any:
 
 
 def _normalized_address(entry: Entry) -> Any:
-    return tuple(fold(text) if text else None for text in address_text(entry))
+    return tuple(fold(text) if text else None for text in address_values(entry))
 
 
 def _normalized_url(entry: Entry) -> Any:

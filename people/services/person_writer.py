@@ -14,7 +14,7 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite, account
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from people import field_table
 from people.dates import schedule
-from people.entries import SHAPES, identify_entries
+from people.entries import ENTRY_KEYS, identify_entries
 from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
 from people.fields.more import more_of
@@ -157,7 +157,7 @@ class PersonWriter:
                 setattr(person, column, data[column])
             for field in data.keys() & set(Person.DOCUMENTS):
                 # Clients send the whole person back: most lists are unchanged and need no matching of entries.
-                if _is_unchanged(data[field], getattr(person, field), SHAPES[field]):
+                if _is_unchanged(data[field], getattr(person, field), ENTRY_KEYS[field]):
                     continue
                 setattr(person, field, identify_entries(field, data[field], getattr(person, field)))
                 if person.card_lines:

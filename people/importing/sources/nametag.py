@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people import field_table
-from people.entries import SHAPES
+from people.entries import ENTRY_KEYS
 from people.importing.sources.columns import build_day_reader, set_person_column
 from people.importing.sources.documents import (
     get_flag,
@@ -135,7 +135,7 @@ class Nametag:
     def _entries(self, draft: Draft, person: Record) -> None:
         for name, card in _LISTS.items():
             for row in get_objects(person, name):
-                values: dict[str, Any] = {key: get_text(row, key) for key in SHAPES[card] if key != "type"}
+                values: dict[str, Any] = {key: get_text(row, key) for key in ENTRY_KEYS[card] if key != "type"}
                 if card == "im_handles":
                     values["protocol"] = values["protocol"] or "other"
                 if card == "custom_fields":
@@ -144,7 +144,7 @@ class Nametag:
                     draft.add_entry(card, get_text(row, "type"), **values)
         for row in get_objects(person, "addresses"):
             draft.add_address(
-                get_text(row, "type"), {key: get_text(row, key) for key in SHAPES["addresses"] if key != "type"}
+                get_text(row, "type"), {key: get_text(row, key) for key in ENTRY_KEYS["addresses"] if key != "type"}
             )
         for row in get_objects(person, "locations"):
             at = parse_number(get_text(row, "latitude"), 90), parse_number(get_text(row, "longitude"), 180)
