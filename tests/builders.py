@@ -25,7 +25,7 @@ def make_user(email: str, **fields: Any) -> User:
     return user
 
 
-def prove(user: User) -> User:
+def verify_email(user: User) -> User:
     """Mark the account's address as verified by its owner."""
     user.proven_email, user.claimed_at = user.email, timezone.now()
     user.save(update_fields=["proven_email", "claimed_at"])

@@ -1,4 +1,4 @@
-"""Runs calls and requests at the same moment, in threads. For transactional tests."""
+"""Runs calls and requests concurrently, in threads. For transactional tests."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tests.client import Client, client_of
 Result = TypeVar("Result")
 
 
-def at_once(*calls: Callable[[], Result]) -> list[Result]:
+def run_concurrently(*calls: Callable[[], Result]) -> list[Result]:
     """Run the calls in threads that start together, each with its own database connections; returns their results."""
     barrier = Barrier(len(calls))
 
@@ -30,12 +30,12 @@ def at_once(*calls: Callable[[], Result]) -> list[Result]:
         return list(pool.map(run, calls))
 
 
-def statuses_at_once(owner: User, *requests: Callable[[Client], Any]) -> list[int]:
-    """Send requests of `owner` that start together; returns their statuses, in order."""
+def send_concurrently(owner: User, *requests: Callable[[Client], Any]) -> list[int]:
+    """Send requests of `owner` that start together; returns their statuses, in the order of `requests`."""
     calls = (partial(request, client_of(owner)) for request in requests)
-    return [int(answer.status_code) for answer in at_once(*calls)]
+    return [int(answer.status_code) for answer in run_concurrently(*calls)]
 
 
-def requests_at_once(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:
-    """Run `send(client, i)` for i below `number` at the same moment; counts the statuses."""
-    return Counter(statuses_at_once(owner, *(lambda client, i=i: send(client, i) for i in range(number))))
+def repeat_concurrently(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:
+    """Run `send(client, i)` for i below `number` concurrently; returns how often each status was answered."""
+    return Counter(send_concurrently(owner, *(lambda client, i=i: send(client, i) for i in range(number))))

@@ -10,7 +10,7 @@ from accounts.models import User
 from accounts.oidc import documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
-from tests.builders import make_user, prove
+from tests.builders import make_user, verify_email
 from tests.oidc_provider import Provider, oidc_provider
 from tests.oidc_provider import use as oidc_provider_use
 
@@ -39,4 +39,4 @@ def mandatory(settings: Any) -> None:
 @pytest.fixture
 def victim(db: None) -> User:
     """Somebody whose address is proven and whose account is claimed, as the attackers of the stories find it."""
-    return prove(make_user(VICTIM, name="Vic"))
+    return verify_email(make_user(VICTIM, name="Vic"))

@@ -15,7 +15,7 @@ from accounts.services import registration
 from accounts.tasks import sweep_accounts
 from contacts_project.kernel.budgets import Budget
 from tests.accounts.steps import NEW, SendMails, change_email, profile, register, sign_in, verify
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
 
@@ -48,7 +48,7 @@ def test_where_verification_is_optional_an_unproven_address_is_taken(alice: User
 
 
 def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mallory: User) -> None:
-    change_email(client_of(prove(alice)), "new@example.org")
+    change_email(client_of(verify_email(alice)), "new@example.org")
     body = {"name": "M", "email": "alice@example.org"}
     client_of(mallory).ok("PUT", "/api/user/profile", body, status=400)
     back = client_of(alice).ok("PUT", "/api/user/profile", {**body, "email": "ALICE@example.org"})
@@ -65,11 +65,11 @@ def test_nothing_tells_a_free_address_from_a_taken_one(
     """Neither a change, nor a registration, nor signing in afterwards, nor the work that is done for them."""
     alice.set_password("Third-Horse-9")
     alice.save()
-    prove(alice)
+    verify_email(alice)
     outcomes = []
     for email in ("first@example.org", "alice@example.org", "free@example.org"):
         mover = make_user(f"to-{email}")
-        prove(mover)
+        verify_email(mover)
         calls: list[tuple[str, str, dict[str, Any]]] = [
             ("PUT", "/api/user/profile", {"name": "M", "email": email}),
             ("GET", "/api/user/profile", {}),
@@ -107,7 +107,7 @@ def test_nothing_tells_a_free_address_from_a_taken_one(
     ],
 )
 def test_an_address_is_one_in_any_spelling(spelling: str) -> None:
-    prove(make_user("ada@bücher.example"))
+    verify_email(make_user("ada@bücher.example"))
     body = {"email": spelling, "password": PASSWORD, "name": "Ada"}
     Client().ok("POST", "/api/auth/register", body, status=400)
     assert profile(sign_in(spelling)) == ("ada@bücher.example", True)
@@ -133,7 +133,7 @@ def test_an_operator_cannot_be_made_of_an_address_that_is_taken(alice: User) -> 
 
 def test_an_account_that_nobody_opens_goes_after_thirty_days(mandatory: None, settings: Any) -> None:
     make_user("operator@example.org", is_staff=True)
-    prove(make_user("proven@example.org"))
+    verify_email(make_user("proven@example.org"))
     make_user("used@example.org", last_login=timezone.now())
     register("dead@example.org")
     with time_machine.travel(timezone.now() + dt.timedelta(days=29)):

@@ -17,9 +17,9 @@ from accounts.pages.oidc import _csp_source
 from accounts.services.access_revocation import revoke_access
 from accounts.services.app_codes import purge_app_codes
 from tests.accounts.test_pages import submit
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 from tests.oidc_provider import Provider, agree
 
 pytestmark = pytest.mark.django_db
@@ -218,7 +218,7 @@ def test_a_second_exchange_ends_the_token(browser: Client, provider: Provider) -
 def test_twins_get_one_token(browser: Client, provider: Provider) -> None:
     code = told(come_back(browser, provider))["code"]
     body = {"code": code, "codeVerifier": VERIFIER, "name": "phone"}
-    answers = at_once(*[lambda: Client().call("POST", TOKEN, body)] * 3)
+    answers = run_concurrently(*[lambda: Client().call("POST", TOKEN, body)] * 3)
     assert sorted(answer.status_code for answer in answers) == [201, 400, 400]
 
 
@@ -243,7 +243,7 @@ def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provi
 
 
 def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provider) -> None:
-    ada = prove(make_user("ada@example.org"))
+    ada = verify_email(make_user("ada@example.org"))
     device = TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     asked = come_back(browser, provider)
     assert (asked.status_code, asked["Location"]) == (302, PAGE)

@@ -25,7 +25,7 @@ from people.api.groups import GroupViewSet
 from people.models import Group, Person
 from tests.builders import make_person, make_token, make_user
 from tests.client import Client, client_of
-from tests.concurrency import at_once, requests_at_once
+from tests.concurrency import repeat_concurrently, run_concurrently
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
 from tests.routes.test_routes import committed_route_data, each, filled, route_data
@@ -461,7 +461,7 @@ def test_of_atomic_twins_one_is_carried_out_whole() -> None:
         names = ["A", f"Own {number}", "B"] if number % 2 else ["B", f"Own {number}", "A"]
         return client.call("POST", BATCH, {"operations": [group(name) for name in names], "atomic": True})
 
-    assert requests_at_once(alice, 6, send) == Counter({200: 6})
+    assert repeat_concurrently(alice, 6, send) == Counter({200: 6})
     names = sorted(Group.objects.owned_by(alice).values_list("name", flat=True))
     assert len(names) == 3
     assert names[:2] == ["A", "B"]
@@ -479,7 +479,7 @@ def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
         body = {"operations": [group("One", idempotency_key="once")], "atomic": number % 3 == 1}
         return clients[number].call("POST", BATCH, body).json()["results"][0]["status"]
 
-    assert set(at_once(*(partial(send, number) for number in range(6)))) <= {201, 409}
+    assert set(run_concurrently(*(partial(send, number) for number in range(6)))) <= {201, 409}
     assert Group.objects.owned_by(alice).count() == 1
 
 

@@ -10,7 +10,7 @@ from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, ApiToken, TotpDevice, User
 from contacts_project.kernel.ownership.account_lock import account_write
 from tests.accounts.steps import NEW
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.builders import make_token as make_api_token
 from tests.client import Client
 
@@ -115,7 +115,7 @@ def test_only_a_token_signs_out_here(alice: User, signed_in: Client) -> None:
 
 def test_it_ends_when_tokens_do() -> None:
     """A reset ends it, a change of the password does not."""
-    ada = prove(make_user("ada@example.org"))
+    ada = verify_email(make_user("ada@example.org"))
     device = device_of(ada)
     device.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
     device.ok("GET", "/api/auth/session")

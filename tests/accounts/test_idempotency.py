@@ -15,7 +15,7 @@ from contacts_project.kernel.processes import this_process
 from people.models import Group, Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
 
 ADA = {"name": "Ada", "surname": "Lovelace"}
@@ -183,7 +183,7 @@ def test_files_of_cards_are_imported_once(api: Client, alice: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_twins_run_once(alice: User) -> None:
-    statuses = requests_at_once(alice, 6, lambda client, _: post(client))
+    statuses = repeat_concurrently(alice, 6, lambda client, _: post(client))
     assert set(statuses) <= {201, 409}
     assert statuses[201] >= 1
     assert Person.objects.owned_by(alice).count() == 1

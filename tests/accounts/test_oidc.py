@@ -13,7 +13,7 @@ from joserfc.jwk import RSAKey
 
 from accounts.models import ApiToken, OidcIdentity, User
 from accounts.oidc import documents
-from tests.builders import PASSWORD, make_token, make_user, prove
+from tests.builders import PASSWORD, make_token, make_user, verify_email
 from tests.client import Client
 from tests.oidc_provider import CLIENT_SECRET, Provider, agree
 
@@ -57,7 +57,7 @@ def test_the_same_subject_is_the_same_account_whatever_its_address(browser: Clie
 def test_a_verified_address_links_and_the_password_goes_on_working(
     browser: Client, provider: Provider, alice: User
 ) -> None:
-    prove(alice)
+    verify_email(alice)
     provider.claims["email"] = "ALICE@example.org"
     sign_in(browser, provider)
     assert browser.ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
@@ -196,7 +196,7 @@ def test_closed_registration_holds_here_too(browser: Client, provider: Provider,
 
 
 def test_a_switched_off_account_is_not_opened(browser: Client, provider: Provider) -> None:
-    prove(make_user("ada@example.org", is_active=False))
+    verify_email(make_user("ada@example.org", is_active=False))
     assert refusal(browser, provider) == (401, "invalid_credentials")
 
 

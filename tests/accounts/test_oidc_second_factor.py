@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import KnownDevice, OidcIdentity, TotpDevice, User
 from tests.accounts.test_oidc import sign_in
 from tests.accounts.test_pages import submit
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
 from tests.oidc_provider import Provider, agree
 
@@ -22,7 +22,7 @@ CODE, PAGE = "/api/auth/oidc/second-factor", "/account/sign-in/code"
 @pytest.fixture
 def ada() -> User:
     """The account that the provider vouches for; it has a second factor."""
-    ada = prove(make_user("ada@example.org"))
+    ada = verify_email(make_user("ada@example.org"))
     TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     return ada
 

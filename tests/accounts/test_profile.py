@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from accounts.models import User
-from tests.builders import PASSWORD, prove
+from tests.builders import PASSWORD, verify_email
 from tests.client import Client, client_of
 
 NEW = "Better-Horse-8"
@@ -35,7 +35,7 @@ def test_what_was_read_may_be_sent_back(api: Client) -> None:
 
 
 def test_another_address_is_unverified(api: Client, alice: User) -> None:
-    prove(alice)
+    verify_email(alice)
     assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
     same = api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "ALICE@example.org"})
     assert (same["emailChanged"], same["user"]["emailVerified"]) == (False, True)

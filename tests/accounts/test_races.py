@@ -11,9 +11,9 @@ from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
 from accounts.services.second_factor import _digest, consume_code
 from tests.accounts.test_oidc import sign_in
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 from tests.oidc_provider import Provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,20 +25,20 @@ def register(email: str) -> int:
 
 
 def test_exactly_one_operator() -> None:
-    statuses = at_once(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
+    statuses = run_concurrently(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
     assert statuses == [201] * 4
     assert User.objects.filter(is_superuser=True, is_staff=True).count() == 1
 
 
 def test_only_the_first_account_where_only_the_first_is_let_in(settings: Any) -> None:
     settings.REGISTRATION = "first"
-    statuses = at_once(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
+    statuses = run_concurrently(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
     assert sorted(statuses) == [201, 403, 403, 403]
     assert User.objects.count() == 1
 
 
 def test_exactly_one_account_for_an_address() -> None:
-    statuses = at_once(lambda: register("ada@example.org"), lambda: register("ADA@EXAMPLE.ORG"))
+    statuses = run_concurrently(lambda: register("ada@example.org"), lambda: register("ADA@EXAMPLE.ORG"))
     assert sorted(statuses) == [201, 400]
 
 
@@ -49,7 +49,7 @@ def test_a_reset_link_sets_one_password() -> None:
         body = {"token": token, "password": password}
         return int(Client().call("POST", "/api/auth/reset-password", body).status_code)
 
-    assert sorted(at_once(lambda: reset("Better-Horse-8"), lambda: reset("Third-Horse-9"))) == [200, 400]
+    assert sorted(run_concurrently(lambda: reset("Better-Horse-8"), lambda: reset("Third-Horse-9"))) == [200, 400]
 
 
 def test_a_code_opens_once() -> None:
@@ -57,7 +57,7 @@ def test_a_code_opens_once() -> None:
     TotpDevice.objects.create(owner=user, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     RecoveryCode.objects.create(owner=user, digest=_digest(user, "ABCD-EFGH-JKLM"))
     spend = [lambda: consume_code(user=user, code="abcd-efgh-jklm", now=timezone.now())] * 3
-    assert sorted(at_once(*spend)) == [False, False, True]
+    assert sorted(run_concurrently(*spend)) == [False, False, True]
 
 
 def test_guesses_at_once_are_no_more_than_ten() -> None:
@@ -67,12 +67,12 @@ def test_guesses_at_once_are_no_more_than_ten() -> None:
         body = {"email": "ada@example.org", "password": "Wrong-Horse-7"}
         return int(Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{number}").status_code)
 
-    statuses = at_once(*(lambda number=number: guess(number) for number in range(14)))
+    statuses = run_concurrently(*(lambda number=number: guess(number) for number in range(14)))
     assert sorted(statuses) == [401] * 10 + [429] * 4
 
 
 def test_a_code_finishes_one_sign_in_through_the_provider(provider: Provider) -> None:
-    user = prove(make_user("ada@example.org"))
+    user = verify_email(make_user("ada@example.org"))
     secret = pyotp.random_base32()
     TotpDevice.objects.create(owner=user, secret=secret, confirmed_at=timezone.now())
     browsers = [Client() for _ in range(3)]
@@ -81,7 +81,7 @@ def test_a_code_finishes_one_sign_in_through_the_provider(provider: Provider) ->
     body = {"code": pyotp.TOTP(secret).now()}
     path = "/api/auth/oidc/second-factor"
     calls = [lambda browser=browser: browser.call("POST", path, body).status_code for browser in browsers]
-    assert sorted(at_once(*calls)) == [200, 401, 401]
+    assert sorted(run_concurrently(*calls)) == [200, 401, 401]
 
 
 def test_an_account_is_deleted_once() -> None:
@@ -91,7 +91,7 @@ def test_an_account_is_deleted_once() -> None:
         client.force_login(user)
     body = {"password": PASSWORD, "confirmationText": "DELETE"}
     calls = [lambda client=client: client.call("DELETE", "/api/user/delete", body).status_code for client in clients]
-    assert sorted(at_once(*calls)) in ([200, 401], [200, 200])
+    assert sorted(run_concurrently(*calls)) in ([200, 401], [200, 200])
     assert not User.objects.exists()
 
 
@@ -110,12 +110,12 @@ def change(account: User, email: str) -> Callable[[], int]:
 
 def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
-    prove(make_user("own@example.org"))
+    verify_email(make_user("own@example.org"))
     claims = [make_user("ada@example.org") for _ in range(2)]
     moving = User.objects.get(email="own@example.org")
     change(moving, "ada@example.org")()
     moving.refresh_from_db()
-    statuses = at_once(*(verify(account) for account in claims), verify(moving, signed_in=True))
+    statuses = run_concurrently(*(verify(account) for account in claims), verify(moving, signed_in=True))
     assert min(statuses) == 200
     assert all(status in {400, 401} for status in sorted(statuses)[1:])
     holder = User.objects.get(proven_email="ada@example.org")
@@ -124,11 +124,11 @@ def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None
 
 def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
     """The attacker has a session and the new mailbox, the owner the old one."""
-    owner = prove(make_user("ada@example.org"))
+    owner = verify_email(make_user("ada@example.org"))
     change(owner, "attacker@example.net")()
     owner.refresh_from_db()
     reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
-    statuses = at_once(
+    statuses = run_concurrently(
         verify(owner, signed_in=True),
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
     )
@@ -138,11 +138,11 @@ def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
 
 
 def test_taking_back_wins_over_the_proof_that_comes_with_it() -> None:
-    owner = prove(make_user("ada@example.org"))
+    owner = verify_email(make_user("ada@example.org"))
     change(owner, "attacker@example.net")()
     owner.refresh_from_db()
     body = {"token": make_take_back_token(EmailChange.objects.owned_by(owner).get())}
-    statuses = at_once(
+    statuses = run_concurrently(
         verify(owner, signed_in=True),
         lambda: Client().call("POST", "/api/auth/take-back-email", body).status_code,
     )
@@ -156,16 +156,16 @@ def test_taking_back_wins_over_the_proof_that_comes_with_it() -> None:
 def test_registering_and_changing_to_an_address_at_once(settings: Any, verification: str, expected: int) -> None:
     settings.EMAIL_VERIFICATION = verification
     account = make_user("ada@example.org")
-    statuses = at_once(change(account, "new@example.org"), lambda: register("New@example.org"))
+    statuses = run_concurrently(change(account, "new@example.org"), lambda: register("New@example.org"))
     assert sum(status in {200, 201} for status in statuses) == expected
     assert User.objects.with_email("new@example.org").count() == expected
 
 
 def test_a_reset_leaves_no_device_that_signed_in_before_it() -> None:
-    owner = prove(make_user("ada@example.org"))
+    owner = verify_email(make_user("ada@example.org"))
     reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
     device = {"email": "ada@example.org", "password": PASSWORD, "name": "phone"}
-    statuses = at_once(
+    statuses = run_concurrently(
         lambda: Client().call("POST", "/api/auth/token", device).status_code,
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
     )
@@ -174,11 +174,11 @@ def test_a_reset_leaves_no_device_that_signed_in_before_it() -> None:
 
 
 def test_a_reset_leaves_no_token_that_was_asked_for_before_it() -> None:
-    owner = prove(make_user("ada@example.org"))
+    owner = verify_email(make_user("ada@example.org"))
     browser = Client()
     browser.force_login(owner)
     reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
-    statuses = at_once(
+    statuses = run_concurrently(
         lambda: browser.call("POST", "/api/user/api-tokens", {"name": "x"}).status_code,
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
     )

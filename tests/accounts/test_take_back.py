@@ -23,7 +23,7 @@ from tests.accounts.steps import (
     verify,
 )
 from tests.accounts.test_pages import submit
-from tests.builders import make_user, prove
+from tests.builders import make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
 
@@ -102,7 +102,7 @@ def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, send_
     send_mails()
     verify(mailbox.tokens("new@example.org", "verify-email")[0], owner)
     (link,) = mailbox.tokens(VICTIM, "take-back")
-    other = prove(make_user(VICTIM))
+    other = verify_email(make_user(VICTIM))
     assert take_back(link, status=400)["code"] == "address_taken"
     assert profile(owner) == ("new@example.org", True)
     other.delete()

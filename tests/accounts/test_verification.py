@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import AccountMail, OidcIdentity, User
 from accounts.services.mail import send_due_mails, send_mail
 from tests.accounts.steps import SendMails
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
@@ -57,7 +57,7 @@ def test_a_taken_address_is_told_to_its_owner_alone(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, settings: Any
 ) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
-    prove(alice)
+    verify_email(alice)
     caller.ok("POST", "/api/auth/register", {**REGISTRATION, "email": "Alice@example.org"}, status=201)
     assert send_mails() == 1
     assert mailbox.recipients == [["alice@example.org"]]
@@ -113,7 +113,7 @@ def test_who_registered_an_address_that_was_not_theirs_is_out(
 
 
 def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
-    prove(alice)
+    verify_email(alice)
     app = client_of(alice)
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     send_mails()
@@ -139,7 +139,7 @@ def test_any_address_gets_the_same_answer_for_the_same_work(
 
 
 def test_a_verified_address_is_not_mailed_again(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
-    prove(make_user("ada@example.org"))
+    verify_email(make_user("ada@example.org"))
     caller.ok("POST", "/api/auth/resend-verification", {"email": "ada@example.org"})
     assert send_mails() == 0
 

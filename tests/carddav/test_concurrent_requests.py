@@ -14,21 +14,21 @@ from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_mapping, make_pending
 from tests.carddav.sync.synced_account import SyncedAccount, vcard
-from tests.concurrency import at_once, requests_at_once
+from tests.concurrency import repeat_concurrently, run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BODY = {"serverUrl": "https://dav.example/", "username": "ada", "password": "secret"}
 
 
 def test_one_connection(alice: User) -> None:
-    found = requests_at_once(alice, 4, lambda api, i: api.call("POST", "/api/carddav/connection", BODY))
+    found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", "/api/carddav/connection", BODY))
     assert found == Counter({200: 1, 409: 3})
     assert Connection.objects.owned_by(alice).count() == 1
 
 
 def test_one_import_of_an_uploaded_card(alice: User) -> None:
     body = {"importIds": [str(make_pending(alice).pk)]}
-    found = requests_at_once(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
+    found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
     assert set(found) <= {200, 400}
     assert Person.objects.owned_by(alice).count() == 1
 
@@ -38,7 +38,7 @@ def test_one_import_of_a_card_of_the_server(alice: User) -> None:
     synced.server.edit("1.vcf", vcard("Ada L", uid="1"))
     synced.sync()
     body = {"importIds": [str(PendingImport.objects.owned_by(alice).get().pk)]}
-    found = requests_at_once(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
+    found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
     assert set(found) <= {200, 400}
     assert Person.objects.owned_by(alice).count() == Mapping.objects.owned_by(alice).count() == 1
 
@@ -47,7 +47,7 @@ def test_one_decision(alice: User) -> None:
     synced = SyncedAccount(alice)
     conflict = make_conflict(make_mapping(synced.connection, make_person(alice, name="Ada")))
     path = f"/api/carddav/conflicts/{conflict.pk}/resolve"
-    found = requests_at_once(alice, 4, lambda api, i: api.call("POST", path, {"resolution": "keep_local"}))
+    found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", path, {"resolution": "keep_local"}))
     assert found == Counter({400: 3, 200: 1})
 
 
@@ -56,7 +56,7 @@ def test_one_card_for_a_person_who_is_exported_twice(alice: User) -> None:
     person = make_person(alice, name="Ada")
     body = {"personIds": [str(person.pk)]}
     with patch.object(books, "open_book", synced.open_book):
-        found = requests_at_once(alice, 3, lambda api, i: api.call("POST", "/api/carddav/export-bulk", body))
+        found = repeat_concurrently(alice, 3, lambda api, i: api.call("POST", "/api/carddav/export-bulk", body))
     assert set(found) == {200}
     assert len(synced.server.cards) == 1
 
@@ -66,7 +66,7 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
     for number in range(3):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
     with patch.object(books, "open_book", synced.open_book):
-        receipts = at_once(*[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 3)
+        receipts = run_concurrently(*[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 3)
     assert [receipt.errors for receipt in receipts] == [0, 0, 0]
     assert Run.objects.owned_by(alice).count() == 1
     assert Person.objects.owned_by(alice).count() == 3
@@ -75,7 +75,7 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
 def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
     synced = SyncedAccount(alice)
     with patch.object(books, "open_book", synced.open_book):
-        at_once(
+        run_concurrently(
             *[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 2,
             lambda: synced.api.call("DELETE", "/api/carddav/connection"),
         )

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from accounts.oidc import documents
-from tests.builders import make_token, make_user, prove
+from tests.builders import make_token, make_user, verify_email
 from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, run
 from tests.contacts_project.server.server_thread import Running
 from tests.oidc_provider import oidc_provider, use
@@ -36,7 +36,7 @@ def environment(
     ada: User = make_user("ada@example.org")
     ada.set_password("Analytical-1843")
     ada.save()
-    prove(ada)
+    verify_email(ada)
     monkeypatch.setattr(documents, "_documents", {})
     settings.BASE_URL, settings.OIDC_APP_REDIRECT_URIS = server.base, ["http://127.0.0.1/callback"]
     browser = tmp_path / "browser.py"

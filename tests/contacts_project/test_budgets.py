@@ -11,7 +11,7 @@ from accounts.tasks import purge_budgets
 from contacts_project.kernel import budgets
 from contacts_project.kernel.budgets import Budget, BudgetUse, CachedBudget
 from contacts_project.kernel.errors import RateLimitedError
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)
@@ -97,6 +97,6 @@ def test_draws_at_once_take_no_more_than_there_is() -> None:
         purge_budgets()
         return waits
 
-    waits = Counter(bool(wait) for waits in at_once(*[draw] * 8) for wait in waits)
+    waits = Counter(bool(wait) for waits in run_concurrently(*[draw] * 8) for wait in waits)
     assert waits == {False: 10, True: 22}
     assert timezone.now() < BudgetUse.objects.get().ends_at

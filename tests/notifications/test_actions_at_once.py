@@ -11,7 +11,7 @@ from notifications.models import Delivery
 from notifications.services import answers, dispatch, planner
 from people.models import Interaction, Person
 from tests.client import Client, client_of
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 from tests.notifications.recording_channel import RecordingChannel
 from tests.notifications.test_actions import answers as answers_told
 from tests.notifications.test_actions import links
@@ -34,7 +34,7 @@ def told(api: Client, ada: Person, channel: RecordingChannel) -> RecordingChanne
 def test_twins_act_once(api: Client, told: RecordingChannel) -> None:
     paths = [links(told, place)[word] for place in (0, 1) for word in ("contacted", "snooze1") for _ in range(2)]
     for _ in range(rounds(1)):
-        results = at_once(*(partial(client_of(None).ok, "post", path) for path in paths))
+        results = run_concurrently(*(partial(client_of(None).ok, "post", path) for path in paths))
         assert all(result["success"] for result in results)
     assert Interaction.unscoped.count() == 1
     for said in answers_told(api):
@@ -44,7 +44,7 @@ def test_twins_act_once(api: Client, told: RecordingChannel) -> None:
 def test_two_scans_send_it_again_once(api: Client, told: RecordingChannel, clock: Any) -> None:
     client_of(None).ok("post", links(told)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
-    assert sorted(at_once(*[partial(dispatch.scan, now=timezone.now())] * 2)) == [0, 2]
+    assert sorted(run_concurrently(*[partial(dispatch.scan, now=timezone.now())] * 2)) == [0, 2]
     call_command("deliver_reminders")
     assert sorted(sent.key for sent in told.sent[2:]) == ["one", "two"]
 

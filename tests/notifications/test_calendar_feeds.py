@@ -21,7 +21,7 @@ from people.models import Group, ImportantDate, Membership, Person
 from people.vocabularies import ReminderType, Unit
 from tests.builders import make_person
 from tests.client import Client
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 from tests.leaks import plants
 from tests.rounds import rounds
 
@@ -150,7 +150,7 @@ def test_an_account_has_twenty(api: Client, alice: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_twenty_hold_at_once(alice: User) -> None:
-    counted = requests_at_once(alice, 24, lambda client, number: client.call("POST", FEEDS, {"name": str(number)}))
+    counted = repeat_concurrently(alice, 24, lambda client, number: client.call("POST", FEEDS, {"name": str(number)}))
     assert counted == {201: 20, 409: 4}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
-from tests.builders import prove
+from tests.builders import verify_email
 from tests.client import Client, client_of
 
 NEW = "Better-Horse-8"
@@ -40,7 +40,7 @@ def test_a_first_proof_of_the_address_switches_off_what_was_set_up_before_it(ali
 
 
 def test_a_verified_account_keeps_its_channels(alice: User) -> None:
-    prove(alice)
+    verify_email(alice)
     add_channels(alice)
     reset(User.objects.get(pk=alice.pk))
     assert channels(alice) == ([True], 1)

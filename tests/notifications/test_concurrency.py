@@ -10,7 +10,7 @@ import pytest
 from accounts.models import User
 from notifications.models import Destination, PushSubscription
 from tests.client import Client, client_of
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 from tests.loopback import Recorder
 from tests.notifications.test_destinations import HOOK, PATH, webhook
 from tests.notifications.test_devices import SUBSCRIBE, body
@@ -20,70 +20,70 @@ AT_ONCE = 30
 
 
 @pytest.fixture
-def at_once(alice: User) -> Callable[..., Counter[int]]:
+def repeat(alice: User) -> Callable[..., Counter[int]]:
     """Runs `send(client, number)` thirty times at the same moment and counts the statuses."""
-    return partial(requests_at_once, alice, AT_ONCE)
+    return partial(repeat_concurrently, alice, AT_ONCE)
 
 
-def test_five_destinations_and_ten_attempts(at_once: Callable[..., Counter[int]]) -> None:
-    statuses = at_once(lambda client, number: client.call("post", PATH, webhook(url=f"{HOOK}/{number}")))
+def test_five_destinations_and_ten_attempts(repeat: Callable[..., Counter[int]]) -> None:
+    statuses = repeat(lambda client, number: client.call("post", PATH, webhook(url=f"{HOOK}/{number}")))
     assert statuses == {201: 5, 409: 5, 429: 20}
     assert Destination.unscoped.rows().count() == 5
 
 
-def test_one_destination_for_one_url(at_once: Callable[..., Counter[int]]) -> None:
-    statuses = at_once(lambda client, number: client.call("post", PATH, webhook()))
+def test_one_destination_for_one_url(repeat: Callable[..., Counter[int]]) -> None:
+    statuses = repeat(lambda client, number: client.call("post", PATH, webhook()))
     assert statuses == {201: 1, 409: 9, 429: 20}
     assert Destination.unscoped.rows().count() == 1
 
 
-def test_one_url_for_many_updates(at_once: Callable[..., Counter[int]], alice: User) -> None:
+def test_one_url_for_many_updates(repeat: Callable[..., Counter[int]], alice: User) -> None:
     client = client_of(alice)
     ids = [
         client.ok("post", PATH, webhook(url=f"{HOOK}/{number}"), status=201)["endpoint"]["id"] for number in range(5)
     ]
-    statuses = at_once(lambda client, number: client.call("put", f"{PATH}/{ids[number % 5]}", {"url": f"{HOOK}/same"}))
+    statuses = repeat(lambda client, number: client.call("put", f"{PATH}/{ids[number % 5]}", {"url": f"{HOOK}/same"}))
     assert Destination.unscoped.rows().filter(url=f"{HOOK}/same").count() == 1
     assert statuses[200] >= 1
     assert set(statuses) <= {200, 409, 429}
 
 
-def test_five_tests_for_one_destination(at_once: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
+def test_five_tests_for_one_destination(repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
     created = client_of(alice).ok("post", PATH, webhook(url=receiver.url), status=201)
     path = f"{PATH}/{created['endpoint']['id']}/test"
-    assert at_once(lambda client, number: client.call("post", path)) == {200: 5, 429: 25}
+    assert repeat(lambda client, number: client.call("post", path)) == {200: 5, 429: 25}
     assert len(receiver.received) == 5
 
 
-def test_twenty_five_tests_for_all(at_once: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
+def test_twenty_five_tests_for_all(repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
     client = client_of(alice)
     bodies = [webhook(url=f"{receiver.url}/{number}") for number in range(5)]
     ids = [client.ok("post", PATH, body, status=201)["endpoint"]["id"] for body in bodies]
     for number in range(5):
         client.ok("put", f"{PATH}/{ids[0]}", {"url": f"{receiver.url}/new/{number}"})
-    statuses = at_once(lambda client, number: client.call("post", f"{PATH}/{ids[number % 5]}/test"))
+    statuses = repeat(lambda client, number: client.call("post", f"{PATH}/{ids[number % 5]}/test"))
     assert statuses == {200: 20, 429: 10}
     assert len(receiver.received) == 20
 
 
-def test_twenty_devices(at_once: Callable[..., Counter[int]]) -> None:
-    statuses = at_once(lambda client, number: client.call("post", SUBSCRIBE, body(f"https://push.example/{number}")))
+def test_twenty_devices(repeat: Callable[..., Counter[int]]) -> None:
+    statuses = repeat(lambda client, number: client.call("post", SUBSCRIBE, body(f"https://push.example/{number}")))
     assert statuses == {201: 20, 409: 10}
     assert PushSubscription.unscoped.rows().count() == 20
 
 
-def test_one_device_for_one_endpoint(at_once: Callable[..., Counter[int]]) -> None:
-    assert at_once(lambda client, number: client.call("post", SUBSCRIBE, body())) == {201: AT_ONCE}
+def test_one_device_for_one_endpoint(repeat: Callable[..., Counter[int]]) -> None:
+    assert repeat(lambda client, number: client.call("post", SUBSCRIBE, body())) == {201: AT_ONCE}
     assert PushSubscription.unscoped.rows().count() == 1
 
 
 def test_endpoint_that_two_accounts_subscribe_belongs_to_one(
-    at_once: Callable[..., Counter[int]], mallory: User
+    repeat: Callable[..., Counter[int]], mallory: User
 ) -> None:
     theirs = [client_of(mallory) for _ in range(AT_ONCE)]
 
     def send(client: Client, number: int) -> Any:
         return (client if number % 2 else theirs[number]).call("post", SUBSCRIBE, body())
 
-    assert at_once(send) == {201: AT_ONCE}
+    assert repeat(send) == {201: AT_ONCE}
     assert PushSubscription.unscoped.rows().count() == 1

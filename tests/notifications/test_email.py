@@ -10,7 +10,7 @@ from notifications.channels import channels
 from notifications.channels.email import EMAIL_KEY
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.wording import wording_of
-from tests.builders import prove
+from tests.builders import verify_email
 from tests.client import Client
 from tests.loopback import closed_port, raw_server, silence
 from tests.mailbox import Mailbox
@@ -136,7 +136,7 @@ def test_target_is_the_address_unless_switched_off(api: Client, alice: User, set
     api.ok("put", "/api/notifications/email", {"enabled": True})
     settings.EMAIL_VERIFICATION = "mandatory"
     assert off() == ["email_unverified"]
-    prove(alice)
+    verify_email(alice)
     assert off() == [None]
 
 

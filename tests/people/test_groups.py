@@ -16,7 +16,7 @@ from people.services.person_writer import update_person
 from people.signals import people_changed
 from tests.builders import make_person
 from tests.client import Client
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 
 pytestmark = pytest.mark.django_db
 
@@ -269,6 +269,6 @@ def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_groups_of_one_name_at_once_one_is_made(alice: User) -> None:
-    statuses = requests_at_once(alice, 6, lambda client, _: client.call("post", "/api/groups", {"name": "Friends"}))
+    statuses = repeat_concurrently(alice, 6, lambda client, _: client.call("post", "/api/groups", {"name": "Friends"}))
     assert statuses == {201: 1, 400: 5}
     assert Group.unscoped.count() == 1

@@ -1,6 +1,5 @@
 """Requests for the same pair at the same moment: one wins, the others are told 400, nothing is half done."""
 
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from accounts.models import User
 from relationships.models import Relationship
 from tests.client import Client
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 from tests.relationships.invariants import check_invariants
 from tests.relationships.steps import make_pair, relate, relationships, type_ids
 
@@ -22,7 +21,7 @@ def test_a_pair_is_made_once(api: Client, alice: User, name: str, back: str) -> 
     types = type_ids(api)
     there = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), "relationshipTypeId": types.get(name)}
     again = {"personId": str(bob.pk), "relatedPersonId": str(ada.pk), "relationshipTypeId": types.get(back)}
-    statuses = requests_at_once(
+    statuses = repeat_concurrently(
         alice, AT_ONCE, lambda client, number: client.call("POST", "/api/relationships", [there, again][number % 2])
     )
     assert statuses == {200: 1, 400: AT_ONCE - 1}
@@ -36,7 +35,7 @@ def test_a_pair_is_restored_or_made_anew_but_not_both(api: Client, alice: User) 
     api.ok("DELETE", path)
     body = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}
     calls: list[tuple[str, str, Any]] = [("POST", f"{path}/restore", None), ("POST", "/api/relationships", body)]
-    statuses = requests_at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
+    statuses = repeat_concurrently(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
     assert statuses == {200: 1, 400: AT_ONCE - 1}
     assert len(relationships(api)) == 2
     check_invariants(alice)
@@ -52,7 +51,7 @@ def test_changes_of_both_rows_leave_a_pair_that_matches(api: Client, alice: User
         body = {"relationshipTypeId": kinds[number % 4], "notes": str(number)}
         return client.call("PUT", f"/api/relationships/{ends[number % 2]}", body)
 
-    assert requests_at_once(alice, AT_ONCE, change) == {200: AT_ONCE}
+    assert repeat_concurrently(alice, AT_ONCE, change) == {200: AT_ONCE}
     check_invariants(alice)
 
 
@@ -64,7 +63,7 @@ def test_a_type_is_used_or_deleted_but_not_both(api: Client, alice: User) -> Non
         ("POST", "/api/relationships", body),
         ("DELETE", f"/api/relationship-types/{types['CHILD']}", None),
     ]
-    statuses = requests_at_once(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
+    statuses = repeat_concurrently(alice, AT_ONCE, lambda client, number: client.call(*calls[number % 2]))
     assert statuses[200] == 1
     assert set(statuses) <= {200, 400, 404}
     check_invariants(alice)
@@ -72,9 +71,8 @@ def test_a_type_is_used_or_deleted_but_not_both(api: Client, alice: User) -> Non
 
 def test_deletion_and_removal_are_each_done_once(api: Client, alice: User) -> None:
     path = f"/api/relationships/{relate(api, *make_pair(alice))['id']}"
-    assert requests_at_once(alice, AT_ONCE, lambda client, _: client.call("DELETE", path)) == {200: 1, 404: AT_ONCE - 1}
-    statuses: Counter[int] = requests_at_once(
-        alice, AT_ONCE, lambda client, _: client.call("DELETE", f"{path}/permanent")
-    )
+    statuses = repeat_concurrently(alice, AT_ONCE, lambda client, _: client.call("DELETE", path))
+    assert statuses == {200: 1, 404: AT_ONCE - 1}
+    statuses = repeat_concurrently(alice, AT_ONCE, lambda client, _: client.call("DELETE", f"{path}/permanent"))
     assert statuses == {200: 1, 404: AT_ONCE - 1}
     assert not Relationship.unscoped.exists()

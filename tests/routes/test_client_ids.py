@@ -13,7 +13,7 @@ from accounts.models import User
 from contacts_project.kernel.api.ids import new_id
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 
 PATHS = [
     "/api/people",
@@ -115,5 +115,5 @@ def test_one_id_in_two_tables_of_two_accounts_at_once_is_made_once(transactional
     for _ in range(5):
         key = str(uuid4())
         calls = [partial(create, owner, path, key) for owner in owners for path in ("/api/people", "/api/groups")]
-        statuses = [answer.status_code for answer in at_once(*calls)]
+        statuses = [answer.status_code for answer in run_concurrently(*calls)]
         assert sorted(statuses) == [201, 409, 409, 409]

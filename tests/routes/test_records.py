@@ -13,7 +13,7 @@ from accounts.models import User
 from tests.accounts.feed.reader import Copy
 from tests.builders import make_user
 from tests.client import Client, client_of
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
 from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
 from tests.routes.table import ROUTES
@@ -341,7 +341,7 @@ def test_of_twins_with_one_tag_one_is_written(written: RouteData) -> None:
         etag = read(written, kind)["ETag"]
         bodies = [{**kind.body, key: f"Twin {number}"} for number in range(4) for key in [next(iter(kind.other))]]
         send = partial(_put, path, bodies, etag)
-        assert requests_at_once(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}, kind
+        assert repeat_concurrently(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}, kind
         # On a sole thread the revision is read once, and nobody has written since.
         etag = client_of(written.owner).call("GET", path)["ETag"]
         assert client_of(written.owner).call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200, kind

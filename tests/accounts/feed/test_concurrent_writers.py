@@ -12,7 +12,7 @@ from tests.accounts.feed.reader import Copy, held
 from tests.accounts.feed.test_changes import lively
 from tests.builders import make_person
 from tests.client import Client, client_of
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WRITES = 12
@@ -61,11 +61,11 @@ def test_a_copy_ends_as_the_account_is(alice: User) -> None:
 
     def write_all() -> None:
         try:
-            at_once(*(partial(write, alice, seed) for seed in range(4)))
+            run_concurrently(*(partial(write, alice, seed) for seed in range(4)))
         finally:
             done.set()
 
-    at_once(write_all, *(partial(read, copy) for copy in copies))
+    run_concurrently(write_all, *(partial(read, copy) for copy in copies))
     account = held(client_of(alice))
     for copy in copies:
         copy.catch_up()
@@ -99,6 +99,6 @@ def test_a_number_is_seen_only_after_all_before_it(alice: User) -> None:
         while not other.is_set():
             read.append([change["record"]["name"] for change in copy.catch_up()])
 
-    at_once(write_slowly, write_next, poll)
+    run_concurrently(write_slowly, write_next, poll)
     read.append([change["record"]["name"] for change in copy.catch_up()])
     assert [name for names in read for name in names] == ["First", "Second"]

@@ -13,7 +13,7 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services.sender import SendResult, send_delivery
-from tests.builders import PASSWORD, make_user, prove
+from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
 from tests.contacts_project.admin.scene import make_destination
 from tests.contacts_project.operation.rows import make_delivery
@@ -95,7 +95,7 @@ def test_sign_in_is_unlocked_wherever_it_was_tried(operator: Client, alice: User
 
 
 def test_verification_is_sent_again_unless_it_is_done(operator: Client, alice: User, mallory: User) -> None:
-    prove(mallory)
+    verify_email(mallory)
     AccountMail.objects.all().delete()
     html = act(operator, USERS, "resend_verification", alice, mallory)
     assert "The address has been verified." in html

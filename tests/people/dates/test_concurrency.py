@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from people.models import ImportantDate, Person
 from tests.client import client_of
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 50
@@ -26,7 +26,7 @@ def test_reminders_of_the_plan(alice: User, ada: Person, settings: Any) -> None:
             return client.call("put", f"/api/people/{ada.pk}", {"contactReminderEnabled": True})
         return client.call("post", path, reminding)
 
-    statuses = requests_at_once(alice, AT_ONCE, send)
+    statuses = repeat_concurrently(alice, AT_ONCE, send)
     assert set(statuses) <= {200, 400, 403}
     ada.refresh_from_db()
     reminders = ImportantDate.unscoped.filter(reminder_enabled=True).count() + ada.contact_reminder_enabled
@@ -42,5 +42,5 @@ def test_one_date_of_a_type(alice: User, ada: Person) -> None:
     def send(client: Any, number: int) -> Any:
         return client.call("post", path, body) if number % 2 else client.call("post", f"{path}/{first}/restore")
 
-    assert requests_at_once(alice, AT_ONCE, send) == {200: 1, 400: 49}
+    assert repeat_concurrently(alice, AT_ONCE, send) == {200: 1, 400: 49}
     assert ImportantDate.unscoped.filter(deleted_at=None).count() == 1

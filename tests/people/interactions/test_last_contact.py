@@ -16,7 +16,7 @@ from people.services.last_contact import apply_due_interactions
 from tests.accounts.test_transfer import exported, plain
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
-from tests.concurrency import at_once
+from tests.concurrency import run_concurrently
 from tests.people.interactions.steps import last_contact, note
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
@@ -212,7 +212,7 @@ def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
 def test_writers_at_once_leave_the_latest(alice: User) -> None:
     ada = make_person(alice)
     days = [f"2026-02-{day:02}T12:00:00Z" for day in range(10, 18)]
-    rows = at_once(*(partial(_note_and_delete, alice, ada, day) for day in days))
+    rows = run_concurrently(*(partial(_note_and_delete, alice, ada, day) for day in days))
     left = max(row["at"] for row in rows if row)
     assert last_contact(client_of(alice), ada) == left[:10]
     assert Interaction.objects.owned_by(alice).active().count() == sum(bool(row) for row in rows)

@@ -9,7 +9,7 @@ import pytest
 from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
-from tests.concurrency import statuses_at_once
+from tests.concurrency import send_concurrently
 from tests.people.merging.steps import add, everything, merge
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,21 +27,21 @@ def deleting(person: str) -> Send:
 
 def test_one_of_many_equal_merges_wins(api: Client, alice: User) -> None:
     primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}])
-    assert Counter(statuses_at_once(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
+    assert Counter(send_concurrently(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
 def test_of_two_merges_into_each_other_one_wins(api: Client, alice: User) -> None:
     one, other = add(api, "Ada"), add(api, "Ada")
-    assert Counter(statuses_at_once(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
+    assert Counter(send_concurrently(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
 def test_a_merge_against_a_deletion_leaves_no_half(api: Client, alice: User) -> None:
     for _ in range(4):
         primary, secondary = add(api, "Ada"), add(api, "Ada", notes="x")
-        merged, deleted = statuses_at_once(
+        merged, deleted = send_concurrently(
             alice,
             merging(primary, secondary),
             deleting(secondary),
@@ -56,5 +56,5 @@ def test_an_undo_is_done_once(api: Client, alice: User) -> None:
     primary, secondary = add(api, "Ada"), add(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
     before = everything(api)
     path = f"/api/people/merge/{merge(api, primary, secondary)['mergeId']}/undo"
-    assert Counter(statuses_at_once(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}
+    assert Counter(send_concurrently(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}
     assert everything(api) == before

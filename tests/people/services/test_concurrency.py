@@ -8,7 +8,7 @@ from accounts.models import User
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import client_of
-from tests.concurrency import requests_at_once
+from tests.concurrency import repeat_concurrently
 
 LIMITS = {"FREE": {"people": 5, "reminders": 2}}
 
@@ -20,7 +20,7 @@ def owner(transactional_db: None, settings: Any) -> User:
 
 
 def test_the_limit_of_people_holds(owner: User) -> None:
-    statuses = requests_at_once(owner, 12, lambda client, n: client.call("post", "/api/people", {"name": f"P{n}"}))
+    statuses = repeat_concurrently(owner, 12, lambda client, n: client.call("post", "/api/people", {"name": f"P{n}"}))
     assert statuses == {201: 5, 403: 7}
     assert Person.objects.owned_by(owner).active().count() == 5
 
@@ -32,7 +32,7 @@ def test_restoring_counts_like_creating(owner: User) -> None:
         client.ok("delete", f"/api/people/{person}")
     for number in range(3):
         make_person(owner, name=f"Q{number}")
-    statuses = requests_at_once(owner, 4, lambda client, n: client.call("post", f"/api/people/{gone[n]}/restore"))
+    statuses = repeat_concurrently(owner, 4, lambda client, n: client.call("post", f"/api/people/{gone[n]}/restore"))
     assert statuses == {200: 2, 403: 2}
     answer = client.call("post", "/api/people", {"name": "One more"}).json()
     assert answer["code"] == "plan_limit"
@@ -43,13 +43,13 @@ def test_restoring_the_same_person_twice_works_once(owner: User) -> None:
     client = client_of(owner)
     person = client.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
     client.ok("delete", f"/api/people/{person}")
-    statuses = requests_at_once(owner, 4, lambda client, n: client.call("post", f"/api/people/{person}/restore"))
+    statuses = repeat_concurrently(owner, 4, lambda client, n: client.call("post", f"/api/people/{person}/restore"))
     assert statuses == {200: 1, 400: 3}
 
 
 def test_contact_reminders_count_as_reminders(owner: User) -> None:
     body = {"name": "Ada", "contactReminderEnabled": True}
-    statuses = requests_at_once(owner, 4, lambda client, n: client.call("post", "/api/people", body))
+    statuses = repeat_concurrently(owner, 4, lambda client, n: client.call("post", "/api/people", body))
     assert statuses == {201: 2, 403: 2}
     client = client_of(owner)
     plain = client.ok("post", "/api/people", {"name": "Eve"}, status=201)["person"]["id"]
@@ -61,7 +61,7 @@ def test_contact_reminders_count_as_reminders(owner: User) -> None:
 def test_updates_of_one_person_do_not_lose_each_other(owner: User) -> None:
     person = client_of(owner).ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
     fields = ["surname", "middleName", "nickname", "prefix", "suffix", "gender", "organization", "jobTitle"]
-    statuses = requests_at_once(
+    statuses = repeat_concurrently(
         owner, len(fields), lambda client, n: client.call("put", f"/api/people/{person}", {fields[n]: "x"})
     )
     assert statuses == {200: len(fields)}
@@ -71,5 +71,5 @@ def test_updates_of_one_person_do_not_lose_each_other(owner: User) -> None:
 
 def test_without_saas_mode_there_is_no_limit(owner: User, settings: Any) -> None:
     settings.SAAS_MODE = False
-    statuses = requests_at_once(owner, 8, lambda client, n: client.call("post", "/api/people", {"name": f"P{n}"}))
+    statuses = repeat_concurrently(owner, 8, lambda client, n: client.call("post", "/api/people", {"name": f"P{n}"}))
     assert statuses == {201: 8}
