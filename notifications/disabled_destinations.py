@@ -1,43 +1,53 @@
 """Mails to owners about destinations that were switched off for failing."""
 
+import datetime as dt
 import logging
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from notifications.models import Destination
+from notifications.notices.message_ids import format_message_id
 
 log = logging.getLogger(__name__)
 
+# No other process sends the mail meanwhile. If this one is killed, the mail may have been sent; it is sent again.
+_LEASE = dt.timedelta(minutes=5)
+
 
 def send_disabled_notices() -> int:
-    """Send every mail that is due; returns how many. Safe to run twice, since each row is claimed first.
+    """Send every mail that is due and not leased; returns how many. Running twice sends each once.
 
-    If the mail server does not accept a mail, it stays due for the next run.
+    A mail that the mail server does not accept, or whose process is killed, stays due for the next run.
     """
-    due = Destination.unscoped.rows().filter(disable_notice_due=True).select_related("owner")
+    due = Destination.unscoped.rows().filter(disable_notice_due=True).free(timezone.now()).select_related("owner")
     return sum(_notify_owner(destination) for destination in due)
 
 
 def _notify_owner(destination: Destination) -> bool:
+    """Send the mail if it is still due and no other process sends it; returns whether it was sent."""
     row = Destination.objects.owned_by(destination.owner).filter(pk=destination.pk)
+    claim = row.filter(disable_notice_due=True).acquire(_LEASE, clock=timezone.now())
+    if claim is None:
+        return False
+    ours = row.held_by(claim)
     try:
-        # A write, not a quiet update: by its revision, clients see the destination in the change feed.
+        # record_outcome switches off quietly. From here on clients see it in the change feed, and do not have to wait
+        # for the mail server.
         with account_write(destination.owner):
-            # Claimed before the mail is sent: if the process dies in between, the owner gets no mail rather than two.
-            if not row.filter(disable_notice_due=True).update(disable_notice_due=False):
-                return False
+            ours.mark_changed()
+        message_of(destination).send()
     except AccountGoneError:
         return False
-    try:
-        message_of(destination).send()
-    except OSError:  # includes SMTPException
+    except Exception:  # noqa: BLE001 - one mail that cannot be sent must not block the others, nor the due scan
         log.warning("the mail about a disabled destination was not taken", extra={"destination": str(destination.pk)})
-        row.update_quietly(disable_notice_due=True)
+        ours.release()
         return False
+    # Cleared only now: until this commits, a process that dies leaves the mail due.
+    ours.release(disable_notice_due=False)
     return True
 
 
@@ -57,5 +67,9 @@ def message_of(destination: Destination) -> EmailMessage:
             % values,
             _("Nothing more is sent there until you switch it on again: %(url)s") % values,
         ]
-    headers = {"Auto-Submitted": "auto-generated"}
+    headers = {
+        # The same in every attempt, and another one when the destination is switched off again.
+        "Message-ID": format_message_id(f"{destination.pk}.{destination.auto_disabled_at:%Y%m%d%H%M%S%f}"),
+        "Auto-Submitted": "auto-generated",
+    }
     return EmailMessage(subject, "\n\n".join(paragraphs) + "\n", None, [owner.recovery_email], headers=headers)

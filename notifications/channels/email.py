@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from email.policy import Compat32
-from email.utils import parseaddr
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
 from contacts_project.kernel.outbound.failures import classify
 from notifications.channels.interface import REMINDERS, Channel, Target
+from notifications.notices.message_ids import format_message_id
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from notifications.notices.wording import wording_of
@@ -114,10 +114,8 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
         context = {"wording": wording, "unsubscribe_url": link, "language": owner.language, "subject": subject.value}
         text = render_to_string("email/notice.txt", context)
         html = render_to_string("email/notice.html", context)
-    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     headers = {
-        # The same in every attempt, so that a mailbox can recognise a duplicate.
-        "Message-ID": f"<{notice.id}@{domain}>",
+        "Message-ID": format_message_id(notice.id),
         "List-Unsubscribe": f"<{link}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",

@@ -60,8 +60,8 @@ class EndpointChannel(Channel):
             return
         counts = not outcome.is_internal and outcome.code != Code.HTTP_429
         destination.record_failure(outcome.code or Code.UNKNOWN, now, counts=counts, is_gone=outcome.is_gone)
-        # Quietly: otherwise every notice would raise the account's revision. Clients see that the destination was
-        # switched off by the write that sends the mail about it (notifications.disabled_destinations).
+        # Quietly: otherwise every notice would raise the account's revision. A destination that was switched off is
+        # marked as changed just before the mail about it is sent (notifications.disabled_destinations).
         rows.filter(pk=destination.pk).update_quietly(
             **{column: getattr(destination, column) for column in Destination.OUTCOME_COLUMNS}
         )

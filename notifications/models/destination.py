@@ -8,6 +8,7 @@ from django.db import models
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
 from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.leases import RELEASED_VALUES, Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import FeedModel, FeedQuerySet, OwnedManager, UnscopedManager
 
 MAX_URL_LENGTH = 500
@@ -23,12 +24,14 @@ class DestinationType(models.TextChoices):
     WEBHOOK = "WEBHOOK"
 
 
-class DestinationQuerySet(FeedQuerySet["Destination"]):
+class DestinationQuerySet(LeaseQuerySet["Destination"], FeedQuerySet["Destination"]):  # type: ignore[override]  # as_manager
+    """Destinations, with the leases for the mails about those that were switched off."""
+
     def of_type(self, type_: DestinationType) -> "DestinationQuerySet":
         return self.filter(type=type_)
 
 
-class Destination(FeedModel):
+class Destination(Leased, FeedModel):
     """One URL of one account.
 
     - `secret` is the ntfy access token or the webhook's signing secret. An imported webhook has none until its owner
@@ -36,7 +39,8 @@ class Destination(FeedModel):
     - `old_secret` is the previous signing secret. It signs too until `old_secret_until`.
     - `server_url` is the root URL of the ntfy server, found when the topic URL was set.
     - `url_key` is the normalised URL, unique per account.
-    - `disable_notice_due`: the destination was switched off for failing, and the mail about it is still to be sent.
+    - `disable_notice_due`: the destination was switched off for failing, and the mail about it is still to be sent. The
+      lease is held by the process that sends it.
     """
 
     type = models.CharField(max_length=10, choices=DestinationType.choices)
@@ -56,6 +60,7 @@ class Destination(FeedModel):
     disable_notice_due = models.BooleanField(default=False)
 
     FEED_TYPE = "destination"
+    QUIET_COLUMNS = frozenset({"disable_notice_due", *RELEASED_VALUES})
     # The columns that the outcome of a delivery may change.
     OUTCOME_COLUMNS = (
         "consecutive_failures",
@@ -120,6 +125,10 @@ class Destination(FeedModel):
         self.enabled = True
         self.consecutive_failures = 0
         self.auto_disabled_at, self.disable_notice_due = None, False
+        # A mail that is being sent is about the failures before. Without its lease, its sender cannot clear the mark of
+        # a later switching off.
+        for name, value in RELEASED_VALUES.items():
+            setattr(self, name, value)
 
     def record_failure(self, code: str, now: dt.datetime, *, counts: bool, is_gone: bool) -> None:
         """Note a failed delivery. Switches off after FAILURES_TO_DISABLE in a row, or if the destination is gone."""

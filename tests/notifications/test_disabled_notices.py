@@ -1,0 +1,252 @@
+"""The mail about a destination that was switched off: sent once, whatever is killed, runs twice, or fails."""
+
+import datetime as dt
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from threading import Event
+from typing import Any, NoReturn
+
+import pytest
+from django.core.mail import EmailMessage
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.outbound import Code
+from contacts_project.kernel.processes import this_process
+from notifications import tasks
+from notifications.channels import channels
+from notifications.channels.interface import Outcome
+from notifications.disabled_destinations import send_disabled_notices
+from notifications.models import Destination
+from notifications.models.heartbeat import last_beat
+from tests.client import client_of
+from tests.loaded import run_command
+from tests.loopback import raw_server, silence
+from tests.mailbox import Mailbox
+from tests.notifications.test_destinations import PATH
+from tests.workers import start_copy
+
+GONE = Outcome(code=Code.HTTP_4XX, is_final=True, is_gone=True)
+DEAD_PROCESS = this_process() + "0"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class KilledError(BaseException):
+    """Stands for kill -9: no handler of the code under test catches it."""
+
+
+@pytest.fixture
+def off(alice: User) -> Destination:
+    """A destination that was just switched off, whose mail is due."""
+    return switched_off(alice, "hook")
+
+
+def switched_off(owner: User, label: str) -> Destination:
+    row = Destination(owner=owner, type="WEBHOOK", label=label, secret="whsec_" + "A" * 44, enabled=False)
+    row.set_url(f"https://127.0.0.1/{label}", "")
+    row.auto_disabled_at, row.disable_notice_due, row.last_failure_code = timezone.now(), True, "timeout"
+    row.save()
+    return row
+
+
+def bury() -> None:
+    """Let the rows that this process holds be those of a process that was killed."""
+    Destination.unscoped.rows().filter(claim__isnull=False).update_quietly(holder=DEAD_PROCESS)
+
+
+def run_while_sending(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], *, after: bool = False) -> None:
+    """Call a function once, before or after the mail server takes the next mail."""
+    send = EmailMessage.send
+
+    def interrupted(message: EmailMessage, *args: Any) -> int:
+        monkeypatch.setattr(EmailMessage, "send", send)
+        if not after:
+            call()
+        sent = int(message.send(*args))
+        if after:
+            call()
+        return sent
+
+    monkeypatch.setattr(EmailMessage, "send", interrupted)
+
+
+def kill() -> NoReturn:
+    raise KilledError
+
+
+def test_process_killed_while_the_mail_server_is_slow_loses_nothing(
+    off: Destination, mailbox: Mailbox, tmp_path: Path
+) -> None:
+    connected = Event()
+
+    def hold(connection: socket.socket) -> None:
+        connected.set()
+        silence(connection)
+
+    with raw_server(hold) as port:
+        run = start_copy(run_command, tmp_path / "log", {"EMAIL_URL": f"smtp://127.0.0.1:{port}"}, "deliver_reminders")
+        assert connected.wait(60), (tmp_path / "log").read_text()
+        assert send_disabled_notices() == 0, "while the other process lives, it is its mail"
+        run.kill()
+        run.join()
+    assert send_disabled_notices() == 1
+    assert send_disabled_notices() == 0
+    assert len(mailbox.messages) == 1
+
+
+def run_killed_at(fatal: int) -> bool:
+    """Run, and be killed before the statement of this number; False if there were fewer."""
+    numbers = count(1)
+
+    def check(execute: Any, *statement: Any) -> Any:
+        return kill() if next(numbers) == fatal else execute(*statement)
+
+    with connection.execute_wrapper(check), suppress(KilledError):
+        send_disabled_notices()
+        return False
+    return True
+
+
+def test_kill_before_any_statement_sends_it_once_and_after_the_mail_again_as_the_same(
+    off: Destination, mailbox: Mailbox
+) -> None:
+    sent_before = []
+    for fatal in count(1):
+        Destination.unscoped.rows().update_quietly(disable_notice_due=True)
+        mailbox.messages.clear()
+        if not run_killed_at(fatal):
+            break
+        sent_before.append(len(mailbox.messages))
+        bury()
+        send_disabled_notices()
+        assert send_disabled_notices() == 0
+        # Between the mail server's confirmation and the record of it nobody can know.
+        assert len(mailbox.messages) == 1 + sent_before[-1]
+        assert len({message["Message-ID"] for message in mailbox.messages}) == 1
+    *before_the_mail, last = sent_before
+    assert (set(before_the_mail), last) == ({0}, 1)
+
+
+def test_kill_around_the_mail_repeats_it_with_the_same_id(
+    off: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for after in (False, True):
+        run_while_sending(monkeypatch, kill, after=after)
+        with pytest.raises(KilledError):
+            send_disabled_notices()
+        assert len(mailbox.messages) == after
+        bury()
+    assert send_disabled_notices() == 1
+    assert [message["Message-ID"] for message in mailbox.messages] == [mailbox.last()["Message-ID"]] * 2
+
+
+def test_holder_on_another_machine_has_five_minutes(off: Destination, mailbox: Mailbox) -> None:
+    rows = Destination.objects.owned_by(off.owner)
+    rows.acquire(dt.timedelta(minutes=5), clock=timezone.now())
+    rows.update_quietly(holder="elsewhere:1:1")
+    assert send_disabled_notices() == 0
+    rows.update_quietly(held_until=timezone.now())
+    assert send_disabled_notices() == 1
+
+
+def test_four_processes_at_once_send_one(off: Destination, mailbox: Mailbox, tmp_path: Path) -> None:
+    environment = {"EMAIL_URL": mailbox.url}
+    runs = [start_copy(run_command, tmp_path / "log", environment, "deliver_reminders") for _ in range(4)]
+    for run in runs:
+        run.join(120)
+    assert [run.exitcode for run in runs] == [0] * 4, (tmp_path / "log").read_text()
+    assert len(mailbox.messages) == 1
+
+
+def test_other_threads_leave_it_to_the_one_that_sends(
+    off: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_thread(_: int) -> int:
+        try:
+            return send_disabled_notices()
+        finally:
+            connection.close()
+
+    def in_threads() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            others.extend(pool.map(in_thread, range(2)))
+
+    others: list[int] = []
+    run_while_sending(monkeypatch, in_threads)
+    assert send_disabled_notices() == 1
+    assert others == [0, 0]
+    assert len(mailbox.messages) == 1
+
+
+@pytest.mark.parametrize("error", [OSError("refused"), ValueError("not a header"), UnicodeError("not a domain")])
+def test_mail_that_fails_waits_and_keeps_no_other_waiting(
+    off: Destination, mallory: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    switched_off(mallory, "hers")
+
+    def fail() -> None:
+        raise error
+
+    run_while_sending(monkeypatch, fail)
+    tasks.due_scan()
+    assert last_beat("due_scan") is not None
+    assert len(mailbox.messages) == 1
+    assert send_disabled_notices() == 1
+    assert {message["To"] for message in mailbox.messages} == {"alice@example.org", "mallory@example.org"}
+
+
+def test_server_that_refuses_gets_it_again_until_it_takes_it(off: Destination, mailbox: Mailbox) -> None:
+    mailbox.refuse = "451 later"
+    assert [send_disabled_notices(), send_disabled_notices()] == [0, 0]
+    mailbox.refuse = ""
+    assert [send_disabled_notices(), send_disabled_notices()] == [1, 0]
+    assert len(mailbox.messages) == 1
+
+
+def test_clients_see_that_it_is_off_even_if_the_mail_server_fails(
+    off: Destination, alice: User, mailbox: Mailbox
+) -> None:
+    before = User.objects.get(pk=alice.pk).revision
+    mailbox.refuse = "451 later"
+    assert send_disabled_notices() == 0
+    off.refresh_from_db()
+    assert (off.revision, User.objects.get(pk=alice.pk).revision) == (before + 1, before + 1)
+    assert off.disable_notice_due
+
+
+def test_run_that_finds_it_held_is_no_change(off: Destination, alice: User) -> None:
+    Destination.objects.owned_by(alice).acquire(dt.timedelta(minutes=5), clock=timezone.now())
+    before = User.objects.get(pk=alice.pk).revision
+    assert send_disabled_notices() == 0
+    assert User.objects.get(pk=alice.pk).revision == before
+
+
+def test_switched_on_and_off_again_while_the_mail_is_sent_is_a_mail_of_its_own(
+    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_and_off() -> None:
+        client_of(alice).ok("put", f"{PATH}/{off.pk}", {"enabled": True})
+        # Without the mail that a failure sends on commit: the first one is still being sent.
+        monkeypatch.setattr("notifications.channels.endpoint.send_disabled_notices", lambda: 0)
+        later = timezone.now() + dt.timedelta(hours=1)
+        with transaction.atomic():
+            channels()["webhook"].record_outcome(str(off.pk), GONE, owner=alice, now=later)
+
+    run_while_sending(monkeypatch, on_and_off)
+    assert send_disabled_notices() == 1
+    assert send_disabled_notices() == 1
+    assert len({message["Message-ID"] for message in mailbox.messages}) == 2
+
+
+def test_account_deleted_while_the_mail_is_sent(
+    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_while_sending(monkeypatch, lambda: User.objects.filter(pk=alice.pk).delete())
+    assert send_disabled_notices() == 1
+    assert send_disabled_notices() == 0
