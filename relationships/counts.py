@@ -1,10 +1,10 @@
-"""The count of relationships, kept by the database as people.counts describes."""
+"""The stored count of relationships, which database triggers maintain (see people.counts)."""
 
 from people.counts import Counted
 
 RELATIONSHIPS = "relationships"
 
-# Rows: a pair is two of them.
+# Counts rows, so each relationship twice: it has a row for each direction.
 COUNTED_RELATIONSHIPS = Counted(
     RELATIONSHIPS,
     "relationships_relationship",

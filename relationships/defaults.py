@@ -9,7 +9,7 @@ from people.extensions import RelationshipTypeSpec
 from people.models import RelationshipType
 from people.palette import pick_color
 
-# Name, name of the inverse, labels in the order of settings.LANGUAGES.
+# Name, name of the inverse, labels in the order of CODES, which is that of settings.LANGUAGES.
 DEFAULT_TYPES: Final = (
     ("PARENT", "CHILD", ("Parent", "Padre/Madre", "親", "Forelder", "Elternteil", "Parent")),
     ("CHILD", "PARENT", ("Child", "Hijo/Hija", "子ども", "Barn", "Kind", "Enfant")),
@@ -25,14 +25,15 @@ DEFAULT_TYPES: Final = (
 
 
 def default_type(name: str, language: str) -> RelationshipTypeSpec:
-    """The type by this name and its inverse, as a new account has them."""
-    labels = {key: of[CODES.index(language)] for key, _, of in DEFAULT_TYPES}
-    inverse = next(back for key, back, _ in DEFAULT_TYPES if key == name)
+    """The default type `name` and its inverse, with labels in `language`."""
+    column = CODES.index(language)
+    labels = {key: translations[column] for key, _, translations in DEFAULT_TYPES}
+    inverse = next(inverse for key, inverse, _ in DEFAULT_TYPES if key == name)
     return RelationshipTypeSpec(name, labels[name], "" if inverse == name else inverse, labels[inverse])
 
 
 def create_default_types(user: User) -> None:
-    """Give a new account its types, inside the transaction that makes it."""
+    """Create the types of a new account. Must be called inside the transaction that creates the account."""
     column = CODES.index(user.language)
     ids = {name: new_id() for name, _, _ in DEFAULT_TYPES}
     RelationshipType.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""What relationships add to a person: rows in the answer, connectedThroughId, orphans on deletion."""
+"""What relationships add to people: entries in responses, connectedThroughId, deletion of orphans, merging, imports."""
 
 import datetime as dt
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, Strict
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
-from relationships.api.answers import RelationshipAnswer
+from relationships.api.response_serializers import RelationshipResponseSerializer
 from relationships.models import Relationship
 from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
@@ -32,11 +32,11 @@ class RelationshipsExtension(PersonExtension):
     rows = staticmethod(relationships_json_by_person)
 
     def answer_field(self) -> "Field[Any, Any, Any, Any]":
-        return RelationshipAnswer(many=True, read_only=True)
+        return RelationshipResponseSerializer(many=True, read_only=True)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
-        through = {"source": "connected_through", "required": False, "allow_null": True, "write_only": True}
-        return {"connectedThroughId": OwnedField("people.Person", **through)}
+        options = {"source": "connected_through", "required": False, "allow_null": True, "write_only": True}
+        return {"connectedThroughId": OwnedField("people.Person", **options)}
 
     def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         return {
@@ -47,10 +47,13 @@ class RelationshipsExtension(PersonExtension):
     def check_create(self, data: dict[str, Any]) -> None:
         """With connectedThroughId, relationshipToUserId is the type of the relationship to that person."""
         if through := data.get("connected_through"):
+            # Checked again under the lock: another request may have deleted the person since the body was validated.
             if not Person.objects.owned_by(through.owner_id).active().filter(pk=through.pk).exists():
                 raise FieldError("connectedThroughId", UNKNOWN_ID)
-            data["connected_as"] = kind = data.pop("relationship_to_user", None)
-            if kind and kind.inverse_id is None:
+            # Removed from `data`, so that the new person has no relationship to the user.
+            data["connected_as"] = relationship_type = data.pop("relationship_to_user", None)
+            if relationship_type and relationship_type.inverse_id is None:
+                # `create_relationship` refuses it too, but names the field relationshipTypeId, which this body lacks.
                 raise FieldError("relationshipToUserId", NO_INVERSE)
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:
@@ -68,18 +71,19 @@ class RelationshipsExtension(PersonExtension):
         return orphans_to_delete(owner_id, person_ids, options)
 
     def restored(self, person: Person, now: dt.datetime) -> None:
-        """What the person is to the user comes back with the person."""
+        # An active person must not have a type that is in the trash.
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        theirs = Q(person__in=person_ids) | Q(related_person__in=person_ids)
-        Relationship.objects.owned_by(owner_id).active().filter(theirs).mark_changed()
+        either_end = Q(person__in=person_ids) | Q(related_person__in=person_ids)
+        Relationship.objects.owned_by(owner_id).active().filter(either_end).mark_changed()
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
 
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
-        parts = image if isinstance(image, dict) else {"rows": image, "answers": []}  # of older versions
+        # Merges by versions without answered suggestions stored the list of rows alone, and can still be undone.
+        parts = image if isinstance(image, dict) else {"rows": image, "answers": []}
         return_to_secondary(primary, secondary, parts["rows"])
         remove_answered_suggestions(primary.owner_id, parts["answers"])
 
@@ -105,5 +109,5 @@ class RelationshipsExtension(PersonExtension):
             .active()
             .filter(Q(pk__in=relationship_ids) | Q(inverse__in=relationship_ids))
         )
-        mine = [key for key, revision in rows.values_list("pk", "revision") if revision in own_revisions]
-        rows.filter(pk__in=mine).update(deleted_at=now, updated_at=now)
+        unedited = [key for key, revision in rows.values_list("pk", "revision") if revision in own_revisions]
+        rows.filter(pk__in=unedited).update(deleted_at=now, updated_at=now)

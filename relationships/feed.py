@@ -11,13 +11,13 @@ from relationships.projection import load_relationships, serialize_type_with_rev
 
 
 def register_feed() -> None:
-    """Once, when all models are loaded."""
+    """Register both kinds. Must be called once, when all models are loaded."""
     register_feed_kind(
-        FeedKind(RelationshipType, 20, _types),
+        FeedKind(RelationshipType, 20, _load_types),
         FeedKind(Relationship, 60, load_relationships),
     )
 
 
-def _types(owner: User, ids: Collection[UUID]) -> Answers:
+def _load_types(owner: User, ids: Collection[UUID]) -> Answers:
     rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
     return {row.pk: serialize_type_with_revision(row) for row in rows}

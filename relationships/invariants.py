@@ -1,4 +1,4 @@
-"""What must hold of relationships: what the database's constraints cannot say about two rows at once."""
+"""Invariants of relationships and their types that involve two rows, so that no constraint can enforce them."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,15 @@ from relationships.models import Relationship
 
 @invariant("relationships do not match their inverse")
 def find_broken_pairs() -> Iterator[object]:
-    """Rows that do not say the same as the row that they name, or that are their own."""
+    """Rows that contradict their inverse row, or that are their own inverse."""
     both_are_untyped = Q(relationship_type=None, inverse__relationship_type=None)
     types_match = both_are_untyped | Q(relationship_type__inverse=F("inverse__relationship_type"))
-    same_state = Q(deleted_at=F("inverse__deleted_at")) | Q(deleted_at=None, inverse__deleted_at=None)
+    # Each comparison needs a second branch for NULL, which equals nothing in SQL.
+    same_deletion = Q(deleted_at=F("inverse__deleted_at")) | Q(deleted_at=None, inverse__deleted_at=None)
     same_notes = Q(notes=F("inverse__notes")) | Q(notes=None, inverse__notes=None)
-    whole = Relationship.unscoped.rows().filter(
+    valid = Relationship.unscoped.rows().filter(
         types_match,
-        same_state,
+        same_deletion,
         same_notes,
         ~Q(inverse=F("pk")),
         inverse__inverse=F("pk"),
@@ -27,13 +28,13 @@ def find_broken_pairs() -> Iterator[object]:
         related_person=F("inverse__person"),
         pk=OuterRef("pk"),
     )
-    return ids_of(Relationship.unscoped.rows().filter(~Exists(whole)))
+    return ids_of(Relationship.unscoped.rows().filter(~Exists(valid)))
 
 
 @invariant("relationship types do not match their inverse")
 def find_broken_types() -> Iterator[object]:
-    whole = RelationshipType.unscoped.rows().filter(Q(inverse=None) | Q(inverse__inverse=F("pk")), pk=OuterRef("pk"))
-    return ids_of(RelationshipType.unscoped.rows().filter(~Exists(whole)))
+    valid = RelationshipType.unscoped.rows().filter(Q(inverse=None) | Q(inverse__inverse=F("pk")), pk=OuterRef("pk"))
+    return ids_of(RelationshipType.unscoped.rows().filter(~Exists(valid)))
 
 
 @invariant("active relationships have a type that is deleted or has no inverse")

@@ -1,4 +1,4 @@
-"""What this app adds to the apps below it."""
+"""Registers what this app adds to the apps below it."""
 
 from accounts.lifecycle import on_account_created
 from people.counts import register_counted
@@ -12,7 +12,7 @@ from relationships.trash import register_trash
 
 
 def wire() -> None:
-    """Register everything; once, when all models are loaded."""
+    """Must be called once, when all models are loaded."""
     on_account_created(create_default_types)
     register_counted(COUNTED_RELATIONSHIPS)
     register_extension(RelationshipsExtension())

@@ -1,4 +1,4 @@
-"""Relationship types and relationships in the document of an account (accounts.transfer)."""
+"""Relationship types, relationships and answered suggestions in the export and import of an account."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,22 +15,22 @@ from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, S
 from contacts_project.kernel.api.ids import new_id
 from people.models import Person, RelationshipType
 from people.related.cards import MAX_NAME
-from relationships.api.serializers import TypeName
+from relationships.api.serializers import TypeNameField
 from relationships.defaults import DEFAULT_TYPES
 from relationships.models import AnsweredSuggestion, Relationship
 from relationships.services.type_names import NAME_LENGTH
 from relationships.services.types import restore_deleted_types
 
 
-class TypeShape(Times):
-    name = TypeName(max_length=NAME_LENGTH)
+class RelationshipTypeShape(Times):
+    name = TypeNameField(max_length=NAME_LENGTH)
     label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
     color = ColorField()
     inverseId = StrictCharField(max_length=36, required=False, allow_null=True)
 
 
-class TypeSection(Section):
-    """Found again by id, else by name among the active ones. What has an inverse comes with it, or not at all."""
+class RelationshipTypeSection(Section):
+    """An existing type is found by id, else by name among the active ones. A type and its inverse are one unit."""
 
     name, order, models = "relationshipTypes", 40, (RelationshipType,)
 
@@ -46,31 +46,34 @@ class TypeSection(Section):
                 "deletedAt": row.deleted_at,
             }
 
-    def shape(self) -> TypeShape:
-        return TypeShape()
+    def shape(self) -> RelationshipTypeShape:
+        return RelationshipTypeShape()
 
     def units(self, records: list[Any]) -> Iterator[list[int]]:
-        """Each with its inverse."""
-        places = {record.get("id"): place for place, record in enumerate(records) if isinstance(record, dict)}
-        taken: set[int] = set()
-        for place, record in enumerate(records):
-            inverse = places.get(str(record.get("inverseId"))) if isinstance(record, dict) else None
-            unit = [one for one in dict.fromkeys([place, inverse]) if one is not None and one not in taken]
-            taken.update(unit)
+        """Each record with its inverse."""
+        # Called before the records are validated: they may be no objects, and name each other inconsistently.
+        indexes = {record.get("id"): index for index, record in enumerate(records) if isinstance(record, dict)}
+        assigned: set[int] = set()
+        for index, record in enumerate(records):
+            inverse = indexes.get(str(record.get("inverseId"))) if isinstance(record, dict) else None
+            # The keys of a dictionary: a symmetric type is its own inverse, and must be in the unit once.
+            unit = [one for one in dict.fromkeys([index, inverse]) if one is not None and one not in assigned]
+            assigned.update(unit)
             if unit:
                 yield unit
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(RelationshipType, items)
-        present = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
-        if _replaces_default_types(run, ids):
-            present = present.none()
+        existing = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
+        if _replace_default_types(run, ids):
+            existing = existing.none()
         names = [item.data["name"] for item in items]
-        named = run.index(self.name, {row.name: row for row in present.active().filter(name__in=names)})
-        by_id = present.in_bulk(list(ids.found.values()))
-        rows = _TypeRows(ids, {source: by_id[key] for source, key in ids.found.items()}, named)
+        by_name = run.index(self.name, {row.name: row for row in existing.active().filter(name__in=names)})
+        by_id = existing.in_bulk(list(ids.found.values()))
+        batch = _TypeBatch(ids, {source: by_id[key] for source, key in ids.found.items()}, by_name)
         by_source = {str(item.source_id): item for item in items}
         for item in items:
+            # Imported already, as the inverse of an earlier record.
             if item.status:
                 continue
             inverse_id = item.data.get("inverseId")
@@ -80,76 +83,82 @@ class TypeSection(Section):
             ):
                 run.failed(item, "Its inverse did not come in, or does not name it as its own.")
             else:
-                _write_ends(run, item, inverse, rows)
-        run.insert(RelationshipType, rows.new)
+                _import_with_inverse(run, item, inverse, batch)
+        run.insert(RelationshipType, batch.to_create)
         if not run.dry:
-            RelationshipType.unscoped.bulk_update(rows.joined, ["inverse"])
+            RelationshipType.unscoped.bulk_update(batch.to_update, ["inverse"])
 
 
 @dataclass
-class _TypeRows:
-    """The types of the account, by the record's id and by name, and what the import makes of them."""
+class _TypeBatch:
+    """Existing types by the id of their record and by name, and the rows that a batch of records creates or updates."""
 
     ids: Ids
-    known: dict[UUID, RelationshipType]
-    named: dict[str, RelationshipType]
-    new: list[RelationshipType] = field(default_factory=list)
-    joined: list[RelationshipType] = field(default_factory=list)
+    by_source_id: dict[UUID, RelationshipType]
+    by_name: dict[str, RelationshipType]
+    to_create: list[RelationshipType] = field(default_factory=list)
+    to_update: list[RelationshipType] = field(default_factory=list)
 
-    def find(self, end: Item) -> RelationshipType | None:
-        by_name = None if end.data.get("deleted_at") else self.named.get(end.data["name"])
-        return self.known.get(end.source_id) or by_name
+    def find_existing(self, item: Item) -> RelationshipType | None:
+        # Names are unique among active types only, so a record from the trash is not matched by name.
+        by_name = None if item.data.get("deleted_at") else self.by_name.get(item.data["name"])
+        return self.by_source_id.get(item.source_id) or by_name
 
 
-def _write_ends(run: ImportRun, item: Item, inverse: Item | None, rows: _TypeRows) -> None:
-    """One type with its inverse, or one that is its own or has none (None)."""
+def _import_with_inverse(run: ImportRun, item: Item, inverse: Item | None, batch: _TypeBatch) -> None:
+    """Import a type and its inverse: another record, the same one (symmetric), or None.
+
+    An existing type keeps the inverse that it has; one without gets the inverse of the document.
+    """
     ends = [item] if inverse is None or inverse is item else [item, inverse]
-    found = [rows.find(end) for end in ends]
-    for end, other, row in zip(ends, reversed(ends), found, strict=True):
+    existing = [batch.find_existing(end) for end in ends]
+    for end, other, row in zip(ends, reversed(ends), existing, strict=True):
         if row and (row.inverse or inverse is None):
             run.skipped(end, row.pk, ref=row)
+            # Records that refer to the other end get the inverse of the existing type.
             if row.inverse and other is not end:
                 run.skipped(other, row.inverse.pk, ref=row.inverse)
             return
-    there = [row or _row(run, end, rows) for end, row in zip(ends, found, strict=True)]
-    for end, row, partner, was_there in zip(ends, there, reversed(there), found, strict=True):
+    rows = [row or _build_type(run, end, batch) for end, row in zip(ends, existing, strict=True)]
+    for end, row, partner, was_existing in zip(ends, rows, reversed(rows), existing, strict=True):
         row.inverse = partner if inverse else None
-        (run.skipped if was_there else run.imported)(end, row.pk, ref=row)
-        (rows.joined if was_there else rows.new).append(row)
+        (run.skipped if was_existing else run.imported)(end, row.pk, ref=row)
+        (batch.to_update if was_existing else batch.to_create).append(row)
         if not row.is_deleted:
-            rows.named[row.name] = row
+            batch.by_name[row.name] = row
 
 
-def _row(run: ImportRun, item: Item, rows: _TypeRows) -> RelationshipType:
+def _build_type(run: ImportRun, item: Item, batch: _TypeBatch) -> RelationshipType:
     values = {column: item.data[column] for column in ("name", "label", "color")}
-    key = rows.ids.free[item.source_id]
+    key = batch.ids.free[item.source_id]
     return RelationshipType(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))
 
 
-def _replaces_default_types(run: ImportRun, ids: Ids) -> bool:
-    """Whether the types of the account are gone now, but for those of earlier batches.
+def _replace_default_types(run: ImportRun, ids: Ids) -> bool:
+    """Before the first batch, delete the default types of an account without people, to make room for the document's.
 
-    An account that has nobody yet holds the types it was born with: those of the document take their place.
+    Returns whether the types in the database must be ignored: they were deleted, or a dry run would have deleted them.
     """
-    made = run.single(_DefaultTypesReplaced)
-    if TypeSection.name in run.started_sections:
-        return made.way and run.dry
+    default_types = run.single(_DefaultTypes)
+    if RelationshipTypeSection.name in run.started_sections:
+        # In later batches the database has the types of the earlier ones; in a dry run still the default types.
+        return default_types.are_replaced and run.dry
     rows = RelationshipType.objects.owned_by(run.owner)
-    born_with = {name for name, _, _ in DEFAULT_TYPES}
-    made.way = (
+    default_names = {name for name, _, _ in DEFAULT_TYPES}
+    default_types.are_replaced = (
         not Person.objects.owned_by(run.owner).exists()
         and not ids.found
-        and set(rows.values_list("name", flat=True)) <= born_with
+        and set(rows.values_list("name", flat=True)) <= default_names
     )
-    if made.way and not run.dry:
+    if default_types.are_replaced and not run.dry:
         rows.delete()
-    return made.way
+    return default_types.are_replaced
 
 
-class _DefaultTypesReplaced:
-    """Whether this run did, or a dry one would have."""
+class _DefaultTypes:
+    """Whether the run has replaced the account's default types, or would have if it were not dry."""
 
-    way = False
+    are_replaced = False
 
 
 class RelationshipShape(Times):
@@ -165,7 +174,7 @@ class RelationshipShape(Times):
 
 
 class RelationshipSection(Section):
-    """A pair of rows is one record, as the user put it. Found again by id, else by people and type."""
+    """A pair is one record, in the direction that the user entered. It is found by id, else by people and type."""
 
     name, order, models = "relationships", 60, (Relationship,)
 
@@ -188,35 +197,38 @@ class RelationshipSection(Section):
         ids = run.find_existing(Relationship, items)
         people = {run.find("people", item.data["personId"]) for item in items} - {None}
         active = Relationship.objects.owned_by(run.owner).active().filter(person__in=people)
-        taken = run.index(self.name, {tuple(triple): pk for pk, *triple in active.values_list("pk", *_TRIPLE)})
+        existing = run.index(self.name, {tuple(key): pk for pk, *key in active.values_list("pk", *_NATURAL_KEY)})
         new: list[Relationship] = []
         for item in items:
             person = run.find("people", item.data["personId"])
             related = run.find("people", item.data["relatedPersonId"])
-            kind = run.find("relationshipTypes", item.data.get("relationshipTypeId"))
+            relationship_type = run.find("relationshipTypes", item.data.get("relationshipTypeId"))
+            natural_key = (person, related, relationship_type and relationship_type.pk)
             if found := ids.found.get(item.source_id):
                 run.skipped(item, found)
             elif person is None or related is None or person == related:
                 run.failed(item, "It does not name two people who came in.")
-            elif kind and kind.inverse is None:
+            elif relationship_type and relationship_type.inverse is None:
                 run.failed(item, "Its type has no inverse.")
-            elif not item.data.get("deleted_at") and (found := taken.get((person, related, kind and kind.pk))):
+            elif not item.data.get("deleted_at") and (found := existing.get(natural_key)):
                 run.skipped(item, found)
             else:
-                pair = _pair(run, item, ids.free[item.source_id], (person, related), kind)
+                pair = _build_pair(run, item, ids.free[item.source_id], (person, related), relationship_type)
                 new += pair
-                kinds = [item.data.get("relationshipTypeId")]
-                run.imported(item, pair[0].pk, run.describe_missing(relationshipTypeId=("relationshipTypes", kinds)))
+                type_ids = [item.data.get("relationshipTypeId")]
+                missing = run.describe_missing(relationshipTypeId=("relationshipTypes", type_ids))
+                run.imported(item, pair[0].pk, missing)
                 if not pair[0].is_deleted:
-                    taken |= {tuple(getattr(row, column) for column in _TRIPLE): row.pk for row in pair}
+                    existing |= {tuple(getattr(row, column) for column in _NATURAL_KEY): row.pk for row in pair}
         run.insert(Relationship, new)
         if not run.dry:
+            # An active relationship must not have a type that is in the trash.
             restore_deleted_types(
                 run.owner.pk, {row.relationship_type_id for row in new if not row.is_deleted}, run.now
             )
 
 
-class AnswerShape(Times):
+class AnsweredSuggestionShape(Times):
     personId = StrictCharField(max_length=36)
     relatedPersonId = StrictCharField(max_length=36, required=False, allow_null=True)
     named = StrictCharField(max_length=MAX_NAME, required=False, allow_null=True)
@@ -224,8 +236,8 @@ class AnswerShape(Times):
     accepted = StrictBooleanField()
 
 
-class AnswerSection(Section):
-    """Answered suggestions. Found again by what they are about."""
+class AnsweredSuggestionSection(Section):
+    """An existing answer is found by id, else by people, name on the card and type."""
 
     name, order, models = "answeredSuggestions", 65, (AnsweredSuggestion,)
 
@@ -241,58 +253,62 @@ class AnswerSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> AnswerShape:
-        return AnswerShape()
+    def shape(self) -> AnsweredSuggestionShape:
+        return AnsweredSuggestionShape()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(AnsweredSuggestion, items)
         people = {run.find("people", item.data["personId"]) for item in items} - {None}
         rows = AnsweredSuggestion.objects.owned_by(run.owner).filter(person__in=people)
-        known = run.index(self.name, {tuple(said): pk for pk, *said in rows.values_list("pk", *_ANSWER)})
+        existing = run.index(self.name, {tuple(key): pk for pk, *key in rows.values_list("pk", *_ANSWER_NATURAL_KEY)})
         new = []
         for item in items:
             person = run.find("people", item.data["personId"])
             related = run.find("people", item.data.get("relatedPersonId"))
             named = item.data.get("named") or ""
-            said = (person, related, named, item.data["typeName"])
+            natural_key = (person, related, named, item.data["typeName"])
             if person is None or person == related or not (related or named):
                 run.failed(item, "It does not name two people who came in.")
-            elif found := ids.found.get(item.source_id) or known.get(said):
+            elif found := ids.found.get(item.source_id) or existing.get(natural_key):
                 run.skipped(item, found)
             else:
-                values = dict(zip(_ANSWER, said, strict=True)) | {"accepted": item.data["accepted"]}
-                made = times_of(item.data, run.now)["created_at"]
-                row = AnsweredSuggestion(pk=ids.free[item.source_id], owner=run.owner, created_at=made, **values)
+                values = dict(zip(_ANSWER_NATURAL_KEY, natural_key, strict=True)) | {"accepted": item.data["accepted"]}
+                created_at = times_of(item.data, run.now)["created_at"]
+                row = AnsweredSuggestion(pk=ids.free[item.source_id], owner=run.owner, created_at=created_at, **values)
                 new.append(row)
-                known[said] = row.pk
+                existing[natural_key] = row.pk
                 run.imported(item, row.pk)
         run.insert(AnsweredSuggestion, new)
 
 
-_ANSWER = ("person_id", "related_person_id", "named", "type_name")
-_TRIPLE = ("person_id", "related_person_id", "relationship_type_id")
+# Two active rows with the same values of these columns are the same relationship, or the same answer.
+_NATURAL_KEY = ("person_id", "related_person_id", "relationship_type_id")
+_ANSWER_NATURAL_KEY = ("person_id", "related_person_id", "named", "type_name")
 
 
-def _pair(
-    run: ImportRun, item: Item, key: UUID, people: tuple[UUID, UUID], kind: RelationshipType | None
+def _build_pair(
+    run: ImportRun, item: Item, key: UUID, people: tuple[UUID, UUID], relationship_type: RelationshipType | None
 ) -> list[Relationship]:
     values = {"owner": run.owner, "notes": item.data.get("notes"), **times_of(item.data, run.now)}
-    row = Relationship(pk=key, person_id=people[0], related_person_id=people[1], relationship_type=kind, **values)
-    # Newer than its counterpart, whatever the clock says: the older of a pair is the one that reads as it was put.
-    back = Relationship(
+    row = Relationship(
+        pk=key, person_id=people[0], related_person_id=people[1], relationship_type=relationship_type, **values
+    )
+    # The larger id marks the inverse row (`one_of_each_pair`). `key` has the time of the id in the document, which may
+    # be ahead of this clock: then the id that follows `key` is the larger one.
+    inverse = Relationship(
         pk=max(new_id(), UUID(int=row.pk.int + 1)),
         person_id=people[1],
         related_person_id=people[0],
-        relationship_type=kind and kind.inverse,
+        relationship_type=relationship_type and relationship_type.inverse,
         inverse=row,
         **values,
     )
-    row.inverse = back
-    return [row, back]
+    row.inverse = inverse
+    return [row, inverse]
 
 
 def register_transfer() -> None:
-    """Register what relationships carry; once."""
-    register_section(TypeSection())
+    """Register the sections. Must be called once, when all models are loaded."""
+    register_section(RelationshipTypeSection())
     register_section(RelationshipSection())
-    register_section(AnswerSection())
+    register_section(AnsweredSuggestionSection())

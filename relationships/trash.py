@@ -11,17 +11,16 @@ from relationships.services.relationships import remove_relationships
 from relationships.services.types import remove_types
 
 
-def _deleted_relationships(owner: User, rows: Any) -> list[Any]:
-    return serialize_relationships(owner, rows)
-
-
-def _deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:
+def _serialize_deleted_types(owner: User, rows: Any) -> list[dict[str, Any]]:
     return serialize_types(rows.select_related("inverse"))
 
 
 def register_trash() -> None:
-    """Relationships before types: what refers goes before what is referred to."""
-    record = "relationships.api.answers.RelationshipAnswer"
-    register_trash_kind(TrashKind("relationships", Relationship, record, _deleted_relationships, remove_relationships))
-    record = "relationships.api.answers.RelationshipTypeAnswer"
-    register_trash_kind(TrashKind("relationshipTypes", RelationshipType, record, _deleted_types, remove_types))
+    """Register both kinds. Must be called once, when all models are loaded."""
+    # The purge runs in the order of registration: relationships refer to types, so they go first.
+    record = "relationships.api.response_serializers.RelationshipResponseSerializer"
+    register_trash_kind(TrashKind("relationships", Relationship, record, serialize_relationships, remove_relationships))
+    record = "relationships.api.response_serializers.RelationshipTypeResponseSerializer"
+    register_trash_kind(
+        TrashKind("relationshipTypes", RelationshipType, record, _serialize_deleted_types, remove_types)
+    )

@@ -1,4 +1,4 @@
-"""How the API answers what relationships refuse."""
+"""Status and error code of each domain error of this app."""
 
 from contacts_project.kernel.api.errors import Failure
 from relationships.services.relationships import PersonDeletedError

@@ -1,4 +1,4 @@
-"""Bodies that the routes of relationships take, strict and owner-scoped."""
+"""Serializers of request bodies, with strict fields and ids of the caller's own rows."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from contacts_project.kernel.api.fields import (
 )
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import UNKNOWN_ID
-from relationships.services.type_names import NAME_LENGTH, type_name
+from relationships.services.type_names import NAME_LENGTH, normalize_type_name
 
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):
@@ -30,11 +30,12 @@ class RelationshipCreateSerializer(RelationshipUpdateSerializer):
     relatedPersonId = OwnedField("people.Person", source="related_person")
 
 
-class TypeName(StrictCharField):
-    """A name of a type, in the form in which it is stored."""
+class TypeNameField(StrictCharField):
+    """The name of a type; validates to the normal form, in which it is stored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        name = type_name(super().to_internal_value(data) or "")
+        name = normalize_type_name(super().to_internal_value(data) or "")
+        # Checked again, because upper case can be longer: "ß" becomes "SS".
         if len(name) > self.max_length:
             raise serializers.ValidationError(f"At most {self.max_length} characters in upper case.")
         return name
@@ -43,7 +44,7 @@ class TypeName(StrictCharField):
 class RelationshipTypeSerializer(serializers.Serializer[Any]):
     """What a new type and, with `partial`, a change of one say."""
 
-    name = TypeName(max_length=NAME_LENGTH)
+    name = TypeNameField(max_length=NAME_LENGTH)
     label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
     color = ColorField(required=False, allow_null=True)
     inverseId = OwnedField("people.RelationshipType", source="inverse", required=False, allow_null=True)
@@ -63,9 +64,9 @@ class AnswerSerializer(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.CharField(allow_blank=True), min_length=1, max_length=500)
 
     def validate_ids(self, ids: list[str]) -> list[UUID]:
-        """Each once, in the order sent."""
+        """The ids in the order of the body, without repetitions."""
         keys = [parse_id(key) for key in ids]
-        unknown = {str(place): [UNKNOWN_ID] for place, key in enumerate(keys) if key is None}
+        unknown = {str(index): [UNKNOWN_ID] for index, key in enumerate(keys) if key is None}
         if unknown:
             raise serializers.ValidationError(unknown)
         return list(dict.fromkeys(key for key in keys if key))

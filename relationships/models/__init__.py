@@ -1,4 +1,4 @@
-"""Relationships between people. Their types stand in people, which the tie to the user is of."""
+"""Relationships between people. Their types are a model of people, whose relationship to the user has a type too."""
 
 from relationships.models.answered_suggestion import AnsweredSuggestion
 from relationships.models.relationship import Relationship, RelationshipQuerySet

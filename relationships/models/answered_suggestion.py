@@ -1,4 +1,4 @@
-"""Suggestions of relationships that the user has answered, so that they are never made again."""
+"""Suggestions of relationships that the user has accepted or dismissed, and that are not made again."""
 
 from django.db import models
 
@@ -7,10 +7,11 @@ from people.models import Person
 
 
 class AnsweredSuggestion(OwnedModel):
-    """`person` as `type_name` of somebody: accepted, or dismissed. Its id is that of the suggestion.
+    """The user accepted or dismissed that `person` is `type_name` of somebody. Has the id of the suggestion.
 
-    `named` is what the card calls the other one (`""`: no card does), `related_person` who that was, where that was
-    known. What is suggested anew is compared with these, whatever its id is by then.
+    `named` is the name of the related person on the card, `""` if the suggestion is not from a card. `related_person`
+    is null if no person matched the name. New suggestions are compared with these columns, not only with the id: a card
+    that is imported again has new ids.
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")

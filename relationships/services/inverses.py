@@ -12,7 +12,7 @@ from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipQuerySet
-from relationships.services.type_names import NAME_LENGTH, taken_names, type_name, unique_name
+from relationships.services.type_names import NAME_LENGTH, normalize_type_name, taken_names, unique_name
 
 
 def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *, is_new: bool = False) -> None:
@@ -31,7 +31,7 @@ def set_inverse(row: RelationshipType, data: dict[str, Any], now: dt.datetime, *
     elif label:
         inverse = row.active_inverse
         if inverse is None or inverse == row or inverse.label != label:
-            name = unique_name(type_name(label)[:NAME_LENGTH], taken_names(row.owner_id))
+            name = unique_name(normalize_type_name(label)[:NAME_LENGTH], taken_names(row.owner_id))
             inverse = RelationshipType.objects.create(
                 owner_id=row.owner_id, name=name, label=label, color=pick_color(name)
             )

@@ -9,8 +9,8 @@ from people.models import RelationshipType
 NAME_LENGTH: Final = 50
 
 
-def type_name(text: str) -> str:
-    """`text` in the form in which names are stored: upper case, white space between words as `_`."""
+def normalize_type_name(text: str) -> str:
+    """`text` in upper case, with `_` for white space between words: the form in which names are stored."""
     return "_".join(text.upper().split())
 
 

@@ -19,13 +19,13 @@ from contacts_project.kernel.api.fields import (
 )
 from contacts_project.kernel.api.schema import envelope
 from people.extensions import EXTENSIONS
-from relationships.api.answers import OrphanAnswer
+from relationships.api.response_serializers import OrphanSerializer
 from relationships.network.loader import find_orphans
 from relationships.projection import serialize_orphans
 from relationships.services import bulk
 
 DELETE, ADD_TO_GROUPS, SET_RELATIONSHIP = "delete", "addToGroups", "setRelationship"
-_NEEDED = {ADD_TO_GROUPS: "groupIds", SET_RELATIONSHIP: "relationshipTypeId"}
+_REQUIRED_FIELDS = {ADD_TO_GROUPS: "groupIds", SET_RELATIONSHIP: "relationshipTypeId"}
 
 
 class BulkSerializer(serializers.Serializer[Any]):
@@ -42,9 +42,9 @@ class BulkSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("person_ids" in attrs) == attrs.get("select_all", False):
             raise serializers.ValidationError({"personIds": ["Give either personIds or selectAll: true."]})
-        needed = _NEEDED.get(attrs["action"])
-        if needed and self.fields[needed].source not in attrs:
-            raise serializers.ValidationError({needed: [f"The action {attrs['action']} needs this."]})
+        required = _REQUIRED_FIELDS.get(attrs["action"])
+        if required and self.fields[required].source not in attrs:
+            raise serializers.ValidationError({required: [f"The action {attrs['action']} needs this."]})
         return attrs
 
 
@@ -53,7 +53,7 @@ class BulkOrphansSerializer(serializers.Serializer[Any]):
 
 
 class BulkViewSet(ApiViewSet[Any]):
-    """Many people at once; below people."""
+    """Routes below /api/people that act on many people at once."""
 
     @extend_schema(
         operation_id="changePeopleInBulk",
@@ -64,12 +64,14 @@ class BulkViewSet(ApiViewSet[Any]):
     )
     def create(self, request: Request) -> Response:
         """Delete many people, add them to groups, or set what they are to the user: all or nothing."""
-        return Response({"success": True, "affectedCount": self._act(self.read_body(BulkSerializer))})
+        return Response({"success": True, "affectedCount": self._run_action(self.read_body(BulkSerializer))})
 
     @extend_schema(
         operation_id="listBulkOrphans",
         request=BulkOrphansSerializer,
-        responses=envelope("BulkOrphans", orphans=OrphanAnswer(many=True), hasCardDavSync=serializers.BooleanField()),
+        responses=envelope(
+            "BulkOrphans", orphans=OrphanSerializer(many=True), hasCardDavSync=serializers.BooleanField()
+        ),
     )
     @action(detail=False, methods=["post"])
     def orphans(self, request: Request) -> Response:
@@ -86,10 +88,11 @@ class BulkViewSet(ApiViewSet[Any]):
             }
         )
 
-    def _act(self, data: dict[str, Any]) -> int:
-        whom: dict[str, Any] = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
+    def _run_action(self, data: dict[str, Any]) -> int:
+        # Without `personIds` the body has `selectAll`, and the services take None for all people.
+        common: dict[str, Any] = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
         if data["action"] == DELETE:
-            return bulk.delete_people_in_bulk(**whom, options=data)
+            return bulk.delete_people_in_bulk(**common, options=data)
         if data["action"] == ADD_TO_GROUPS:
-            return bulk.add_to_groups(**whom, groups=data["groups"])
-        return bulk.set_relationship(**whom, relationship_type=data["relationship_type"])
+            return bulk.add_to_groups(**common, groups=data["groups"])
+        return bulk.set_relationship(**common, relationship_type=data["relationship_type"])

@@ -1,4 +1,4 @@
-"""Routes of the network: orphans and graphs."""
+"""Routes of the network, orphans and graphs, and the figures of the dashboard."""
 
 from typing import Any
 from uuid import UUID
@@ -18,23 +18,23 @@ from people.counts import PEOPLE, count_of
 from people.dates import schedule
 from people.dates.upcoming import count_upcoming
 from people.models import Group, Person
-from relationships.api.answers import GraphEdge, GraphNode, OrphanAnswer
+from relationships.api.response_serializers import GraphEdgeSerializer, GraphNodeSerializer, OrphanSerializer
 from relationships.counts import RELATIONSHIPS
 from relationships.network.graphs import load_network_graph, load_person_graph
 from relationships.network.loader import find_orphans
 from relationships.projection import serialize_orphans
 
-DAYS = 30
-GRAPH = envelope("Graph", nodes=GraphNode(many=True), edges=GraphEdge(many=True))
+UPCOMING_DAYS = 30
+GRAPH = envelope("Graph", nodes=GraphNodeSerializer(many=True), edges=GraphEdgeSerializer(many=True))
 
 
 class NetworkViewSet(TrashViewSet[Person]):
-    """The network around one person; below people."""
+    """Routes below /api/people about the network around one person."""
 
     model = Person
     lookup_url_kwarg = "person_id"
 
-    @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanAnswer(many=True)))
+    @extend_schema(operation_id="listOrphans", responses=envelope("Orphans", orphans=OrphanSerializer(many=True)))
     @action(detail=True)
     def orphans(self, request: Request, person_id: UUID) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
@@ -52,7 +52,10 @@ class NetworkViewSet(TrashViewSet[Person]):
 
 
 class DashboardViewSet(ApiViewSet[Any]):
-    """The account as a whole. Here, because relationships are the highest of what it counts."""
+    """The network and the figures of the whole account.
+
+    It is in this app because this is the lowest one that may import everything that it counts.
+    """
 
     @extend_schema(
         operation_id="getDashboardStats",
@@ -62,7 +65,7 @@ class DashboardViewSet(ApiViewSet[Any]):
             groupsCount=IntegerField(),
             relationshipsCount=IntegerField(help_text="A pair, being two rows of the list, counts once."),
             upcomingEvents=IntegerField(
-                help_text=f"Events of the coming {DAYS} days, as GET /api/upcoming lists them."
+                help_text=f"Events of the coming {UPCOMING_DAYS} days, as GET /api/upcoming lists them."
             ),
         ),
     )
@@ -74,8 +77,9 @@ class DashboardViewSet(ApiViewSet[Any]):
             {
                 "peopleCount": count_of(self.owner.pk, PEOPLE),
                 "groupsCount": Group.objects.owned_by(self.owner).active().count(),
+                # The stored count is of rows, and a relationship is a pair of rows.
                 "relationshipsCount": count_of(self.owner.pk, RELATIONSHIPS) // 2,
-                "upcomingEvents": count_upcoming(self.owner, start=today, days=DAYS),
+                "upcomingEvents": count_upcoming(self.owner, start=today, days=UPCOMING_DAYS),
             }
         )
 
@@ -92,17 +96,19 @@ class DashboardViewSet(ApiViewSet[Any]):
     def graph(self, request: Request) -> Response:
         """The whole network, with the user as center."""
         query = request.query_params
-        including = _ids(query.get("includeGroupIds", ""))
+        including = _parse_group_ids(query.get("includeGroupIds", ""))
         graph = load_network_graph(
             self.owner,
             including=including or None,
-            excluding=_ids(query.get("excludeGroupIds", "")),
+            excluding=_parse_group_ids(query.get("excludeGroupIds", "")),
             limit=read_integer(query, "limit", default=None, low=1),
         )
         return Response(graph)
 
 
-def _ids(text: str) -> set[str]:
-    """The `UUID.hex` of each id in a comma-separated text; what is no id stays as it is, and is nobody's group."""
+def _parse_group_ids(text: str) -> set[str]:
+    """The `UUID.hex` of each id in a comma-separated text."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
+    # A malformed id is kept as it is: like the id of an unknown group, it matches nobody. If it were dropped, a filter
+    # of malformed ids alone would be empty, and the graph would show everybody.
     return {key.hex if (key := parse_id(part)) else part for part in parts}

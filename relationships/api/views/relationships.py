@@ -18,26 +18,26 @@ from contacts_project.kernel.api.json import Representation, stream_list
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from relationships.api.answers import RelationshipAnswer
+from relationships.api.response_serializers import RelationshipResponseSerializer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
 from relationships.models import Relationship
 from relationships.models.relationship import RelationshipQuerySet
 from relationships.projection import load_relationship, stream_relationships
 from relationships.services import relationships as services
 
-ONE = envelope("OneRelationship", relationship=RelationshipAnswer())
-MANY = envelope("AllRelationships", relationships=RelationshipAnswer(many=True))
+ONE = envelope("OneRelationship", relationship=RelationshipResponseSerializer())
+MANY = envelope("AllRelationships", relationships=RelationshipResponseSerializer(many=True))
 
 
 class RelationshipViewSet(OwnedViewSet[Relationship]):
-    """Relationships; both directions of a pair are rows of it."""
+    """Relationships: a pair is two records, one for each direction."""
 
     model = Relationship
     lookup_url_kwarg = "relationship_id"
-    record_name, record_serializer = "relationship", RelationshipAnswer
+    record_name, record_serializer = "relationship", RelationshipResponseSerializer
 
     def get_queryset(self) -> RelationshipQuerySet:
-        """Of the trash for `restore` and `permanent`."""
+        """The visible rows; for `restore` and `permanent` also rows in the trash and of people in the trash."""
         rows = Relationship.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
 
@@ -70,6 +70,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @if_match
     def update(self, request: Request, relationship_id: UUID) -> Response:
         """Change the type, the notes or both; the inverse is made to match."""
+        # Before the body is validated: an unknown id is 404, whatever the body contains.
         self.get_object()
         data = self.read_body(RelationshipUpdateSerializer, partial=True)
         row = services.update_relationship(

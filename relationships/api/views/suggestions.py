@@ -15,13 +15,17 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import OwnedField
 from contacts_project.kernel.api.schema import envelope
 from people.models import Person
-from relationships.api.answers import SuggestionAnswer, SuggestionError
+from relationships.api.response_serializers import SuggestionErrorSerializer, SuggestionSerializer
 from relationships.api.serializers import AnswerSerializer
 from relationships.services import suggestions as services
 
-MANY = envelope("RelationshipSuggestions", suggestions=SuggestionAnswer(many=True))
-ACCEPTED = envelope("SuggestionsAccepted", accepted=serializers.IntegerField(), errors=SuggestionError(many=True))
-DISMISSED = envelope("SuggestionsDismissed", dismissed=serializers.IntegerField(), errors=SuggestionError(many=True))
+MANY = envelope("RelationshipSuggestions", suggestions=SuggestionSerializer(many=True))
+ACCEPTED = envelope(
+    "SuggestionsAccepted", accepted=serializers.IntegerField(), errors=SuggestionErrorSerializer(many=True)
+)
+DISMISSED = envelope(
+    "SuggestionsDismissed", dismissed=serializers.IntegerField(), errors=SuggestionErrorSerializer(many=True)
+)
 
 
 class AcceptSerializer(AnswerSerializer):
@@ -40,7 +44,7 @@ class AcceptSerializer(AnswerSerializer):
 
 
 class SuggestionViewSet(ApiViewSet[Person]):
-    """Relationships that are likely. None is made without a yes."""
+    """Likely relationships, which the account accepts or dismisses."""
 
     @extend_schema(operation_id="listRelationshipSuggestions", responses=MANY)
     @conditional

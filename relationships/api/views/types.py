@@ -17,22 +17,20 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import RelationshipType
-from relationships.api.answers import RelationshipTypeAnswer
+from relationships.api.response_serializers import RelationshipTypeResponseSerializer
 from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
 from relationships.projection import serialize_type_with_revision, serialize_types
 from relationships.services import types as services
 
-ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeAnswer())
-MANY = envelope("AllRelationshipTypes", relationshipTypes=RelationshipTypeAnswer(many=True))
+ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeResponseSerializer())
+MANY = envelope("AllRelationshipTypes", relationshipTypes=RelationshipTypeResponseSerializer(many=True))
 DONE = envelope("RelationshipTypeDone", success=BooleanField())
 
 
 class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
-    """The kinds of relationships."""
-
     model = RelationshipType
     lookup_url_kwarg = "type_id"
-    record_name, record_serializer = "relationshipType", RelationshipTypeAnswer
+    record_name, record_serializer = "relationshipType", RelationshipTypeResponseSerializer
 
     def get_record(self, row_id: UUID) -> Representation:
         rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
@@ -67,6 +65,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     @if_match
     def update(self, request: Request, type_id: UUID) -> Response:
         """Change what is sent; a change of the inverse also changes the relationships of this type."""
+        # Before the body is validated: an unknown id is 404, whatever the body contains.
         self.get_object()
         data = self.read_body(RelationshipTypeSerializer, partial=True)
         return self.record_response(

@@ -1,4 +1,4 @@
-"""What the routes of relationships answer, for the API description; the answers themselves are projections."""
+"""Serializers that describe the responses in the API description. The responses are built in `projection`."""
 
 from typing import Any, cast
 
@@ -17,46 +17,46 @@ from rest_framework.serializers import (
 from relationships.suggestions.suggestion import REASONS
 
 
-def _shape(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Serializer[Any]]":
-    """A serializer class. As a class body, a field named `label` would clash with the Field attribute."""
+def _build_serializer(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Serializer[Any]]":
+    """The serializer class of a component. In a class body, a field named `label` would clash with `Field.label`."""
     attributes: dict[str, Any] = {**fields, "__doc__": ""}
     return cast("type[Serializer[Any]]", SerializerMetaclass(f"{name}Serializer", (Serializer,), attributes))
 
 
-_Named = _shape("NamedPerson", id=UUIDField(), name=CharField())
+_NamedPersonSerializer = _build_serializer("NamedPerson", id=UUIDField(), name=CharField())
 
-RelationshipAnswer = _shape(
+RelationshipResponseSerializer = _build_serializer(
     "Relationship",
     id=UUIDField(),
     personId=UUIDField(),
     relatedPersonId=UUIDField(),
     relationshipTypeId=UUIDField(allow_null=True),
     notes=CharField(allow_null=True),
-    person=_Named(),
-    relatedPerson=_Named(),
-    relationshipType=_shape("RelationshipLabel", id=UUIDField(), label=CharField())(allow_null=True),
+    person=_NamedPersonSerializer(),
+    relatedPerson=_NamedPersonSerializer(),
+    relationshipType=_build_serializer("RelationshipLabel", id=UUIDField(), label=CharField())(allow_null=True),
     deletedAt=DateTimeField(allow_null=True),
     createdAt=DateTimeField(),
     updatedAt=DateTimeField(),
 )
 
-RelationshipTypeAnswer = _shape(
+RelationshipTypeResponseSerializer = _build_serializer(
     "RelationshipType",
     id=UUIDField(),
     name=CharField(),
     label=CharField(),
     color=CharField(),
     inverseId=UUIDField(allow_null=True),
-    inverse=_shape("InverseType", id=UUIDField(), name=CharField(), label=CharField())(allow_null=True),
+    inverse=_build_serializer("InverseType", id=UUIDField(), name=CharField(), label=CharField())(allow_null=True),
     symmetric=BooleanField(),
     deletedAt=DateTimeField(allow_null=True),
     createdAt=DateTimeField(),
     updatedAt=DateTimeField(),
 )
 
-OrphanAnswer = _shape("Orphan", id=UUIDField(), fullName=CharField())
+OrphanSerializer = _build_serializer("Orphan", id=UUIDField(), fullName=CharField())
 
-GraphNode = _shape(
+GraphNodeSerializer = _build_serializer(
     "GraphNode",
     id=CharField(),
     label=CharField(),
@@ -65,7 +65,7 @@ GraphNode = _shape(
     isCenter=BooleanField(),
 )
 
-GraphEdge = _shape(
+GraphEdgeSerializer = _build_serializer(
     "GraphEdge",
     source=CharField(),
     target=CharField(),
@@ -75,7 +75,7 @@ GraphEdge = _shape(
     relationshipId=UUIDField(allow_null=True),
 )
 
-SuggestionAnswer = _shape(
+SuggestionSerializer = _build_serializer(
     "RelationshipSuggestion",
     id=UUIDField(),
     personId=UUIDField(),
@@ -87,4 +87,4 @@ SuggestionAnswer = _shape(
     personName=CharField(),
 )
 
-SuggestionError = _shape("SuggestionError", id=UUIDField(), error=CharField())
+SuggestionErrorSerializer = _build_serializer("SuggestionError", id=UUIDField(), error=CharField())
