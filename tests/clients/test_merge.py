@@ -1,11 +1,15 @@
-"""The three-way merge of the Python client, field by field."""
+"""The three-way merge of the clients, field by field. The one in TypeScript has to agree with the one in Python."""
 
+import json
+import random
 from typing import Any
 
 import pytest
 from contacts_client.merge import Clash, is_same, merge
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.clients.generator import NODE, TYPESCRIPT, run
 
 HOME, WORK = {"id": "1", "email": "a@x", "type": "home"}, {"id": "2", "email": "b@x", "type": "work"}
 HOME_2, WORK_2 = {**HOME, "email": "z@x"}, {**WORK, "email": "y@x"}
@@ -57,6 +61,7 @@ def test_an_entry_that_came_through_already_is_not_doubled() -> None:
 def test_an_entry_that_both_changed_is_a_clash_and_no_value_goes(mine: Any, theirs: Any, kept: Any) -> None:
     body, clashes = merge({"emails": [HOME]}, {"emails": mine}, {"emails": theirs})
     assert body.get("emails", theirs) == kept
+    # Mine is kept where they removed the entry, so that nothing is left to choose.
     assert [clash.mine for clash in clashes] == ([mine] if theirs else [])
 
 
@@ -80,3 +85,42 @@ def test_no_text_is_lost(base: Any, mine: Any, theirs: Any) -> None:
     now = body.get("notes", theirs)
     assert is_same(now, mine) or is_same(mine, base) or clashes[0].mine == mine
     assert is_same(now, theirs) or is_same(theirs, base)
+
+
+MERGE_ALL = """
+import { readFileSync } from "node:fs";
+import { merge } from "./src/merge.ts";
+const merged = JSON.parse(readFileSync(process.argv[1], "utf8")).map((versions) => merge(...versions));
+process.stdout.write(JSON.stringify(merged));
+"""
+
+
+def random_versions(dice: random.Random) -> list[dict[str, Any]]:
+    """Base, mine and theirs, of which each entry is kept, changed, removed, written anew without its id, or added."""
+    base = [{"id": str(n), "email": f"{n}@x"} for n in range(dice.randrange(4))]
+    mine, theirs = ([changed for entry in base if (changed := change(entry, dice))] for _ in range(2))
+    for mails in (mine, theirs):
+        if dice.random() < 0.5:
+            mails.append({"email": dice.choice("pq") + "@x"})
+    theirs = [
+        entry if "id" in entry else {**entry, "id": f"new {n}", "type": "other"} for n, entry in enumerate(theirs)
+    ]
+    texts = [[text for text in "abcd" if dice.random() < 0.5] for _ in range(3)]
+    return [{"emails": mails, "groupIds": ids} for mails, ids in zip((base, mine, theirs), texts, strict=True)]
+
+
+def change(entry: dict[str, Any], dice: random.Random) -> dict[str, Any] | None:
+    changes = {"email": dice.choice("yz") + "@x"}
+    return dice.choice([entry, entry, {**entry, **changes}, {"email": entry["email"]}, None])
+
+
+def test_client_in_typescript_merges_as_this_one_does(tmp_path: Any) -> None:
+    dice = random.Random(20261124)
+    versions = [random_versions(dice) for _ in range(2000)]
+    cases = tmp_path / "cases.json"
+    cases.write_text(json.dumps(versions))
+    strip = ["--no-warnings", "--experimental-strip-types", "--input-type=module"]
+    theirs = json.loads(run([NODE, *strip, "-e", MERGE_ALL, str(cases)], TYPESCRIPT))
+    ours = [merge(*each) for each in versions]
+    assert theirs == [{"body": body, "clashes": [clash._asdict() for clash in clashes]} for body, clashes in ours]
+    assert {len(clashes) for _, clashes in ours} == {0, 1}

@@ -87,6 +87,7 @@ def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[l
 
     Entries are matched by id, custom values by template, texts by themselves. If both sides changed an entry, theirs
     stays. If one side changed an entry that the other removed, the entry stays: a removal never loses a changed value.
+    It is a clash if something that I did is not in the result.
     """
     before, now = _index_entries(base), _index_entries(theirs)
     wanted = _index_entries(with_known_ids(mine, [*base, *theirs]))
@@ -94,7 +95,7 @@ def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[l
     clashed = False
     for key, entry in now.items():
         if key not in before:
-            merged.append(wanted[key] if key in wanted and _entries_match(wanted[key], entry) else entry)
+            merged.append(entry)
             clashed |= key in wanted and not _entries_match(wanted[key], entry)
         elif key not in wanted:
             is_unchanged = _entries_match(before[key], entry)
@@ -109,6 +110,7 @@ def _merge_lists(base: list[Any], mine: list[Any], theirs: list[Any]) -> tuple[l
         if key in now or (_is_new(entry) and any(_entries_match(entry, known) for known in theirs)):
             continue
         if key not in before or not _entries_match(before[key], entry):
+            # No clash where they removed what I changed: mine is sent, so there would be nothing left to choose.
             merged.append(entry)
     return merged, clashed
 

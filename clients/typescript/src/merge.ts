@@ -69,8 +69,9 @@ function content(entry: Fields): Fields {
   return Object.fromEntries(said.map(([name, value]) => [name, plain(value)]).filter(([, value]) => value != null));
 }
 
-// Entries by their ids: their list with my additions, changes and removals. Where both changed one entry, or one side
-// changed what the other removed, theirs stays (or mine, where they removed it), and that is a clash.
+// Apply my additions, changes and removals to their list. Returns the list, and whether there was a clash.
+// If both sides changed an entry, theirs stays. If one side changed an entry that the other removed, the entry stays.
+// It is a clash if something that I did is not in the result.
 function mergeLists(base: unknown[], mine: unknown[], theirs: unknown[]): [unknown[], boolean] {
   const before = byKey(base);
   const wanted = byKey(identified(mine, [...base, ...theirs]));
@@ -94,6 +95,7 @@ function mergeLists(base: unknown[], mine: unknown[], theirs: unknown[]): [unkno
   }
   for (const [key, entry] of wanted) {
     if (now.has(key) || (isNew(entry) && theirs.some((known) => agree(entry, known)))) continue;
+    // No clash where they removed what I changed: mine is sent, so there would be nothing left to choose.
     if (!before.has(key) || !agree(before.get(key), entry)) merged.push(entry);
   }
   return [merged, clashed];
