@@ -26,7 +26,7 @@ def make_user(email: str, **fields: Any) -> User:
 
 
 def verify_email(user: User) -> User:
-    """Mark the account's address as verified by its owner."""
+    """Set what following the verification mail's link sets; returns the user."""
     user.proven_email, user.claimed_at = user.email, timezone.now()
     user.save(update_fields=["proven_email", "claimed_at"])
     return user
@@ -50,5 +50,5 @@ def make_person(owner: User, **fields: Any) -> Person:
 
 
 def make_keys(owner: User, people: Iterable[Person]) -> None:
-    """Create the look-up keys of people that have none yet."""
+    """Create the look-up keys of people that have none yet, which `make_person` does not."""
     replace_keys(owner.pk, [(person.pk, set(), keys_of(person.__dict__)) for person in people])

@@ -7,12 +7,15 @@ from django.test import Client as DjangoClient
 
 from accounts.models import User
 from tests.builders import make_token
-from tests.leaks import plants
+from tests.leaks import leak_detector
 from tests.routes.openapi import check_answer
 
 
 class Client(DjangoClient):
-    """Sends JSON bodies, with `bearer` as the token. Checks every answer against the OpenAPI description."""
+    """Sends JSON bodies, with `bearer` as the API token.
+
+    Checks every response against the OpenAPI description, and for names of other accounts than that of `reader`.
+    """
 
     bearer = ""
     reader: User | None = None
@@ -23,16 +26,16 @@ class Client(DjangoClient):
         response = super().generic(method, path, data, content_type or "application/json", **extra)
         check_answer(response)
         if self.reader is not None and not response.streaming:
-            plants.look_at_answer(self.reader.pk, f"{path} {data!r}", response.content)
+            leak_detector.scan_response(self.reader.pk, f"{path} {data!r}", response.content)
         return response
 
     def call(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
-        """Send `body` as JSON; returns the response."""
+        """Send `body` as JSON, or no body for None; returns the response."""
         data = b"" if body is None else orjson.dumps(body)
         return self.generic(method.upper(), path, data, "application/json", **extra)
 
     def ok(self, method: str, path: str, body: Any = None, *, status: int = 200, **extra: Any) -> Any:
-        """Send, assert that the status is `status`; returns the decoded answer."""
+        """Send `body` and assert the status; returns the decoded JSON, None for an empty response."""
         response = self.call(method, path, body, **extra)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         assert response.status_code == status, (response.status_code, content[:2000])

@@ -31,13 +31,14 @@ from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.databases import flush
-from tests.leaks import LineHandler, plants
-from tests.mailbox import Mailbox, smtp_server, use
+from tests.leaks import LeakLogHandler, leak_detector
+from tests.mailbox import Mailbox, smtp_server, use_mailbox
 from tests.rounds import rounds
 from tests.second_process import second_process
 from tests.workers import ROOT
 
-gc.disable()  # until the tests are collected: nearly all that is made meanwhile stays
+# Until the tests are collected: nearly all objects that this creates stay alive, so there is no garbage to find.
+gc.disable()
 
 # No deadline: a property test must not fail because the machine is slow.
 hypothesis_settings.register_profile(
@@ -45,10 +46,9 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("tests")
 
-
 ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
-# The slowest files. If one of them ran last, the other process would have nothing left to do.
-LONGEST = {
+# They run first: if one of them ran last, the other process would be idle meanwhile.
+SLOWEST_FILES = {
     "test_clients.py",
     "test_compose.py",
     "test_drill.py",
@@ -69,60 +69,69 @@ LONGEST = {
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the slowest files first. On PostgreSQL, skip tests that do not depend on the database."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
-    wanted = [item for item in items if is_in_share(item) and (depends_on_database(item) or not ON_POSTGRESQL)]
-    config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
-    items[:] = wanted
+    items.sort(key=lambda item: item.path.name not in SLOWEST_FILES)
+    selected = [item for item in items if is_sampled(item) and (depends_on_database(item) or not ON_POSTGRESQL)]
+    config.hook.pytest_deselected(items=list(set(items).difference(selected)))
+    items[:] = selected
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """No collection of garbage has to look through the thousands of tests, which takes a tenth of their time."""
+    """Exempt the collected tests from garbage collection: scanning them took a tenth of the run."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
 
 
 def depends_on_database(item: pytest.Item) -> bool:
-    """Whether the test may use the database and is not marked `one_database`, as independent of which it is."""
+    """Whether the test may use the database and is not marked `one_database`."""
     if item.get_closest_marker("one_database"):
         return False
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
 
-def is_in_share(item: pytest.Item) -> bool:
-    """Whether the test is one of the half of its combinations in which every two values meet, of two parameters each
-    value, or of the half of this database; or all are to be run."""
+def is_sampled(item: pytest.Item) -> bool:
+    """Whether this run includes the test's combination of parameters.
+
+    `split`: SQLite runs the even values of the first parameter, PostgreSQL the odd ones. `pairs` (of three or more
+    parameters) and `alternating` (of two): combinations whose indices have an even sum, in which every pair of values,
+    or every single value, occurs. Other tests are always included; with TEST_ROUNDS=2 or more, every combination is.
+    """
     indices = item.callspec.indices if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     if item.get_closest_marker("split"):
-        place = next(iter(indices.values())) + ON_POSTGRESQL
+        position = next(iter(indices.values())) + ON_POSTGRESQL
     elif (item.get_closest_marker("pairs") and len(indices) > 2) or item.get_closest_marker("alternating"):
-        place = sum(indices.values())
+        position = sum(indices.values())
     else:
         return True
-    return place % 2 < rounds(1)
+    return position % 2 < rounds(1)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Of the two processes of a database each runs the files that it is the first to claim: the tests of a file share
-    what they start.
+    """In `make test`, run the tests in two processes: each runs the files that it claims before the other does.
+
+    A file is never divided, because its tests share what its module-scoped fixtures start. See tests/run.py.
     """
-    if "TEST_CLAIMS" not in os.environ or session.testsfailed:  # of which pytest tells when a file cannot be loaded
+    # If a file cannot be imported, testsfailed is set already; pytest's own loop reports that.
+    if "TEST_CLAIMS" not in os.environ or session.testsfailed:
         return None
     claims = Path(os.environ["TEST_CLAIMS"])
-    ours = (item for item in session.items if is_ours(claims, item.path))
+    # A generator: a file is claimed only when this process is ready to run it.
+    claimed = (item for item in session.items if is_claimed_here(claims, item.path))
     with second_process(session):
-        for item, following in itertools.pairwise(itertools.chain(ours, [None])):
+        for item, following in itertools.pairwise(itertools.chain(claimed, [None])):
             assert item
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
     return True
 
 
 @functools.cache
-def is_ours(claims: Path, file: Path) -> bool:
-    """Whether this process is the first to claim the file."""
+def is_claimed_here(claims: Path, file: Path) -> bool:
+    """Claim the test file by creating a file of its name in `claims`; False if the other process has claimed it."""
+    # Cached, so that the later tests of a file that this process has claimed are told the same.
     try:
+        # touch(exist_ok=False) is atomic (O_EXCL): only one process succeeds.
         (claims / str(file.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
     except FileExistsError:
         return False
@@ -134,43 +143,46 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _routes_are_loaded() -> None:
+def _import_routes() -> None:
     """Import all routes before any test changes the clock, because some modules read the time at import."""
     assert get_resolver().url_patterns
 
 
 @pytest.fixture(autouse=True)
-def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+def _block_network_beyond_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail a test that connects to an address beyond loopback."""
-    real = socket.socket.connect
+    original_connect = socket.socket.connect
 
     def connect(self: socket.socket, address: Any) -> None:
         if self.family != socket.AF_UNIX and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
             raise AssertionError(f"a test tried to reach {address}")
-        real(self, address)
+        original_connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _only_what_has_rows_is_emptied() -> Iterator[None]:
-    """What a test leaves that has transactions of its own."""
+def _fast_flush() -> Iterator[None]:
+    """After a transactional test, empty only the tables that have rows, instead of Django's flush of all tables."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: flush())
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _rows_may_be_set_up_by_hand() -> Iterator[None]:
-    """Let tests write rows without account_write, which the code of the service needs."""
-    real = account_lock.refuse_write
-    outside = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
+def _tests_may_write_without_account_write() -> Iterator[None]:
+    """Let test code create and change rows outside account_write; code of the service is still refused.
+
+    The caller is the first frame that is neither Django's nor that of the ownership classes.
+    """
+    original_refuse_write = account_lock.refuse_write
+    skipped = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 
     def refuse(model: type[Any]) -> dict[str, Any]:
         frame = sys._getframe(1)
-        while any(part in frame.f_code.co_filename for part in outside) and frame.f_back:
+        while any(part in frame.f_code.co_filename for part in skipped) and frame.f_back:
             frame = frame.f_back
-        return {} if "/tests/" in frame.f_code.co_filename else real(model)
+        return {} if "/tests/" in frame.f_code.co_filename else original_refuse_write(model)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_lock, "refuse_write", refuse)
@@ -178,37 +190,37 @@ def _rows_may_be_set_up_by_hand() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _what_is_written_is_planted() -> Iterator[None]:
-    """Passwords as they are set, names as they are saved: tests.leaks looks for them."""
+def _feed_leak_detector() -> Iterator[None]:
+    """Pass every password that is set, every name that is saved and every log line to the leak detector."""
 
-    def plant(instance: Any, sender: type[Any], **kwargs: Any) -> None:
+    def add_saved_names(instance: Any, sender: type[Any], **kwargs: Any) -> None:
         if sender in (Person, User):
             owner_id = instance.owner_id if sender is Person else instance.pk
-            plants.add_names(owner_id, (instance.name, instance.surname, instance.nickname))
+            leak_detector.add_names(owner_id, (instance.name, instance.surname, instance.nickname))
 
     def set_password(self: User, raw_password: str | None) -> None:
-        plants.passwords.update(filter(None, [raw_password]))
-        real(self, raw_password)
+        leak_detector.passwords.update(filter(None, [raw_password]))
+        original_set_password(self, raw_password)
 
-    real = User.set_password
-    handler = LineHandler()
-    pre_save.connect(plant)
+    original_set_password = User.set_password
+    handler = LeakLogHandler()
+    pre_save.connect(add_saved_names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(User, "set_password", set_password)
         logging.getLogger().addHandler(handler)
         yield
         logging.getLogger().removeHandler(handler)
-    pre_save.disconnect(plant)
+    pre_save.disconnect(add_saved_names)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_leaks() -> Iterator[None]:
+def _fail_on_leaks() -> Iterator[None]:
     """Fail a test whose log lines, mails or answers contain secrets or private data."""
-    plants.clear()
+    leak_detector.clear()
     yield
     for message in getattr(mail, "outbox", []):
-        plants.look_at_mail(message.message().as_bytes())
-    assert not plants.found, "\n".join(plants.found)
+        leak_detector.scan_mail(message.message().as_bytes())
+    assert not leak_detector.leaks, "\n".join(leak_detector.leaks)
 
 
 @pytest.fixture(autouse=True)
@@ -286,7 +298,7 @@ def media(settings: Any, tmp_path: Path) -> Path:
 def mailbox(settings: Any) -> Iterator[Mailbox]:
     """A mail server that the service sends to."""
     with smtp_server() as box:
-        use(box, settings)
+        use_mailbox(box, settings)
         yield box
 
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 @contextmanager
 def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None) -> Iterator[int]:
-    """A TCP server; each connection is given to `handle`, in a thread. Yields the port."""
+    """A TCP server that calls `handle` in a thread for each connection. Yields the port."""
     listener = socket.create_server(("127.0.0.1", 0))
     stopping = threading.Event()
 
@@ -30,7 +30,7 @@ def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | No
                     connection = tls.wrap_socket(connection, server_side=True)
                 handle(connection)
         except OSError:
-            pass  # the client went away, which is what many of these tests make it do
+            pass  # many of these tests make the client disconnect early
 
     def serve() -> None:
         while not stopping.is_set():
@@ -45,18 +45,19 @@ def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | No
         yield listener.getsockname()[1]
     finally:
         stopping.set()
-        # shutdown wakes the accept() that close() alone leaves waiting
+        # close() alone would leave the thread blocked in accept().
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
 
 
-def silence(connection: socket.socket) -> None:
-    """Say nothing, so that only the client's own deadline ends its call: a connection that is closed is no time-out."""
+def hang(connection: socket.socket) -> None:
+    """Send nothing for half a minute, so that only the client's own timeout ends its call."""
+    # Closing the connection instead would be a connection error at the client, not a timeout.
     threading.Event().wait(30)
 
 
 def drip(connection: socket.socket, byte: bytes = b"x") -> None:
-    """Send a little all the time, for half a minute; then the connection is closed, which is no time-out either."""
+    """Send `byte` every 50 ms for half a minute, then close the connection."""
     for _ in range(600):
         time.sleep(0.05)
         connection.sendall(byte)
@@ -69,7 +70,7 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def listens(port: int) -> bool:
+def is_listening(port: int) -> bool:
     """Whether a server listens on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -77,9 +78,9 @@ def listens(port: int) -> bool:
 
 @dataclass
 class Received:
-    """One request as it came in. Header names are lower-case; times are `time.monotonic`.
+    """A request that was received. Header names are lower-case; times are `time.monotonic`.
 
-    `answered_at` is set once the whole answer has been handed to the network.
+    `answered_at` is set after the whole response has been written to the socket.
     """
 
     method: str
@@ -101,7 +102,7 @@ class Reply:
 
 @dataclass
 class Recorder:
-    """The requests of the recording server. `reply` is a response, or a function that makes one of a request."""
+    """The requests that the recording server has received. `reply` is a response, or builds one from a request."""
 
     port: int
     received: list[Received] = field(default_factory=list)
@@ -148,7 +149,7 @@ def recording_server(tls: ssl.SSLContext | None = None, host: str = "127.0.0.1")
         daemon_threads = True
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that breaks off is part of the tests."""
+            """Print no traceback: some tests make the client disconnect early."""
 
     server = Server((host, 0), Handler)
     if tls:
@@ -165,7 +166,7 @@ def recording_server(tls: ssl.SSLContext | None = None, host: str = "127.0.0.1")
 
 
 class PrivateCA:
-    """A certificate authority of the test's own, in `folder`."""
+    """A certificate authority that only the test trusts; its files are in `folder`."""
 
     def __init__(self, folder: Any) -> None:
         self.folder = folder
@@ -188,11 +189,11 @@ class PrivateCA:
         (folder / "ca.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def server_context(self, *names: str, self_signed: bool = False) -> ssl.SSLContext:
-        """A server's TLS context with a certificate for the names or addresses."""
+        """A TLS context for a server, with a certificate for these host names or IP addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
         builder = self._builder(subject, key, issuer=subject if self_signed else self.name)
-        builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), False)
+        builder = builder.add_extension(x509.SubjectAlternativeName([_subject_alt_name(name) for name in names]), False)
         certificate = builder.sign(key if self_signed else self.key, hashes.SHA256())
         file = self.folder / f"server-{certificate.serial_number}.pem"
         file.write_bytes(
@@ -222,7 +223,7 @@ class PrivateCA:
         )
 
 
-def _general_name(name: str) -> x509.GeneralName:
+def _subject_alt_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

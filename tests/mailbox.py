@@ -1,7 +1,6 @@
 """An SMTP server on loopback that stores the mails it receives."""
 
 import re
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import Envelope
 
-from tests.leaks import plants
+from tests.leaks import leak_detector
+from tests.loopback import closed_port
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Mailbox:
         if self.refuse:
             return self.refuse
         content = envelope.original_content or b""
-        plants.look_at_mail(content)
+        leak_detector.scan_mail(content)
         self.peers.append(session.peer)
         self.messages.append(message_from_bytes(content, policy=policy.default))
         self.recipients.append([str(address) for address in envelope.rcpt_tos])
@@ -76,11 +76,11 @@ def token_in(message: EmailMessage) -> str:
 
 @contextmanager
 def smtp_server() -> Iterator[Mailbox]:
-    """Yield the mailbox of a running server."""
+    """Run an SMTP server; yields its mailbox."""
     mailbox = Mailbox()
     controller = Controller(mailbox, hostname="127.0.0.1", port=0)
-    # aiosmtpd connects to the port it was given to see whether it serves: port 0 has to be resolved first.
-    controller.port = _free_port()
+    # Not 0: aiosmtpd connects to the configured port to check that it serves.
+    controller.port = closed_port()
     controller.start()
     mailbox.port = controller.port
     try:
@@ -89,12 +89,7 @@ def smtp_server() -> Iterator[Mailbox]:
         controller.stop()
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
-def use(mailbox: Mailbox, settings: Any) -> None:
-    """Configure Django to send its mails to this server."""
+def use_mailbox(mailbox: Mailbox, settings: Any) -> None:
+    """Configure Django to send mails to the server of this mailbox."""
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mailbox.port

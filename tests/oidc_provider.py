@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback that validates requests strictly."""
+"""A small OpenID Connect provider on loopback that validates requests strictly and can send wrong answers."""
 
 import base64
 import hashlib
@@ -21,38 +21,38 @@ CLIENT_ID, CLIENT_SECRET = "contacts", "s3cret/with:signs"
 
 
 @cache
-def first_key() -> RSAKey:
-    """That of every provider until it takes a new one: making one takes longer than a sign-in."""
+def default_key() -> RSAKey:
+    """The key of every provider until `rotate_key`. Cached, because generating one takes longer than a sign-in."""
     return RSAKey.generate_key(2048, parameters={"kid": "one"})
 
 
 @dataclass
 class Provider:
-    """The provider's only user, and settings that make it send wrong answers."""
+    """The state of the provider: its only user, the requests it received, and what makes it send wrong answers."""
 
     port: int = 0
     claims: dict[str, Any] = field(
         default_factory=lambda: {"sub": "u-1", "email": "ada@example.org", "email_verified": True, "given_name": "Ada"}
     )
     userinfo: dict[str, Any] = field(default_factory=dict)
-    lies: dict[str, Any] = field(default_factory=dict)  # wrong claims for the ID token
+    wrong_claims: dict[str, Any] = field(default_factory=dict)  # override claims of the ID token
     auth_methods: list[str] = field(default_factory=lambda: ["client_secret_basic"])
-    key: RSAKey = field(default_factory=first_key)
-    signing_key: RSAKey | None = None
+    key: RSAKey = field(default_factory=default_key)
+    signing_key: RSAKey | None = None  # signs instead of `key`, which is the published one
     token_answer: Any = None  # sent instead of tokens
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
-    redeemed: list[dict[str, str]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)  # the paths of all requests
-    answers: threading.Event = field(default_factory=threading.Event)  # cleared: it hangs
+    redeemed: list[dict[str, str]] = field(default_factory=list)  # the forms whose code was exchanged for tokens
+    requested_paths: list[str] = field(default_factory=list)
+    responsive: threading.Event = field(default_factory=threading.Event)  # while cleared, requests hang
 
     def __post_init__(self) -> None:
-        self.answers.set()
+        self.responsive.set()
 
     @property
     def issuer(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def rotate(self, kid: str) -> None:
+    def rotate_key(self, kid: str) -> None:
         """Sign with a new key from now on."""
         self.key = RSAKey.generate_key(2048, parameters={"kid": kid})
 
@@ -67,7 +67,7 @@ class Provider:
         }
 
     def authorize(self, query: dict[str, str]) -> str:
-        """The user has agreed: where the browser is sent back to."""
+        """Answer the authorization request as if the user had agreed; returns the redirect's URL, with a code."""
         assert query["client_id"] == CLIENT_ID
         assert query["response_type"] == "code"
         assert query["code_challenge_method"] == "S256"
@@ -77,25 +77,27 @@ class Provider:
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 
     def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
-        asked = self.codes.pop(form.get("code", ""), None)
-        if not self._client_is_right(form, authorization):
+        authorized = self.codes.pop(form.get("code", ""), None)
+        if not self._is_client_authenticated(form, authorization):
             return 401, {"error": "invalid_client"}
         challenge = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         if (
-            asked is None
-            or asked["redirect_uri"] != form["redirect_uri"]
-            or base64.urlsafe_b64encode(challenge).decode().rstrip("=") != asked["code_challenge"]
+            authorized is None
+            or authorized["redirect_uri"] != form["redirect_uri"]
+            or base64.urlsafe_b64encode(challenge).decode().rstrip("=") != authorized["code_challenge"]
         ):
             return 400, {"error": "invalid_grant"}
         self.redeemed.append(form)
-        return 200, {"access_token": "opaque", "token_type": "Bearer", "id_token": self._id_token(asked["nonce"])}
+        return 200, {"access_token": "opaque", "token_type": "Bearer", "id_token": self._id_token(authorized["nonce"])}
 
     def _id_token(self, nonce: str) -> str:
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 60, "nonce": nonce, **self.claims}
-        return jwt.encode({"alg": "RS256", "kid": self.key.kid}, {**claims, **self.lies}, self.signing_key or self.key)
+        return jwt.encode(
+            {"alg": "RS256", "kid": self.key.kid}, {**claims, **self.wrong_claims}, self.signing_key or self.key
+        )
 
-    def _client_is_right(self, form: dict[str, str], authorization: str) -> bool:
+    def _is_client_authenticated(self, form: dict[str, str], authorization: str) -> bool:
         if authorization.startswith("Basic "):
             user, _, password = base64.b64decode(authorization[6:]).decode().partition(":")
             sent = (unquote(user), unquote(password))
@@ -123,17 +125,17 @@ class Provider:
 
 @contextmanager
 def oidc_provider() -> Iterator[Provider]:
-    """Yield a running provider."""
+    """Run a provider and yield it."""
     provider = Provider()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             authorization = self.headers.get("Authorization", "")
-            provider.asked.append(self.path)
-            provider.answers.wait(30)
+            provider.requested_paths.append(self.path)
+            provider.responsive.wait(30)
             parts = urlsplit(self.path)
-            if parts.path == "/authorize":  # a browser; its user agrees at once
+            if parts.path == "/authorize":  # a browser, whose user agrees at once
                 self.send_response(302)
                 self.send_header("Location", provider.authorize(dict(parse_qsl(parts.query))))
                 self.end_headers()
@@ -159,13 +161,14 @@ def oidc_provider() -> Iterator[Provider]:
     try:
         yield provider
     finally:
-        provider.answers.set()
+        # Requests that hang would delay the shutdown.
+        provider.responsive.set()
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def use(provider: Provider, settings: Any) -> None:
+def use_provider(provider: Provider, settings: Any) -> None:
     """Configure the service to sign in through this provider."""
     settings.OIDC_ISSUER = provider.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
@@ -174,8 +177,8 @@ def use(provider: Provider, settings: Any) -> None:
     settings.OUTBOUND_ALLOWED_PORTS = ["*"]
 
 
-def agree(provider: Provider, location: str) -> str:
-    """What a browser does at the provider; returns the path that it is sent back to."""
+def approve_sign_in(provider: Provider, location: str) -> str:
+    """Follow the redirect to the provider and agree; returns path and query of the redirect back to the service."""
     assert location.startswith(f"{provider.issuer}/authorize?")
     back = urlsplit(provider.authorize(dict(parse_qsl(urlsplit(location).query))))
     return f"{back.path}?{back.query}"

@@ -16,14 +16,14 @@ register_heif_opener()
 
 
 def picture(kind: str = "JPEG", size: tuple[int, int] = (40, 30), mode: str = "RGB", **options: Any) -> bytes:
-    """One plain picture; `color` and whatever Pillow's save takes."""
+    """A picture of one `color`; the other options are those of Pillow's `Image.save`."""
     out = BytesIO()
     Image.new(mode, size, options.pop("color", "red")).save(out, kind, **options)
     return out.getvalue()
 
 
 def png_header(width: int, height: int) -> bytes:
-    """A PNG whose header claims a size, with almost no data."""
+    """A PNG whose header declares a size, with almost no data."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 64)), (b"IEND", b"")]
     body = b"".join(
@@ -33,26 +33,26 @@ def png_header(width: int, height: int) -> bytes:
 
 
 def gif_header(width: int, height: int) -> bytes:
-    """A GIF whose header claims a size."""
+    """A GIF whose header declares a size."""
     return picture("GIF")[:6] + struct.pack("<HH", width, height) + picture("GIF")[10:]
 
 
 def webp_header(width: int, height: int) -> bytes:
-    """A WebP canvas that claims a size."""
+    """A WebP that consists of a header, which declares a size."""
     body = b"VP8X" + struct.pack("<I", 10) + b"\0" * 4 + (width - 1).to_bytes(3, "little")
     body += (height - 1).to_bytes(3, "little")
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 
 def upload(client: Client, path: str, content: bytes | str | None, name: str = "photo.jpg", **extra: Any) -> Any:
-    """POST `content` as the file field `photo` (a text: as a plain field, None: not at all); returns the response."""
+    """POST `content` as the field `photo`: bytes as a file, a text as a plain field, None without the field."""
     photo = SimpleUploadedFile(name, content, "application/octet-stream") if isinstance(content, bytes) else content
     body = encode_multipart(BOUNDARY, {} if photo is None else {"photo": photo})
     return client.generic("POST", path, body, MULTIPART_CONTENT, **extra)
 
 
-def opened(content: bytes) -> Image.Image:
-    """Decode an answer's picture."""
+def decode_picture(content: bytes) -> Image.Image:
+    """Decode a picture; raises if the data are truncated."""
     image = Image.open(BytesIO(content))
     image.load()
     return image

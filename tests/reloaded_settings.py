@@ -1,4 +1,4 @@
-"""Settings of a forked process, which differ from those that were loaded before the fork."""
+"""Reloads the settings in a forked process, whose environment differs from that of its parent."""
 
 import importlib
 import sys
@@ -9,10 +9,10 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 def reload_settings(module: str) -> None:
     """Load the settings again from the current environment. No database connection may be open."""
-    for read in {module, "contacts_project.settings"}:
-        sys.modules.pop(read, None)
+    for name in {module, "contacts_project.settings"}:
+        sys.modules.pop(name, None)
     fresh = importlib.import_module(module)
     for name in filter(str.isupper, vars(fresh)):
         setattr(settings, name, getattr(fresh, name))
     connections.settings = connections.configure_settings(settings.DATABASES)
-    del connections[DEFAULT_DB_ALIAS]  # the next one is made by these settings
+    del connections[DEFAULT_DB_ALIAS]  # so that the next query connects with the new settings

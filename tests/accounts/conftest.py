@@ -11,8 +11,7 @@ from accounts.oidc import documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
 from tests.builders import make_user, verify_email
-from tests.oidc_provider import Provider, oidc_provider
-from tests.oidc_provider import use as oidc_provider_use
+from tests.oidc_provider import Provider, oidc_provider, use_provider
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provide
     """An OpenID Connect provider that the service signs in with; nothing of an earlier one is remembered."""
     monkeypatch.setattr(documents, "_documents", {})
     with oidc_provider() as running:
-        oidc_provider_use(running, settings)
+        use_provider(running, settings)
         yield running
 
 

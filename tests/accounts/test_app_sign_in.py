@@ -20,7 +20,7 @@ from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
 from tests.concurrency import run_concurrently
-from tests.oidc_provider import Provider, agree
+from tests.oidc_provider import Provider, approve_sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def ask(browser: Client, uri: str = "http://127.0.0.1:50123/callback", **changes
 
 def come_back(browser: Client, provider: Provider, **changes: Any) -> Any:
     """All the way to the answer of our callback."""
-    return browser.call("GET", agree(provider, ask(browser, **changes)["Location"]), HTTP_ACCEPT=HTML)
+    return browser.call("GET", approve_sign_in(provider, ask(browser, **changes)["Location"]), HTTP_ACCEPT=HTML)
 
 
 def told(response: Any) -> dict[str, str]:
@@ -82,7 +82,7 @@ def device_of(made: Any) -> Client:
 def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, uri: str, prompt: str | None) -> None:
     started = ask(browser, uri)
     assert dict(parse_qsl(urlsplit(started["Location"]).query)).get("prompt") == prompt
-    response = browser.call("GET", agree(provider, started["Location"]), HTTP_ACCEPT=HTML)
+    response = browser.call("GET", approve_sign_in(provider, started["Location"]), HTTP_ACCEPT=HTML)
     assert response["Location"].startswith(f"{uri}{'&' if '?' in uri else '?'}code=")
     assert response["Cache-Control"] == "no-store"
     answer = told(response)
@@ -171,7 +171,7 @@ def test_an_app_that_asks_without_pkce_is_told(browser: Client, provider: Provid
     response = ask(browser, **change)
     assert told(response)["error"] == "invalid_request"
     assert response["Location"].startswith("http://127.0.0.1:50123/callback?")
-    assert not provider.asked
+    assert not provider.requested_paths
 
 
 def test_an_app_is_told_what_came_in_the_way(browser: Client, provider: Provider, settings: Any) -> None:

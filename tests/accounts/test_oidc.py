@@ -15,7 +15,7 @@ from accounts.models import ApiToken, OidcIdentity, User
 from accounts.oidc import documents
 from tests.builders import PASSWORD, make_token, make_user, verify_email
 from tests.client import Client
-from tests.oidc_provider import CLIENT_SECRET, Provider, agree
+from tests.oidc_provider import CLIENT_SECRET, Provider, approve_sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def sign_in(browser: Client, provider: Provider, query: str = "") -> Any:
     """The whole way round; the callback's response."""
     started = browser.call("GET", f"/api/auth/oidc/start{query}")
     assert started.status_code == 302, started.content
-    return browser.call("GET", agree(provider, started["Location"]), HTTP_ACCEPT_LANGUAGE="fr")
+    return browser.call("GET", approve_sign_in(provider, started["Location"]), HTTP_ACCEPT_LANGUAGE="fr")
 
 
 def refusal(browser: Client, provider: Provider) -> tuple[int, str]:
@@ -128,7 +128,7 @@ def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client,
     ids=str,
 )
 def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Provider, lie: dict[str, Any]) -> None:
-    provider.lies = lie
+    provider.wrong_claims = lie
     assert refusal(browser, provider) == (401, "oidc_refused")
     assert not User.objects.exists()
 
@@ -148,7 +148,7 @@ def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> 
 @pytest.mark.parametrize("kid", ["two", "one"], ids=["another-id", "same-id"])
 def test_new_keys_of_the_provider_are_read_again(browser: Client, provider: Provider, kid: str) -> None:
     sign_in(browser, provider)
-    provider.rotate(kid)
+    provider.rotate_key(kid)
     assert sign_in(Client(), provider).status_code == 302
 
 
@@ -160,7 +160,7 @@ def test_the_client_may_have_to_authenticate_in_the_body(browser: Client, provid
 
 def test_a_callback_of_another_browser_or_state_is_refused(browser: Client, provider: Provider) -> None:
     location = browser.call("GET", "/api/auth/oidc/start")["Location"]
-    callback = agree(provider, location)
+    callback = approve_sign_in(provider, location)
     assert Client().ok("GET", callback, status=400)["code"] == "invalid_state"
     forged = callback.replace("state=", "state=x")
     assert browser.ok("GET", forged, status=400)["code"] == "invalid_state"
@@ -168,7 +168,7 @@ def test_a_callback_of_another_browser_or_state_is_refused(browser: Client, prov
 
 
 def test_a_code_is_redeemed_once(browser: Client, provider: Provider) -> None:
-    callback = agree(provider, browser.call("GET", "/api/auth/oidc/start")["Location"])
+    callback = approve_sign_in(provider, browser.call("GET", "/api/auth/oidc/start")["Location"])
     cookie = browser.cookies["oidc_flow"].value
     assert browser.call("GET", callback).status_code == 302
     again = Client()
@@ -243,16 +243,16 @@ def test_one_address_begins_no_flood_of_sign_ins(browser: Client, provider: Prov
 @contextmanager
 def hanging(provider: Provider) -> Iterator["Future[Any]"]:
     """Have a sign-in begun that waits for the provider until this ends."""
-    provider.answers.clear()
-    number = len(provider.asked)
+    provider.responsive.clear()
+    number = len(provider.requested_paths)
     with ThreadPoolExecutor(1) as pool:
         try:
             waiting = pool.submit(Client().call, "GET", "/api/auth/oidc/start")
-            while len(provider.asked) == number:
+            while len(provider.requested_paths) == number:
                 assert not waiting.done()
             yield waiting
         finally:
-            provider.answers.set()
+            provider.responsive.set()
 
 
 def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once(provider: Provider) -> None:
@@ -264,7 +264,7 @@ def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once
         assert not waiting.done()
     assert waiting.result().status_code == 302
     assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
-    assert len(provider.asked) == 1
+    assert len(provider.requested_paths) == 1
 
 
 def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
@@ -276,10 +276,10 @@ def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
         assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
         assert not waiting.done()
     monkeypatch.setattr(provider, "answer", lambda *args: (500, {}))
-    before = len(provider.asked)
+    before = len(provider.requested_paths)
     assert [Client().call("GET", "/api/auth/oidc/start").status_code for _ in range(3)] == [302] * 3
-    assert len(provider.asked) == before + 1
+    assert len(provider.requested_paths) == before + 1
     monkeypatch.setattr(documents, "_MAX_STALE_SECONDS", -1)
     refused = Client().call("GET", "/api/auth/oidc/start")
-    assert (refused.status_code, len(provider.asked)) == (503, before + 1)
+    assert (refused.status_code, len(provider.requested_paths)) == (503, before + 1)
     assert 25 <= int(refused["Retry-After"]) <= 30

@@ -13,7 +13,7 @@ from tests.accounts.test_oidc import sign_in
 from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
-from tests.oidc_provider import Provider, agree
+from tests.oidc_provider import Provider, approve_sign_in
 
 pytestmark = pytest.mark.django_db
 CODE, PAGE = "/api/auth/oidc/second-factor", "/account/sign-in/code"
@@ -48,7 +48,7 @@ def test_a_client_is_asked_for_the_code(browser: Client, provider: Provider, ada
 
 def test_a_browser_is_asked_on_a_page(browser: Client, provider: Provider, ada: User) -> None:
     started = browser.get("/api/auth/oidc/start?next=/people?x=1")
-    came_back = browser.get(agree(provider, started["Location"]), HTTP_ACCEPT="text/html,*/*;q=0.8")
+    came_back = browser.get(approve_sign_in(provider, started["Location"]), HTTP_ACCEPT="text/html,*/*;q=0.8")
     assert (came_back.status_code, came_back["Location"]) == (302, PAGE)
     page = browser.get(PAGE)
     assert (page.status_code, page["WWW-Authenticate"]) == (401, "Bearer")
@@ -153,7 +153,7 @@ def test_a_strict_session_cookie_is_led_on_by_a_page(browser: Client, provider: 
 
 
 def test_callbacks_that_the_provider_does_not_confirm_are_bounded(browser: Client, provider: Provider) -> None:
-    state = agree(provider, browser.get("/api/auth/oidc/start")["Location"]).partition("&state=")[2]
+    state = approve_sign_in(provider, browser.get("/api/auth/oidc/start")["Location"]).partition("&state=")[2]
     guess = f"/api/auth/oidc/callback?code=x&state={state}"
     assert [browser.call("GET", guess).status_code for _ in range(11)] == [401] * 10 + [429]
-    assert provider.asked.count("/token") == 10
+    assert provider.requested_paths.count("/token") == 10

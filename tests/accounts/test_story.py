@@ -11,8 +11,7 @@ from tests.accounts.test_deletion import rows_of, tables_with
 from tests.builders import PASSWORD
 from tests.client import Client
 from tests.mailbox import Mailbox
-from tests.oidc_provider import agree, oidc_provider
-from tests.oidc_provider import use as use_provider
+from tests.oidc_provider import approve_sign_in, oidc_provider, use_provider
 
 EMAIL, NEW_EMAIL, NEW_PASSWORD = "ada@example.org", "countess@example.org", "Better-Horse-8"
 
@@ -46,7 +45,7 @@ def sign_in_at_work(settings: Any, code: str) -> Browser:
     with oidc_provider() as provider:
         use_provider(provider, settings)
         provider.claims["email"] = NEW_EMAIL
-        back = agree(provider, browser.call("GET", "/api/auth/oidc/start")["Location"])
+        back = approve_sign_in(provider, browser.call("GET", "/api/auth/oidc/start")["Location"])
         assert browser.ok("GET", back, status=401)["code"] == "mfa_required"
         browser.ok("POST", "/api/auth/oidc/second-factor", {"code": code})
     return browser

@@ -122,7 +122,7 @@ def run(shared: SharedData, processes: int) -> Figure:
             _wait_until_idle(pids)
             make_due()
             before, commits, load = _cpu(pids), _commits(), os.getloadavg()[0]
-            workers.call("notifications.tasks.due_scan")
+            workers.enqueue("notifications.tasks.due_scan")
             sent = Delivery.unscoped.filter(state=DeliveryState.SENT)
             workers.wait_until(lambda: sent.count() == REMINDERS, seconds=600)
             cpu, commits = _cpu(pids), _commits() - commits

@@ -121,7 +121,7 @@ def deliver(shared: SharedData, processes: int) -> Figure:
                 workers.start()
             time.sleep(8)
             insert_dates_now(make_person(owner), DUE)
-            workers.call("notifications.tasks.due_scan")
+            workers.enqueue("notifications.tasks.due_scan")
             mine = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
             workers.wait_until(lambda: mine.count() == DUE, seconds=300)
         ends = ended(mine)

@@ -188,7 +188,7 @@ def ignore_conditions(**rest: Any) -> Fault:
     return Fault(before=before, **rest)
 
 
-def silence(seconds: float = 30.0, **rest: Any) -> Fault:
+def hang(seconds: float = 30.0, **rest: Any) -> Fault:
     """Nothing comes for so long."""
     return Fault(seconds=seconds, **rest)
 

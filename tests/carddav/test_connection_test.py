@@ -7,7 +7,7 @@ import pytest
 
 from carddav.services import server_checks
 from tests.carddav.conftest import USER
-from tests.carddav.faults import fail, sign_in_page, silence
+from tests.carddav.faults import fail, hang, sign_in_page
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client
@@ -55,7 +55,7 @@ def test_what_is_not_there(api: Client) -> None:
 def test_a_silent_server_is_left_after_a_while(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_checks, "CHECK_SECONDS", 0.5)
     with fault_proxy() as proxy:
-        proxy.add(silence())
+        proxy.add(hang())
         assert refusal(api, proxy.url) == (408, "timeout")
 
 

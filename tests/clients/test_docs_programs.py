@@ -13,7 +13,7 @@ from accounts.oidc import documents
 from tests.builders import make_token, make_user, verify_email
 from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, run
 from tests.contacts_project.server.server_thread import Running
-from tests.oidc_provider import oidc_provider, use
+from tests.oidc_provider import oidc_provider, use_provider
 
 # Once: it writes into the tree, too.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -42,7 +42,7 @@ def environment(
     browser = tmp_path / "browser.py"
     browser.write_text(BROWSER)
     with oidc_provider() as provider:
-        use(provider, settings)
+        use_provider(provider, settings)
         yield {
             "BASE": server.base,
             "TOKEN": make_token(ada),

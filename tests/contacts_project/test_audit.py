@@ -1,4 +1,4 @@
-"""The audit of the pinned packages: it fails on an advisory, and says so where it could not ask."""
+"""The audit of the pinned packages fails on an advisory, and does not pass if the source cannot be asked."""
 
 import logging
 import subprocess
@@ -22,14 +22,14 @@ HASH = "--hash=sha256:" + "0" * 64
 
 @contextmanager
 def advisories(*packages: str) -> Iterator[list[str]]:
-    """A source that knows an advisory of each of these packages; yields the arguments that have it asked."""
+    """Run an OSV server that has an advisory about each of these packages; yields the arguments that select it."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            affected = {"package": {"name": asked["package"]["name"], "ecosystem": "PyPI"}, "ranges": []}
+            query = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            affected = {"package": {"name": query["package"]["name"], "ecosystem": "PyPI"}, "ranges": []}
             known = [{"id": "PYSEC-1", "summary": "Bad.", "affected": [affected], "published": "2026-01-01T00:00:00Z"}]
-            body = orjson.dumps({"vulns": known} if asked["package"]["name"] in packages else {})
+            body = orjson.dumps({"vulns": known} if query["package"]["name"] in packages else {})
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -51,31 +51,31 @@ def pinned(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make audit` and `make lint` ask alike: each question is up to two runs of pip-audit."""
-    ask, answers = audit.audit, dict[str, tuple[int, str]]()
+def _cached_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run each audit once for all calls of a test, because it is up to two runs of pip-audit."""
+    original_audit, results = audit.audit, dict[str, tuple[int, str]]()
 
-    def audited(pinned: Path, source: list[str]) -> tuple[int, str]:
-        question = f"{pinned} {source}"
-        if question not in answers:
-            answers[question] = ask(pinned, source)
-        return answers[question]
+    def cached_audit(pinned: Path, source: list[str]) -> tuple[int, str]:
+        key = f"{pinned} {source}"
+        if key not in results:
+            results[key] = original_audit(pinned, source)
+        return results[key]
 
-    monkeypatch.setattr(audit, "audit", audited)
+    monkeypatch.setattr(audit, "audit", cached_audit)
 
 
 @pytest.fixture
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """pip-audit is loaded once, which takes most of a run."""
+    """Call pip-audit in this process: to import it takes most of a run."""
     from pip_audit._cli import audit as pip_audit
 
     def run(command: list[str], **options: Any) -> Any:
         monkeypatch.setattr(sys, "argv", command)
-        with redirect_stdout(StringIO()) as said, suppress(SystemExit):
+        with redirect_stdout(StringIO()) as output, suppress(SystemExit):
             pip_audit()
-        return SimpleNamespace(stdout=said.getvalue())
+        return SimpleNamespace(stdout=output.getvalue())
 
-    # The service logs no whole URL, which the tests look for; pip-audit does.
+    # pip-audit logs whole URLs, which tests/leaks.py would report.
     monkeypatch.setattr(logging.getLogger("pip_audit"), "propagate", False)
     monkeypatch.setattr(audit, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
 

@@ -8,7 +8,7 @@ from django.db import connection
 from contacts_project.environment.servers import DATABASE
 from contacts_project.operation import figures
 from contacts_project.operation.checks import check_connections, check_random_page_cost
-from tests.workers import database_url, run_copy
+from tests.workers import database_url, run_manage
 
 URL = "postgres://user:secret@db:5432/contacts"
 
@@ -80,7 +80,7 @@ def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_p
         pytest.skip("SQLite has no pool")
     url = database_url()
     environment = {"DATABASE_URL": f"{url}{'&' if '?' in url else '?'}pool=1..2", "DATA_DIR": str(tmp_path)}
-    exit_code, said = run_copy(tmp_path, environment, "shell", "--no-imports", "-c", THREADS)
+    exit_code, said = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", THREADS)
     assert exit_code == 0, said
     lines = said.splitlines()
     assert lines[:2] == ["refused", "again"]

@@ -15,8 +15,8 @@ from django.conf import settings
 from contacts_project.data_folder import make_private, own_paths
 from contacts_project.environment import WrongSettingError, load_env_file, misspelt_names, page, read_settings
 from contacts_project.environment.table import SETTINGS
-from tests.loaded import run_module
-from tests.workers import run_copy, start_copy
+from tests.fork_targets import run_module
+from tests.workers import run_manage, start_fork
 
 APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
 
@@ -148,12 +148,12 @@ def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[s
 def test_a_web_process_names_a_taken_port(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        web = start_copy(
-            run_module, tmp_path / "said", {"PORT": str(port), "DATA_DIR": str(tmp_path)}, "contacts_project.server"
+        web = start_fork(
+            run_module, tmp_path / "output", {"PORT": str(port), "DATA_DIR": str(tmp_path)}, "contacts_project.server"
         )
         web.join(180)
     assert web.exitcode == 1
-    line = (tmp_path / "said").read_text()
+    line = (tmp_path / "output").read_text()
     assert re.match(rf"Cannot listen on 127\.0\.0\.1:{port}: .*Choose another.*\n$", line)
 
 
@@ -161,7 +161,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "data"
     told = f"DATA_DIR={folder} is not allowed. Allowed: a folder that can be made and written (Not a directory).\n"
-    assert run_copy(tmp_path, {"DATA_DIR": str(folder)}, "check") == (1, told)
+    assert run_manage(tmp_path, {"DATA_DIR": str(folder)}, "check") == (1, told)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"SECRET_KEY": "x", "ENCRYPTION_KEY": "x"}'])
@@ -170,7 +170,7 @@ def test_a_damaged_file_of_keys_is_named(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     told = f"{file} is damaged. Put the one of your backup in its place.\n"
     environment = {"DATA_DIR": str(tmp_path), "SECRET_KEY": "", "ENCRYPTION_KEYS": ""}
-    assert run_copy(tmp_path, environment, "check") == (1, told)
+    assert run_manage(tmp_path, environment, "check") == (1, told)
 
 
 def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
         assert not (tmp_path / "keys.json").exists()
         given = {name: value for name, value in keys.items() if name != missing}
         environment = {"SECRET_KEY": "", "DATA_DIR": str(tmp_path), **given}
-        assert run_copy(tmp_path, environment, "shell", "--no-imports", "-c", "") == (0, "")
+        assert run_manage(tmp_path, environment, "shell", "--no-imports", "-c", "") == (0, "")
     assert (tmp_path / "keys.json").exists()
 
 
@@ -201,7 +201,7 @@ def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: str, told: str) -> None:
-    exit_code, line = run_copy(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "deliver_reminders")
+    exit_code, line = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "deliver_reminders")
     assert exit_code == 1
     assert line.startswith(told.format(tmp_path))
     assert line.count("\n") == 1
@@ -210,7 +210,7 @@ def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: s
 
 def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
     url = "postgres://me:s3cret@127.0.0.1:1/contacts"
-    _, said = run_copy(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
+    _, said = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
     [line] = [line for line in said.splitlines() if line.startswith("WRONG")]
     assert re.match(r"WRONG  The database does not answer: .*refused\.$", line)
     assert "s3cret" not in said
@@ -241,7 +241,7 @@ def test_settings_follow_the_variables(tmp_path: Path) -> None:
         "DATA_DIR": str(tmp_path),
     }
     program = f"from django.conf import settings as s; print({told}, s.BASE_URL)"
-    exit_code, said = run_copy(tmp_path, given, "shell", "--no-imports", "-c", program)
+    exit_code, said = run_manage(tmp_path, given, "shell", "--no-imports", "-c", program)
     assert exit_code == 0
     assert said.split() == ["None", "None", "True", str(tmp_path / "contacts.sqlite3"), "https://example.org"]
 

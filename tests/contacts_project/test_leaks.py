@@ -8,14 +8,14 @@ import pytest
 
 from accounts.models import User
 from tests.builders import PASSWORD, make_person
-from tests.leaks import plants
+from tests.leaks import leak_detector
 
 
 @pytest.fixture(autouse=True)
 def _found_on_purpose() -> Iterator[None]:
     yield
-    assert plants.found, "nothing was found"
-    plants.clear()
+    assert leak_detector.leaks, "nothing was found"
+    leak_detector.clear()
 
 
 @pytest.mark.parametrize("text", ["to Lovelace", "ada@example.net", PASSWORD, "http://x.example/path"])
@@ -25,9 +25,9 @@ def test_lines(alice: User, text: str) -> None:
 
 
 def test_mails(alice: User) -> None:
-    plants.look_at_mail(b"Your password: " + PASSWORD.encode())
+    leak_detector.scan_mail(b"Your password: " + PASSWORD.encode())
 
 
 def test_answers(alice: User) -> None:
     make_person(alice, name="Ada", surname="Lovelace")
-    plants.look_at_answer(uuid4(), "/api/people", b'{"people": [{"surname": "Lovelace"}]}')
+    leak_detector.scan_response(uuid4(), "/api/people", b'{"people": [{"surname": "Lovelace"}]}')

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from tests.databases import empty_database
-from tests.loaded import run_command
-from tests.workers import start_copy
+from tests.fork_targets import run_command
+from tests.workers import start_fork
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -19,7 +19,7 @@ pytestmark = [
 def test_three_that_migrate_at_once_do_no_harm(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with empty_database() as url:
-        migrate = partial(start_copy, run_command, log, {"DATABASE_URL": url}, "migrate", "--verbosity", "0")
+        migrate = partial(start_fork, run_command, log, {"DATABASE_URL": url}, "migrate", "--verbosity", "0")
         runs = [migrate() for _ in range(3)]
         for run in runs:
             run.join(300)
@@ -35,7 +35,7 @@ def test_three_that_migrate_at_once_do_no_harm(tmp_path: Path) -> None:
 )
 def test_a_database_that_cannot_take_every_name_is_refused(tmp_path: Path, command: str, words: str) -> None:
     with empty_database(options="ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0") as url:
-        refused = start_copy(run_command, tmp_path / "log", {"DATABASE_URL": url}, command)
+        refused = start_fork(run_command, tmp_path / "log", {"DATABASE_URL": url}, command)
         refused.join(300)
         assert refused.exitcode == 1
     said = (tmp_path / "log").read_text()

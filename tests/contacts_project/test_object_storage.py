@@ -31,7 +31,7 @@ from tests.client import Client, client_of
 from tests.contacts_project.backup.files import empty_the_database
 from tests.loopback import closed_port
 from tests.pictures import picture, upload
-from tests.workers import run_copy
+from tests.workers import run_manage
 
 BUCKET = "photos-of-contacts"
 BACKEND = "contacts_project.kernel.object_storage.ObjectStorage"
@@ -271,7 +271,7 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
         "SECRET_KEY": project.SECRET_KEY,
         "LOG_LEVEL": "ERROR",
     }
-    exit_code, said = run_copy(tmp_path, environment, "shell", "--no-imports", "-c", program)
+    exit_code, said = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", program)
     assert exit_code == 0, said
     *_, theirs = said.splitlines()
     assert not list((tmp_path / "elsewhere").rglob("*.jpg"))

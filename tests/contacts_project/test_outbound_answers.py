@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
-from tests.loopback import Reply, closed_port, raw_server, recording_server, silence
+from tests.loopback import Reply, closed_port, hang, raw_server, recording_server
 
 LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 LIMIT = 1024 * 1024
@@ -87,7 +87,7 @@ def test_a_body_that_stalls_is_left_though_the_whole_has_time() -> None:
     def handle(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
-        silence(connection)
+        hang(connection)
 
     with (
         raw_server(handle) as port,

@@ -19,7 +19,7 @@ from contacts_project.kernel.outbound import (
     check_status,
     guard,
 )
-from tests.loopback import Reply, closed_port, drip, raw_server, recording_server, silence
+from tests.loopback import Reply, closed_port, drip, hang, raw_server, recording_server
 
 LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 
@@ -115,12 +115,12 @@ def test_name_that_does_not_resolve(answer: Any) -> None:
 def test_resolver_that_hangs_is_left_at_the_deadline() -> None:
     release = threading.Event()
 
-    def hang(host: Any, port: int) -> Any:
+    def resolve_slowly(host: Any, port: int) -> Any:
         release.wait(30)
         return []
 
     try:
-        assert failure("http://slow.example/", resolve=hang, seconds=0.3).code is Code.TIMEOUT
+        assert failure("http://slow.example/", resolve=resolve_slowly, seconds=0.3).code is Code.TIMEOUT
     finally:
         release.set()
 
@@ -146,7 +146,7 @@ def dripping(prefix: bytes, byte: bytes = b"x") -> Any:
         dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n"),
         dripping(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
         dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-        silence,
+        hang,
     ],
     ids=["status line", "header", "body", "counted body", "chunks", "1xx", "silence"],
 )
@@ -158,7 +158,7 @@ def test_dripping_server_is_cut_at_the_deadline(handle: Any, truncate: Any) -> N
 
 def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
     with (
-        raw_server(silence) as port,
+        raw_server(hang) as port,
         open_session(seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
@@ -168,7 +168,7 @@ def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
 
 def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
     """`timeout` is the deadline of everything; a call may have its own."""
-    with raw_server(silence) as port, open_session(seconds=60) as session:
+    with raw_server(hang) as port, open_session(seconds=60) as session:
         with pytest.raises(OutboundError) as caught:
             session.get(f"http://127.0.0.1:{port}/", timeout=(0.1, 0.2))
         assert caught.value.code is Code.TIMEOUT

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
-from tests.loopback import PrivateCA, drip, raw_server, recording_server, silence
+from tests.loopback import PrivateCA, drip, hang, raw_server, recording_server
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_dripping_over_tls_is_cut_at_the_deadline(ca: PrivateCA) -> None:
 
 def test_handshake_that_never_ends_is_cut_at_the_deadline(ca: PrivateCA) -> None:
     with (
-        raw_server(silence) as port,
+        raw_server(hang) as port,
         open_session(ca.file, seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):

@@ -12,7 +12,7 @@ from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETE
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client
-from tests.workers import database_url, run_copy
+from tests.workers import database_url, run_manage
 
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="SQLite keeps statements by itself")
 
@@ -119,4 +119,4 @@ with connection.cursor() as cursor:
 def test_nothing_is_kept_on_a_connection_that_a_pooler_lends(tmp_path: Path, query: str, number: int) -> None:
     url = database_url()
     url += f"{'&' if '?' in url else '?'}{query}" if query else ""
-    assert run_copy(tmp_path, {"DATABASE_URL": url}, "shell", "-v0", "-c", KEPT) == (0, f"postgresql {number}\n")
+    assert run_manage(tmp_path, {"DATABASE_URL": url}, "shell", "-v0", "-c", KEPT) == (0, f"postgresql {number}\n")

@@ -21,7 +21,7 @@ from django.core.management import CommandError, call_command
 from contacts_project.data_folder import readable_by_others
 from contacts_project.processes import supervisor
 from tests.mailbox import Mailbox, smtp_server
-from tests.workers import run_copy
+from tests.workers import run_manage
 
 ROOT = Path(__file__).parents[2]
 
@@ -133,7 +133,7 @@ def test_the_first_reminder_of_the_docs_arrives(
     script = shell_blocks("A first reminder by mail", "docs/running.md")[-1]
     run_shell(f"token={token}\n{script.replace('http://127.0.0.1:8000', lasting.base)}", tmp_path)
     environment = {"DATA_DIR": str(lasting.data), "DATABASE_URL": "", "EMAIL_URL": mail_server.url}
-    exit_code, said = run_copy(tmp_path, environment, "deliver_reminders")  # as the scheduler does within a minute
+    exit_code, said = run_manage(tmp_path, environment, "deliver_reminders")  # as the scheduler does within a minute
     assert exit_code == 0, said
     deadline = time.monotonic() + 60
     while "Birthday: Grace" not in {message["Subject"] for message in mail_server.messages}:

@@ -10,9 +10,9 @@ import pytest
 import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.loaded import run_module
-from tests.loopback import Recorder, closed_port, listens, recording_server
-from tests.workers import start_copy
+from tests.fork_targets import run_module
+from tests.loopback import Recorder, closed_port, is_listening, recording_server
+from tests.workers import start_fork
 
 ADDRESS = "quibble@example.org"
 PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
@@ -47,8 +47,8 @@ def traced(folder: Path, collector: str) -> Iterator[str]:
     port = closed_port()
     environment = {"DATA_DIR": str(folder), "PORT": str(port), "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
     modules = ("contacts_project.server", "contacts_project.processes.background")
-    processes = [start_copy(run_module, folder / "log", environment, module) for module in modules]
-    wait_until(lambda: listens(port))
+    processes = [start_fork(run_module, folder / "log", environment, module) for module in modules]
+    wait_until(lambda: is_listening(port))
     yield f"http://127.0.0.1:{port}"
     wait_until(lambda: f"To: {ADDRESS}" in (folder / "log").read_text())  # the mail, which nobody takes
     for process in processes:

@@ -22,7 +22,7 @@ from people.vocabularies import ReminderType, Unit
 from tests.builders import make_person
 from tests.client import Client
 from tests.concurrency import repeat_concurrently
-from tests.leaks import plants
+from tests.leaks import leak_detector
 from tests.rounds import rounds
 
 pytestmark = pytest.mark.django_db
@@ -181,7 +181,7 @@ def test_the_secret_stands_in_no_line_of_the_log(api: Client, monkeypatch: pytes
     secret = path_of(feed).removeprefix("/calendar/").removesuffix(".ics")
     lines: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(plants, "look_at_line", lines.append)
+        patch.setattr(leak_detector, "scan_log_line", lines.append)
         text_of(feed)
         api.ok("POST", f"{FEEDS}/{feed['id']}/rotate")
         assert read(feed).status_code == 404

@@ -15,7 +15,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
 from tests.client import Client
 from tests.loopback import Reply, closed_port, recording_server
-from tests.mailbox import smtp_server, use
+from tests.mailbox import smtp_server, use_mailbox
 from tests.notifications.conftest import answer_as_ntfy
 from tests.notifications.devices import Device
 from tests.notifications.notices import make_notice
@@ -45,7 +45,7 @@ class ChannelCase:
 
 def on_email(api: Client, alice: User, settings: Any) -> Iterator[ChannelCase]:
     with smtp_server() as mailbox:
-        use(mailbox, settings)
+        use_mailbox(mailbox, settings)
 
         def take_away() -> None:
             settings.EMAIL_PORT = closed_port()

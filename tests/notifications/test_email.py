@@ -12,7 +12,7 @@ from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.wording import wording_of
 from tests.builders import verify_email
 from tests.client import Client
-from tests.loopback import closed_port, raw_server, silence
+from tests.loopback import closed_port, hang, raw_server
 from tests.mailbox import Mailbox
 from tests.notifications.notices import EVENT, make_notice
 
@@ -118,7 +118,7 @@ def test_mail_server_that_is_not_there(alice: User, mailbox: Mailbox, settings: 
 
 def test_mail_server_that_says_nothing(alice: User, mailbox: Mailbox, settings: Any) -> None:
     settings.EMAIL_TIMEOUT = 0.3
-    with raw_server(silence) as port:
+    with raw_server(hang) as port:
         settings.EMAIL_PORT = port
         assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "timeout"
 

@@ -11,10 +11,10 @@ from accounts.models import User
 from notifications import tasks
 from notifications.models import Delivery, Destination
 from notifications.models.heartbeat import last_beat
-from tests.loaded import run_command
+from tests.fork_targets import run_command
 from tests.loopback import Recorder
 from tests.notifications.test_workers import ids, make_due, webhook
-from tests.workers import start_copy
+from tests.workers import start_fork
 
 pytestmark = pytest.mark.django_db(transaction=True)
 __all__ = ["webhook"]  # the fixture
@@ -24,7 +24,7 @@ def test_four_runs_at_once_send_each_thing_once(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     make_due(alice, 40)
-    runs = [start_copy(run_command, tmp_path / "log", {}, "deliver_reminders") for _ in range(4)]
+    runs = [start_fork(run_command, tmp_path / "log", {}, "deliver_reminders") for _ in range(4)]
     for run in runs:
         run.join(120)
     assert [run.exitcode for run in runs] == [0] * 4, (tmp_path / "log").read_text()

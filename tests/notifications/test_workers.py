@@ -179,7 +179,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
     receiver.reply = answer_ten
     with redis_server() as url, workers_in(tmp_path, DELIVERY_LEASE_SECONDS="2", REDIS_URL=url) as workers:
         worker = workers.start()
-        workers.call("notifications.tasks.due_scan")
+        workers.enqueue("notifications.tasks.due_scan")
         workers.wait_until(lambda: len(receiver.received) > 10)
         workers.kill(worker)
         is_killed.set()
@@ -188,7 +188,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
         workers.start()
         # What the dead worker held is free again after its lease, what it was handed after two.
         time.sleep(4)
-        workers.call("notifications.tasks.due_scan")
+        workers.enqueue("notifications.tasks.due_scan")
         workers.wait_until(lambda: sent() == 40)
     assert len(ids(receiver)) == 40
 

@@ -25,6 +25,7 @@ from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (
     at,
     fail,
+    hang,
     hide_half,
     lose_reply,
     method,
@@ -33,7 +34,6 @@ from tests.carddav.faults import (
     reports,
     rewrite,
     sign_in_page,
-    silence,
 )
 from tests.carddav.proxy import Fault, Proxy, Reply, Request
 from tests.carddav.servers import PASSWORD
@@ -314,7 +314,7 @@ def test_a_first_listing_may_take_longer_than_any_other_answer(
     with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
         book = Book(session, real.book.url, real.book.caps)
         slow = reports("sync-collection") if has_sync else method("PROPFIND")
-        proxy.add(silence(1.5, when=slow))
+        proxy.add(hang(1.5, when=slow))
         first = book.changes("", "")
         assert [entry.href for entry in first.changed] == [f"{real.path}1.vcf"]
         with pytest.raises(ServerTimeoutError):

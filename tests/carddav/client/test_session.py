@@ -21,7 +21,7 @@ from carddav.client import (
 )
 from carddav.client.login import Login
 from tests.carddav.conftest import USER, FakeBook, RealBook
-from tests.carddav.faults import at, digest_only, fail, redirect, silence
+from tests.carddav.faults import at, digest_only, fail, hang, redirect
 from tests.carddav.proxy import Proxy
 from tests.carddav.servers import PASSWORD
 from tests.loopback import PrivateCA, Reply, closed_port, recording_server
@@ -106,7 +106,7 @@ def test_nobody_waits_longer_than_an_hour(fake: FakeBook, header: str) -> None:
 
 
 def test_silence_ends_when_the_time_is_up(fake: FakeBook) -> None:
-    fake.proxy.add(silence())
+    fake.proxy.add(hang())
     with pytest.raises(ServerTimeoutError):
         ask(fake.proxy.url, seconds=0.5)
 

@@ -14,6 +14,7 @@ from tests.carddav.faults import (
     change_header,
     digest_only,
     fail,
+    hang,
     hide_half,
     lose_reply,
     lose_request,
@@ -22,7 +23,6 @@ from tests.carddav.faults import (
     rename_on_create,
     reports,
     sign_in_page,
-    silence,
 )
 from tests.carddav.proxy import Fault, Proxy, Reply
 from tests.carddav.servers import PASSWORD, DavServer
@@ -367,7 +367,7 @@ def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, s
 
 def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.sync.pictures._DOWNLOAD_SECONDS", 0.3)
-    synced.proxy.add(silence(when=at("/pictures/ada.jpg")))
+    synced.proxy.add(hang(when=at("/pictures/ada.jpg")))
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{synced.proxy.url}pictures/ada.jpg"))
     assert counts(synced.sync()) == {"imported": 1}
     assert synced.person().photo is None

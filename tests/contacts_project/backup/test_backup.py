@@ -29,7 +29,7 @@ from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import frames_of, photos_of, rows_of
 from tests.pictures import picture, upload
 from tests.rounds import rounds
-from tests.workers import run_copy
+from tests.workers import run_manage
 
 
 def backup(path: Path) -> tuple[str, str]:
@@ -115,7 +115,7 @@ def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path)
         "container.FrameWriter.write = write\n"
         f"writer.write_backup(Path({str(tmp_path / 'one')!r}), key='')\n"
     )
-    exit_code, said = run_copy(
+    exit_code, said = run_manage(
         tmp_path, {"DATA_DIR": str(project.MEDIA_ROOT / "data")}, "shell", "--no-imports", "-c", program
     )
     assert exit_code == -signal.SIGKILL, said

@@ -19,7 +19,7 @@ from tests.builders import PASSWORD
 from tests.contacts_project.backup.conftest import Source
 from tests.contacts_project.backup.files import photos_of, rows_of
 from tests.databases import empty_database
-from tests.workers import database_url, run_copy
+from tests.workers import database_url, run_manage
 
 KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
@@ -45,7 +45,7 @@ class Instance:
         program = (
             f"from tests.contacts_project.backup.probe import write_answers; write_answers({task!r}, {str(path)!r})"
         )
-        exit_code, said = run_copy(self.data, environment, "shell", "--no-imports", "-c", program)
+        exit_code, said = run_manage(self.data, environment, "shell", "--no-imports", "-c", program)
         assert exit_code == 0, said
         answers: dict[str, Any] = orjson.loads(path.read_bytes())
         return answers

@@ -12,9 +12,9 @@ import psycopg
 import requests
 
 from tests.contacts_project.running.composition import Composition, composed, image_instruction
-from tests.loaded import run_module, work
-from tests.loopback import Recorder, closed_port, listens, recording_server
-from tests.workers import ROOT, run_copy, start_copy
+from tests.fork_targets import run_module, run_worker
+from tests.loopback import Recorder, closed_port, is_listening, recording_server
+from tests.workers import ROOT, run_manage, start_fork
 
 
 def test_the_file_is_as_the_specification_wants_it() -> None:
@@ -41,13 +41,13 @@ def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: P
         ports = [closed_port(), closed_port()]
         left = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
         copies = [
-            start_copy(
+            start_fork(
                 run_module, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1])), web_module(compose)
             ),
-            start_copy(work, tmp_path / "worker.log", compose.environment("worker"), *worker_options(compose)),
+            start_fork(run_worker, tmp_path / "worker.log", compose.environment("worker"), *worker_options(compose)),
         ]
         for port in ports:
-            compose.wait_until(partial(listens, port), f"a web listens on {port}")
+            compose.wait_until(partial(is_listening, port), f"a web listens on {port}")
             compose.wait_for_health("web", PORT=str(port))
         bases = [f"http://127.0.0.1:{port}" for port in ports]
         session = ask_for_a_reminder(bases[0], receiver)
@@ -56,7 +56,7 @@ def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: P
         copies[1].kill()
         compose.wait_until(lambda: receiver.received, "the webhook comes")
         # What is scanned once more is not sent once more.
-        assert run_copy(tmp_path, compose.environment("web"), "deliver_reminders")[0] == 0
+        assert run_manage(tmp_path, compose.environment("web"), "deliver_reminders")[0] == 0
         assert [request.path for request in receiver.received] == ["/hook"]
         shown = [session.get(f"{base}/api/people", timeout=60).json()["people"] for base in bases]
         assert shown[0] == shown[1]

@@ -12,7 +12,7 @@ from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.slots import Slots
 from people.photos import images, pixels
 from people.photos.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
-from tests.pictures import gif_header, opened, picture, png_header, webp_header
+from tests.pictures import decode_picture, gif_header, picture, png_header, webp_header
 from tests.rounds import rounds
 
 
@@ -23,14 +23,14 @@ def near(pixel: object, color: tuple[int, int, int], by: int = 12) -> bool:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP"])
 def test_every_format_becomes_a_jpeg_of_256(kind: str) -> None:
-    image = opened(make_photo(picture(kind, (300, 200))))
+    image = decode_picture(make_photo(picture(kind, (300, 200))))
     assert (image.format, image.size, image.mode) == ("JPEG", (256, 256), "RGB")
     assert near(image.getpixel((128, 128)), (255, 0, 0))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (10, 2000), (12_000, 3), (256, 256), (3000, 2000)])
 def test_any_shape_is_covered(size: tuple[int, int]) -> None:
-    assert opened(make_photo(picture("PNG", size))).size == (256, 256)
+    assert decode_picture(make_photo(picture("PNG", size))).size == (256, 256)
 
 
 def test_the_middle_is_kept() -> None:
@@ -38,7 +38,7 @@ def test_the_middle_is_kept() -> None:
     wide.paste("red", (150, 0, 250, 100))
     out = BytesIO()
     wide.save(out, "PNG")
-    image = opened(make_photo(out.getvalue()))
+    image = decode_picture(make_photo(out.getvalue()))
     assert near(image.getpixel((10, 128)), (255, 0, 0))
     assert near(image.getpixel((245, 128)), (255, 0, 0))
 
@@ -101,7 +101,7 @@ CORNERS = {
 
 @pytest.mark.parametrize("orientation", CORNERS)
 def test_orientation_is_applied(orientation: int) -> None:
-    image = opened(make_photo(_quarters(orientation)))
+    image = decode_picture(make_photo(_quarters(orientation)))
     assert near(image.getpixel(CORNERS[orientation]), (255, 0, 0), 40)
     other = {2: (40, 40), 5: (40, 215), 6: (215, 215), 8: (40, 40)}.get(orientation)
     if other:
@@ -112,23 +112,25 @@ def test_orientation_is_applied(orientation: int) -> None:
 def test_metadata_is_stripped(kind: str) -> None:
     photo = make_photo(_quarters(6, kind))
     assert b"secret" not in photo
-    assert not dict(opened(photo).getexif())
-    assert set(opened(photo).info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
+    assert not dict(decode_picture(photo).getexif())
+    assert set(decode_picture(photo).info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
 
 
 def test_cmyk_keeps_its_colours() -> None:
-    assert near(opened(make_photo(picture("JPEG", mode="CMYK", color=(0, 255, 255, 0)))).getpixel((5, 5)), (255, 0, 0))
+    assert near(
+        decode_picture(make_photo(picture("JPEG", mode="CMYK", color=(0, 255, 255, 0)))).getpixel((5, 5)), (255, 0, 0)
+    )
 
 
 def test_sixteen_bits_are_scaled_not_clipped() -> None:
     grey = picture("PNG", mode="I;16", color=0x8000)
-    assert near(opened(make_photo(grey)).getpixel((128, 128)), (128, 128, 128))
+    assert near(decode_picture(make_photo(grey)).getpixel((128, 128)), (128, 128, 128))
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
 def test_transparency_goes_on_white(mode: str) -> None:
     clear = picture("PNG", mode=mode, color=(0, 0, 0, 0) if mode == "RGBA" else (0, 0))
-    assert near(opened(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
+    assert near(decode_picture(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
 
 
 def test_a_transparent_palette_colour_goes_on_white() -> None:
@@ -137,7 +139,7 @@ def test_a_transparent_palette_colour_goes_on_white() -> None:
     for kind in ("PNG", "GIF"):
         out = BytesIO()
         image.save(out, kind, transparency=1)
-        assert near(opened(make_photo(out.getvalue())).getpixel((128, 128)), (255, 255, 255))
+        assert near(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 255, 255))
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
@@ -145,7 +147,7 @@ def test_an_animation_gives_its_first_frame(kind: str) -> None:
     frames = [Image.new("RGB", (60, 60), color) for color in ("red", "blue", "lime")]
     out = BytesIO()
     frames[0].save(out, kind, save_all=True, append_images=frames[1:], duration=50)
-    assert near(opened(make_photo(out.getvalue())).getpixel((128, 128)), (255, 0, 0))
+    assert near(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -216,12 +218,12 @@ def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: byt
         photo = make_photo(whole[:place] + by + whole[place + len(by) :])
     except PictureRefusedError:
         return
-    assert opened(photo).size == (256, 256)
+    assert decode_picture(photo).size == (256, 256)
 
 
 def test_a_heavy_picture_is_made_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pixels, "make_photo", None)  # not here
-    assert near(opened(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
+    assert near(decode_picture(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
     with pytest.raises(PictureRefusedError, match="damaged"):
         make_photo(png_header(5000, 4000))
 
@@ -263,7 +265,7 @@ def test_heif_is_converted_at_its_size_without_metadata() -> None:
     exif[0x010F] = "secret camera"
     jpeg = convert_heif(picture("HEIF", (640, 480), exif=exif))
     assert b"secret" not in jpeg
-    image = opened(jpeg)
+    image = decode_picture(jpeg)
     assert (image.format, image.size) == ("JPEG", (640, 480))
     assert near(image.getpixel((320, 240)), (255, 0, 0), 20)
 

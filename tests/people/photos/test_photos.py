@@ -15,7 +15,7 @@ from people.models import Person
 from people.photos.files import photos_of
 from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
-from tests.pictures import opened, picture, png_header, upload
+from tests.pictures import decode_picture, picture, png_header, upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
@@ -37,7 +37,7 @@ def test_a_photo_is_stored_and_read(api: Client, ada: Person, media: Path) -> No
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "private" in response["Cache-Control"]
-    assert opened(response.content).size == (256, 256)
+    assert decode_picture(response.content).size == (256, 256)
     again = api.call("get", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=response["ETag"])
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", response["ETag"])
 
@@ -144,7 +144,7 @@ def test_other_peoples_and_deleted_peoples_photos_are_not_there(
 def test_convert_answers_a_jpeg(api: Client, media: Path) -> None:
     response = upload(api, "/api/photos/convert", picture("HEIF", (320, 240)), "photo.heic")
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
-    image = opened(response.content)
+    image = decode_picture(response.content)
     assert (image.format, image.size) == ("JPEG", (320, 240))
     assert upload(api, "/api/photos/convert", picture("JPEG")).status_code == 400
     assert files(media) == set()
@@ -185,7 +185,7 @@ def test_a_full_disk_leaves_nothing_behind(
     ada.refresh_from_db()
     assert ada.photo is None
     stored(upload(api, path, picture()))
-    assert opened(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
+    assert decode_picture(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
 
 
 def test_a_disk_that_shows_to_be_full_when_it_is_synced_leaves_nothing_behind(
@@ -206,5 +206,5 @@ def test_an_empty_file_is_named_by_the_doctor_and_written_anew(api: Client, ada:
     file.write_bytes(b"")
     assert list(find_wrong_files()) == [f"{name} (missing or damaged)"]
     assert stored(upload(api, f"/api/people/{ada.pk}/photo", picture())) == name
-    assert opened(file.read_bytes()).size == (256, 256)
+    assert decode_picture(file.read_bytes()).size == (256, 256)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -1,4 +1,4 @@
-"""Entry points of processes that tests start often: forked from one that has loaded the service (tests.workers)."""
+"""What the forks of tests/workers.py run. Importing this module loads the service, once for all forks."""
 
 import atexit
 import gc
@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import django
-from celery.bin import celery  # noqa: F401 - with what a worker loads
+from celery.bin import celery  # noqa: F401 - so that a fork need not import the modules of a worker
 from django.apps import apps
 
-if not apps.ready:  # it is when a test imports this module
+if not apps.ready:  # in the fork server; in a test, pytest-django has done it
     django.setup()
 
 from django.conf import settings
@@ -21,7 +21,7 @@ from contacts_project.celery import app
 from tests.reloaded_settings import reload_settings
 
 
-def work(log: Path, environment: Mapping[str, str], *options: str) -> None:
+def run_worker(log: Path, environment: Mapping[str, str], *options: str) -> None:
     """Run a Celery worker in this process."""
     _prepare_process(log, environment)
     app.worker_main(["--quiet", "worker", *options])
@@ -41,20 +41,20 @@ def run_module(log: Path, environment: Mapping[str, str], name: str) -> None:
     try:
         runpy.run_module(name, run_name="__main__")
     finally:
-        atexit._run_exitfuncs()  # without which a copy ends
+        atexit._run_exitfuncs()  # a multiprocessing child ends by os._exit, which runs none of them
 
 
-def enqueue(log: Path, environment: Mapping[str, str], task: str) -> None:
+def enqueue_task(log: Path, environment: Mapping[str, str], task: str) -> None:
     """Run `celery call TASK` in this process."""
     _prepare_process(log, environment)
     app.send_task(task)
 
 
 def _prepare_process(log: Path, environment: Mapping[str, str]) -> None:
-    """Redirect the output to `log`, and load the settings from `environment`."""
+    """Redirect stdout and stderr to `log`, and load the settings again with `environment`."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.environ.update(environment)
     reload_settings("contacts_project.settings")
-    gc.enable()  # a freshly started process has it enabled
+    gc.enable()  # contacts_project/settings.py has disabled it, for the start of a process
