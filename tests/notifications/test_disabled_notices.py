@@ -25,11 +25,11 @@ from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
 from notifications.models.heartbeat import last_beat
 from tests.client import client_of
-from tests.loaded import run_command
+from tests.fork_targets import run_command
 from tests.loopback import raw_server, silence
 from tests.mailbox import Mailbox
 from tests.notifications.test_destinations import PATH
-from tests.workers import start_copy
+from tests.workers import start_fork
 
 GONE = Outcome(code=Code.HTTP_4XX, is_final=True, is_gone=True)
 DEAD_PROCESS = this_process() + "0"
@@ -90,7 +90,7 @@ def test_process_killed_while_the_mail_server_is_slow_loses_nothing(
         silence(connection)
 
     with raw_server(hold) as port:
-        run = start_copy(run_command, tmp_path / "log", {"EMAIL_URL": f"smtp://127.0.0.1:{port}"}, "deliver_reminders")
+        run = start_fork(run_command, tmp_path / "log", {"EMAIL_URL": f"smtp://127.0.0.1:{port}"}, "deliver_reminders")
         assert connected.wait(60), (tmp_path / "log").read_text()
         assert send_disabled_notices() == 0, "while the other process lives, it is its mail"
         run.kill()
@@ -157,7 +157,7 @@ def test_holder_on_another_machine_has_five_minutes(off: Destination, mailbox: M
 
 def test_four_processes_at_once_send_one(off: Destination, mailbox: Mailbox, tmp_path: Path) -> None:
     environment = {"EMAIL_URL": mailbox.url}
-    runs = [start_copy(run_command, tmp_path / "log", environment, "deliver_reminders") for _ in range(4)]
+    runs = [start_fork(run_command, tmp_path / "log", environment, "deliver_reminders") for _ in range(4)]
     for run in runs:
         run.join(120)
     assert [run.exitcode for run in runs] == [0] * 4, (tmp_path / "log").read_text()
