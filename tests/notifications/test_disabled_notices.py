@@ -26,7 +26,7 @@ from notifications.models import Destination
 from notifications.models.heartbeat import last_beat
 from tests.client import client_of
 from tests.fork_targets import run_command
-from tests.loopback import raw_server, silence
+from tests.loopback import hang, raw_server
 from tests.mailbox import Mailbox
 from tests.notifications.test_destinations import PATH
 from tests.workers import start_fork
@@ -87,7 +87,7 @@ def test_process_killed_while_the_mail_server_is_slow_loses_nothing(
 
     def hold(connection: socket.socket) -> None:
         connected.set()
-        silence(connection)
+        hang(connection)
 
     with raw_server(hold) as port:
         run = start_fork(run_command, tmp_path / "log", {"EMAIL_URL": f"smtp://127.0.0.1:{port}"}, "deliver_reminders")
