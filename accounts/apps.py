@@ -25,4 +25,4 @@ class AccountsConfig(AppConfig):
         leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
         leave_out("accounts.AccountMail", "A mail that this instance is about to send.")
         register_feed_settings(profile_record)
-        leave_out("accounts.KeptAnswer", "What a request was answered a few hours ago.")
+        leave_out("accounts.StoredResponse", "Responses that this instance replays for a day.")

@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from accounts.services.stored_responses import InProgressError, KeyReusedError, StoredResponse, run_once
+from accounts.services.stored_responses import InProgressError, KeyReusedError, RawResponse, run_once
 from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.errors import FieldError
 
@@ -42,14 +42,14 @@ def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) ->
     def idempotent_handler(*args: Any, **kwargs: Any) -> HttpResponseBase:
         responses: list[HttpResponseBase] = []
 
-        def run() -> StoredResponse:
+        def run() -> RawResponse:
             try:
                 response: HttpResponseBase = handler(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - handle_exception raises again what is not an API error
                 # DRF would convert the error after this handler. It has to be a response here, to be stored as well.
                 response = view.handle_exception(error)
             responses.append(response)
-            return _to_stored(response)
+            return _to_raw_response(response)
 
         stored, is_replay = run_once(
             owner=owner,
@@ -68,17 +68,17 @@ def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) ->
     return idempotent_handler
 
 
-def _to_stored(response: HttpResponseBase) -> StoredResponse:
+def _to_raw_response(response: HttpResponseBase) -> RawResponse:
     headers = {name: response[name] for name in _STORED_HEADERS if name in response}
     if isinstance(response, Response):  # not rendered yet
         body = b"" if response.data is None else dumps(response.data)
         headers["Content-Type"] = "application/json"
-        return StoredResponse(
+        return RawResponse(
             response.status_code, body, headers, must_not_store=getattr(response, "must_not_store", False)
         )
     if not isinstance(response, HttpResponse):
         raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
-    return StoredResponse(response.status_code, response.content, headers)
+    return RawResponse(response.status_code, response.content, headers)
 
 
 def _canonical_body(request: Request) -> list[bytes]:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts.models import KeptAnswer, User
+from accounts.models import StoredResponse, User
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write, current_write
 
@@ -36,8 +36,8 @@ class InProgressError(DomainError):
 
 
 @dataclass(frozen=True)
-class StoredResponse:
-    """The response to a request, in the form in which it is stored and replayed."""
+class RawResponse:
+    """Status, body and headers of a response, as they are stored and replayed."""
 
     status: int
     body: bytes
@@ -56,8 +56,8 @@ class StoredResponse:
 
 
 def run_once(
-    *, owner: User, name: str, digest: str, run: Callable[[], StoredResponse], is_joined: bool, now: dt.datetime
-) -> tuple[StoredResponse, bool]:
+    *, owner: User, name: str, digest: str, run: Callable[[], RawResponse], is_joined: bool, now: dt.datetime
+) -> tuple[RawResponse, bool]:
     """Call `run()` unless a request with the same `name` ran before; return the response and whether it is a replay.
 
     With `is_joined`, the request and the storing of its response are one transaction: the request took effect exactly
@@ -67,9 +67,9 @@ def run_once(
     Raises KeyReusedError, InProgressError, and what `run` raises.
     """
     claim = _load_or_claim(owner, name, digest, now)
-    if isinstance(claim, StoredResponse):
+    if isinstance(claim, RawResponse):
         return claim, True
-    claimed_row = KeptAnswer.objects.owned_by(owner).filter(name=name).held_by(claim)
+    claimed_row = StoredResponse.objects.owned_by(owner).filter(name=name).held_by(claim)
     if current_write(owner.pk):
         # Inside an atomic batch. On failure it rolls back its whole transaction, this row included.
         response = run()
@@ -89,14 +89,14 @@ def run_once(
     return response, False
 
 
-def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | StoredResponse:
+def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | RawResponse:
     """The stored response, or else the claim under which this request may run."""
-    rows = KeptAnswer.objects.owned_by(owner).filter(name=name)
+    rows = StoredResponse.objects.owned_by(owner).filter(name=name)
     # The hourly purge may not have run yet.
     rows.filter(created_at__lte=now - RETENTION).delete()
     row = rows.first()
     if row is None:
-        row = KeptAnswer(owner=owner, name=name, digest=digest, created_at=now)
+        row = StoredResponse(owner=owner, name=name, digest=digest, created_at=now)
         try:
             # A savepoint: inside an atomic batch, PostgreSQL would otherwise refuse all further statements.
             with transaction.atomic():
@@ -108,14 +108,14 @@ def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUI
     if row.digest != digest:
         raise KeyReusedError
     if row.status is not None:
-        return StoredResponse(row.status, bytes(row.body), row.headers)
+        return RawResponse(row.status, bytes(row.body), row.headers)
     claim = rows.filter(status=None).acquire(_LEASE, clock=now)
     if claim is None:
         raise InProgressError
     return claim
 
 
-def _run_and_store(owner: User, run: Callable[[], StoredResponse], claimed_row: Any) -> tuple[StoredResponse, bool]:
+def _run_and_store(owner: User, run: Callable[[], RawResponse], claimed_row: Any) -> tuple[RawResponse, bool]:
     """Run the request and store its response in one transaction, which an error response rolls back.
 
     Returns the response and whether it is stored. It is not if the transaction is rolled back, by an error response or
@@ -130,7 +130,7 @@ def _run_and_store(owner: User, run: Callable[[], StoredResponse], claimed_row: 
     return response, is_stored
 
 
-def _store(claimed_row: Any, response: StoredResponse) -> None:
+def _store(claimed_row: Any, response: RawResponse) -> None:
     """Store the response. Raises InProgressError if the lease ended and another request has claimed the row since."""
     if not claimed_row.release(status=response.status, body=response.body, headers=response.headers):
         raise InProgressError
@@ -138,5 +138,5 @@ def _store(claimed_row: Any, response: StoredResponse) -> None:
 
 def purge_stored_responses(*, now: dt.datetime) -> int:
     """Delete responses older than a day; returns how many."""
-    removed: int = KeptAnswer.unscoped.rows().filter(created_at__lte=now - RETENTION).delete()[0]
+    removed: int = StoredResponse.unscoped.rows().filter(created_at__lte=now - RETENTION).delete()[0]
     return removed

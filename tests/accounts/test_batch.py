@@ -17,7 +17,7 @@ from django.urls import get_resolver
 
 from accounts.api import batch_runner
 from accounts.api.route_marks import is_allowed_in_batch
-from accounts.models import KeptAnswer, User
+from accounts.models import StoredResponse, User
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.middleware import max_body_bytes
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -334,7 +334,7 @@ def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
 def test_of_a_batch_that_was_undone_no_operation_keeps_its_answer(api: Client) -> None:
     failing = group("One", idempotency_key="second")
     assert statuses(run(api, group("One", idempotency_key="first"), failing, atomic=True)) == [424, 400]
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
     assert statuses(run(api, group("One", idempotency_key="first"), atomic=True)) == [201]
 
 
@@ -363,7 +363,7 @@ def test_a_batch_that_shows_a_secret_is_kept_by_nobody(api: Client, settings: An
     answer = api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once", HTTP_ACCEPT_ENCODING="gzip")
     assert answer.json()["results"][0]["body"]["secret"].startswith("whsec_")
     assert answer["Cache-Control"] == "no-store"
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +382,7 @@ def test_reads_are_not_kept_for_the_key_of_a_batch(api: Client) -> None:
     body = {"operations": [READ]}
     for _ in range(2):
         assert "Idempotent-Replayed" not in api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once")
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 def test_a_tag_of_a_compressed_answer_is_taken(api: Client, alice: User) -> None:
@@ -501,7 +501,7 @@ def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(KeyboardInterrupt):
             api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")
     assert not Group.objects.owned_by(alice).exists()
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
     assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")["results"]) == [201, 201]
 
 

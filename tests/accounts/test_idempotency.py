@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from accounts.models import KeptAnswer, User
+from accounts.models import StoredResponse, User
 from accounts.services import stored_responses
 from accounts.tasks import purge_budgets
 from contacts_project.kernel.processes import this_process
@@ -60,7 +60,7 @@ def test_malformed_keys_are_refused(api: Client, key: str) -> None:
     answer = post(api, key=key)
     assert answer.status_code == 400
     assert answer.json()["details"][0]["field"] == "Idempotency-Key"
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 @pytest.mark.parametrize("key", ["!", "a" * 255, "with blanks in it", "~"])
@@ -90,7 +90,7 @@ def test_our_own_failures_are_not_kept(api: Client, alice: User, monkeypatch: py
     with monkeypatch.context() as broken:
         broken.setattr("people.api.people.create_person", lambda **_: 1 / 0)
         assert post(api).status_code == 500
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
     assert not Person.objects.owned_by(alice).exists()  # it was one transaction
     assert post(api).status_code == 201
 
@@ -108,16 +108,16 @@ def test_a_day_later_the_key_is_free(api: Client, alice: User) -> None:
 def test_old_answers_are_purged(api: Client) -> None:
     post(api)
     purge_budgets()
-    assert KeptAnswer.unscoped.count() == 1
+    assert StoredResponse.unscoped.count() == 1
     with time_machine.travel(timezone.now() + dt.timedelta(hours=25)):
         purge_budgets()
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 def hold(holder: str) -> None:
     """The row as a request leaves it that still runs, or was killed."""
     until = timezone.now() + dt.timedelta(minutes=5)
-    KeptAnswer.unscoped.update(status=None, body=b"", claim=UUID(int=1), holder=holder, held_until=until)
+    StoredResponse.unscoped.update(status=None, body=b"", claim=UUID(int=1), holder=holder, held_until=until)
 
 
 def test_while_the_first_runs_others_wait(api: Client) -> None:
@@ -140,7 +140,7 @@ def test_who_lost_the_request_to_another_does_nothing(
     real = stored_responses._store
 
     def store(claimed_row: Any, response: Any) -> None:
-        KeptAnswer.unscoped.update(claim=UUID(int=2))
+        StoredResponse.unscoped.update(claim=UUID(int=2))
         real(claimed_row, response)
 
     monkeypatch.setattr(stored_responses, "_store", store)
@@ -153,14 +153,14 @@ def test_answers_that_show_a_secret_are_not_kept(alice: User) -> None:
     client.force_login(alice)
     secrets = {post(client, {"name": "Mine"}, path="/api/user/api-tokens").json()["apiToken"]["token"] for _ in "ab"}
     assert len(secrets) == 2
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 def test_open_routes_ignore_the_key(db: None) -> None:
     client = Client()
     body = {"email": "new@example.org", "password": "Analytical-1843", "name": "New"}
     assert post(client, body, path="/api/auth/register").status_code == 201
-    assert not KeptAnswer.unscoped.exists()
+    assert not StoredResponse.unscoped.exists()
 
 
 def test_files_are_the_same_by_their_content(api: Client, alice: User) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.models import KeptAnswer
+from accounts.models import StoredResponse
 from tests.client import client_of
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
@@ -39,7 +39,7 @@ def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteDat
     first = send(client, route, route_data.ids)
     assert first.status_code == route.owner
     if route.name in KEEP_NOTHING:
-        assert not KeptAnswer.unscoped.exists()
+        assert not StoredResponse.unscoped.exists()
         return
     second = send(client, route, route_data.ids)
     if first.status_code < 500 and first.status_code != 429:

@@ -6,11 +6,11 @@ from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 
-class KeptAnswerQuerySet(LeaseQuerySet["KeptAnswer"], OwnedQuerySet["KeptAnswer"]):  # type: ignore[override]  # as_manager
+class StoredResponseQuerySet(LeaseQuerySet["StoredResponse"], OwnedQuerySet["StoredResponse"]):  # type: ignore[override]  # as_manager
     """Stored responses."""
 
 
-class KeptAnswer(Leased, OwnedModel):
+class StoredResponse(Leased, OwnedModel):
     """One request with an Idempotency-Key. While it runs, the row is leased; once `status` is set, it is the response.
 
     `name` is a digest of path and key, `digest` one of query string and body: hashed because they can be long and
@@ -23,9 +23,9 @@ class KeptAnswer(Leased, OwnedModel):
     body = models.BinaryField(default=b"")
     headers = models.JSONField(default=dict)
 
-    unscoped = UnscopedManager["KeptAnswer", KeptAnswerQuerySet](KeptAnswerQuerySet)
-    objects = OwnedManager["KeptAnswer", KeptAnswerQuerySet](KeptAnswerQuerySet)
+    unscoped = UnscopedManager["StoredResponse", StoredResponseQuerySet](StoredResponseQuerySet)
+    objects = OwnedManager["StoredResponse", StoredResponseQuerySet](StoredResponseQuerySet)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="kept_answer_once")]
-        indexes = [models.Index(fields=["created_at"], name="kept_answer_age")]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="stored_response_once")]
+        indexes = [models.Index(fields=["created_at"], name="stored_response_age")]
