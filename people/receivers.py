@@ -6,11 +6,11 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts.signals import preferences_changed
-from people.signals import addresses_noted
+from people.signals import addresses_enqueued
 from people.tasks import geocode
 
 
-@receiver(addresses_noted)
+@receiver(addresses_enqueued)
 def geocode_new_addresses(**kwargs: Any) -> None:
     geocode.delay()
 

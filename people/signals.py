@@ -5,7 +5,7 @@ them.
 
 people_changed   owner_id, person_ids   people were created, edited, restored or merged
 people_deleted   owner_id, person_ids, from_card_dav (bool)   people were soft-deleted
-addresses_noted  owner_id   there are new addresses to geocode
+addresses_enqueued   owner_id   there are new addresses to geocode
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from contacts_project.kernel.ownership.account_lock import is_mirrored
 
 people_changed = Signal()
 people_deleted = Signal()
-addresses_noted = Signal()
+addresses_enqueued = Signal()
 
 
 def announce_change(owner_id: UUID, person_ids: list[UUID]) -> None:

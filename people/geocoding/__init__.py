@@ -1,5 +1,5 @@
 """Where addresses are: noted with the person, looked up in the background, copied back (docs/geocoding.md)."""
 
-from people.geocoding.addresses import note_addresses
+from people.geocoding.addresses import enqueue_addresses
 
-__all__ = ["note_addresses"]
+__all__ = ["enqueue_addresses"]

@@ -1,6 +1,5 @@
-"""Between the address entries of people and the rows of the geocoder: noting what is new, copying what is known."""
+"""Connects the address entries of people with the geocoder's rows: enqueues new addresses, copies results back."""
 
-import datetime as dt
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,83 +13,91 @@ from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write
 from people.models import GeocodedAddress, Person
-from people.signals import addresses_noted
+from people.signals import addresses_enqueued
 from people.vocabularies import GeocodeState
 
-_PARTS = ("streetLine1", "streetLine2", "postalCode", "locality", "region", "country")
-_BATCH = 500
-# As many as a person has; an import asks for each number of texts once, and its statement would not be used again.
-_FEW = 10
-_BY_KEY = CompiledQuery(lambda owner_id, keys: GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys))
+_ABSENT = object()
+_TEXT_KEYS = ("streetLine1", "streetLine2", "postalCode", "locality", "region", "country")
+_BATCH_SIZE = 500
+# People seldom have more addresses. An import needs many texts, and each number of keys is a statement of its own: it
+# would be compiled and kept, but hardly used again.
+_MAX_COMPILED_KEYS = 10
+_ROWS_BY_KEYS = CompiledQuery(lambda owner_id, keys: GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys))
 
 
 def address_text(entry: Mapping[str, Any]) -> str:
-    """An address entry in one line, as a geocoder is asked for it; empty when it says nothing of a place."""
-    return ", ".join(" ".join(str(entry[part]).split()) for part in _PARTS if entry.get(part))
+    """An address entry in one line, as it is sent to the geocoder; empty if the entry contains only its type."""
+    return ", ".join(" ".join(str(entry[part]).split()) for part in _TEXT_KEYS if entry.get(part))
 
 
 def address_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def note_addresses(owner_id: UUID, people: Iterable[Person], *, is_geocoding: bool | None) -> None:
-    """Put what is known of their places into the people's address entries, and what is not on the geocoder's list.
+def enqueue_addresses(owner_id: UUID, people: Iterable[Person], *, is_geocoding: bool | None) -> None:
+    """Copy known results into the people's address entries, and enqueue the addresses that are new.
 
-    Inside account_write, before the people are saved. An address that is new waits (pending) where the account has
-    geocoding enabled (`is_geocoding`; None: not known), else it is skipped.
+    Must be called inside account_write, before the people are saved. The row of a new address is pending if the account
+    has geocoding enabled, else skipped. `is_geocoding` is that preference; None if the caller has not loaded it.
     """
     entries = [(entry, address_text(entry)) for person in people for entry in person.addresses]
     texts = {address_key(text): text for _, text in entries if text}
-    rows = _rows(owner_id, texts, is_geocoding=is_geocoding) if texts else {}
+    rows = _get_or_create_rows(owner_id, texts, is_geocoding=is_geocoding) if texts else {}
     for entry, text in entries:
-        _fill(entry, rows.get(text))
+        _copy_result(entry, rows.get(text))
 
 
 def copy_results(owner_id: UUID) -> int:
-    """Copy what changed since the last time into the account's people; returns how many changed."""
+    """Copy the results that were not copied yet into the account's people; returns how many people changed."""
     uncopied = GeocodedAddress.objects.owned_by(owner_id).filter(is_copied=False)
     if not uncopied.exists():
         return 0
     with account_write(owner_id):
         rows = {row.text: row for row in uncopied}
         changed = []
-        for person in people_with_addresses(owner_id):
-            fills = [_fill(entry, rows[text]) for entry in person.addresses if (text := address_text(entry)) in rows]
-            if any(fills):
+        for person in _people_with_addresses(owner_id):
+            # A list, since any() of a generator would stop at the first change.
+            changes = [
+                _copy_result(entry, rows[text]) for entry in person.addresses if (text := address_text(entry)) in rows
+            ]
+            if any(changes):
                 changed.append(person)
-        Person.objects.owned_by(owner_id).bulk_update(changed, ["addresses"], batch_size=_BATCH)
+        Person.objects.owned_by(owner_id).bulk_update(changed, ["addresses"], batch_size=_BATCH_SIZE)
         GeocodedAddress.objects.owned_by(owner_id).filter(pk__in=[row.pk for row in rows.values()]).update(
             is_copied=True
         )
     return len(changed)
 
 
-def drop_unused(owner_id: UUID, texts: Iterable[str]) -> set[str]:
-    """Of the texts, those that still stand in an active person; the rows of the others are removed unasked."""
+def delete_unused_addresses(owner_id: UUID, texts: Iterable[str]) -> set[str]:
+    """Delete the rows of those texts that no active person has any more; returns the texts that are in use."""
     candidates = set(texts)
-    if not candidates - texts_in_use(owner_id):
+    if not candidates - _texts_in_use(owner_id):
         return candidates
+    # Read again under the lock: meanwhile a person may have got one of these addresses.
     with account_lock(owner_id):
-        used = candidates & texts_in_use(owner_id)
+        used = candidates & _texts_in_use(owner_id)
         keys = [address_key(text) for text in candidates - used]
         GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys).delete()
     return used
 
 
-def texts_in_use(owner_id: UUID) -> set[str]:
+def _texts_in_use(owner_id: UUID) -> set[str]:
     """The address texts of an account's active people."""
-    return {address_text(entry) for person in people_with_addresses(owner_id) for entry in person.addresses}
+    return {address_text(entry) for person in _people_with_addresses(owner_id) for entry in person.addresses}
 
 
-def people_with_addresses(owner_id: UUID) -> Iterable[Person]:
+def _people_with_addresses(owner_id: UUID) -> Iterable[Person]:
     rows = Person.objects.owned_by(owner_id).active().exclude(addresses=[])
-    return rows.only("id", "addresses").iterator(chunk_size=_BATCH)
+    return rows.only("id", "addresses").iterator(chunk_size=_BATCH_SIZE)
 
 
-def _rows(owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None) -> dict[str, GeocodedAddress]:
-    """The rows of the texts, by text; those that are missing are made."""
-    if len(texts) <= _FEW:
-        rows = _BY_KEY.instances(owner_id=owner_id, keys=list(texts))
+def _get_or_create_rows(
+    owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None
+) -> dict[str, GeocodedAddress]:
+    """The rows of the texts (by key), by text; missing ones are created."""
+    if len(texts) <= _MAX_COMPILED_KEYS:
+        rows = _ROWS_BY_KEYS.instances(owner_id=owner_id, keys=list(texts))
     else:
         rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
     missing = texts.keys() - {row.key for row in rows}
@@ -101,29 +108,28 @@ def _rows(owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None
         state = GeocodeState.PENDING if enabled else GeocodeState.SKIPPED
         now = timezone.now()
         rows += GeocodedAddress.objects.bulk_create(
-            [_new_row(owner_id, key, text, state, now) for key, text in texts.items() if key in missing],
-            batch_size=_BATCH,
+            [
+                GeocodedAddress(owner_id=owner_id, key=key, text=texts[key], state=state, next_try_at=now)
+                for key in texts
+                if key in missing
+            ],
+            batch_size=_BATCH_SIZE,
         )
         if enabled and settings.GEOCODER_URL:
-            transaction.on_commit(lambda: addresses_noted.send(sender=GeocodedAddress, owner_id=owner_id), robust=True)
+            transaction.on_commit(
+                lambda: addresses_enqueued.send(sender=GeocodedAddress, owner_id=owner_id), robust=True
+            )
     return {row.text: row for row in rows}
 
 
-def _new_row(owner_id: UUID, key: str, text: str, state: str, now: dt.datetime) -> GeocodedAddress:
-    return GeocodedAddress(owner_id=owner_id, key=key, text=text, state=state, next_try_at=now)
-
-
-def _fill(entry: dict[str, Any], row: GeocodedAddress | None) -> bool:
-    """Write the row's findings into the entry; returns whether they are other than those that stood there."""
-    found = {
+def _copy_result(entry: dict[str, Any], row: GeocodedAddress | None) -> bool:
+    """Copy the row's result into the entry, None for each key without a row; returns whether the entry changed."""
+    result = {
         "latitude": row.latitude if row else None,
         "longitude": row.longitude if row else None,
         "geocodeStatus": row.state if row else None,
     }
-    if all(entry.get(key, _ABSENT) == value for key, value in found.items()):
+    if all(entry.get(key, _ABSENT) == value for key, value in result.items()):
         return False
-    entry.update(found)
+    entry.update(result)
     return True
-
-
-_ABSENT = object()

@@ -18,7 +18,7 @@ from people.entries import ENTRY_KEYS, identify_entries
 from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
 from people.fields.more import more_of
-from people.geocoding import note_addresses
+from people.geocoding import enqueue_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
 from people.names import KEYED_COLUMNS, keys_of_names
@@ -131,7 +131,7 @@ class PersonWriter:
             change.detect_columns()
         if to_geocode := [change for change in changes if change.needs_geocoding]:
             is_geocoding = self.owner.geocoding_enabled if self.write.is_fresh else None  # None: looked up
-            note_addresses(self.owner.pk, [change.person for change in to_geocode], is_geocoding=is_geocoding)
+            enqueue_addresses(self.owner.pk, [change.person for change in to_geocode], is_geocoding=is_geocoding)
             for change in to_geocode:
                 change.columns.add("addresses")
         for change in changes:

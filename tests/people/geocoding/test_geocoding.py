@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.geocoding import geocoder
-from people.geocoding.geocoder import RETRIES, Run, geocode_due, geocode_exclusively
+from people.geocoding.geocoder import RETRY_DELAYS, Run, geocode_due, geocode_exclusively
 from people.models import GeocodedAddress, Person
 from people.tasks import geocode
 from tests.builders import make_person
@@ -34,12 +34,12 @@ PLACES = {
 }
 
 
-def question(request: Received) -> str:
+def asked_address(request: Received) -> str:
     return parse_qs(urlsplit(request.path).query)["q"][0]
 
 
 def answer(request: Received) -> Reply:
-    place = PLACES.get(question(request))
+    place = PLACES.get(asked_address(request))
     found = [{"lat": str(place[0]), "lon": str(place[1]), "display_name": "x"}] if place else []
     return Reply(headers={"Content-Type": "application/json"}, body=orjson.dumps(found))
 
@@ -56,14 +56,14 @@ def nominatim(settings: LazySettings) -> Iterator[Recorder]:
 
 
 @pytest.fixture
-def willing(alice: User) -> User:
+def geocoding_alice(alice: User) -> User:
     """Alice, with geocoding enabled."""
     User.objects.filter(pk=alice.pk).update(geocoding_enabled=True)
     alice.refresh_from_db()
     return alice
 
 
-def add(api: Client, *addresses: Any, name: str = "Ada") -> Any:
+def add_person(api: Client, *addresses: Any, name: str = "Ada") -> Any:
     return api.ok("post", "/api/people", {"name": name, "addresses": list(addresses)}, status=201)["person"]
 
 
@@ -76,12 +76,12 @@ def states(api: Client, person: Any) -> list[str]:
     return [entry["geocodeStatus"] for entry in addresses(api, person)]
 
 
-def questions(server: Recorder) -> list[str]:
-    return [question(request) for request in server.received]
+def asked_addresses(server: Recorder) -> list[str]:
+    return [asked_address(request) for request in server.received]
 
 
-def test_an_address_is_looked_up_and_copied(api: Client, willing: User, nominatim: Recorder) -> None:
-    person = add(api, BERLIN, PARIS)
+def test_an_address_is_looked_up_and_copied(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+    person = add_person(api, BERLIN, PARIS)
     assert states(api, person) == ["pending", "pending"]
     ids = [entry["id"] for entry in person["addresses"]]
     etag = api.call("get", "/api/people")["ETag"]
@@ -101,20 +101,22 @@ def test_an_address_is_looked_up_and_copied(api: Client, willing: User, nominati
     assert "alice" not in str(request.headers)
 
 
-def test_a_text_is_asked_for_once_an_account(api: Client, willing: User, nominatim: Recorder, mallory: User) -> None:
-    people = [add(api, {**PARIS, "type": kind}, name=kind) for kind in ("home", "work")]
+def test_a_text_is_asked_for_once_an_account(
+    api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User
+) -> None:
+    people = [add_person(api, {**PARIS, "type": kind}, name=kind) for kind in ("home", "work")]
     geocode_due(Run())
-    later = add(api, PARIS)
+    later = add_person(api, PARIS)
     assert states(api, later) == ["done"]
     assert all(states(api, person) == ["done"] for person in people)
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
-    add(client_of(mallory), PARIS)
+    add_person(client_of(mallory), PARIS)
     geocode_due(Run())
-    assert questions(nominatim) == ["Paris", "Paris"]
+    assert asked_addresses(nominatim) == ["Paris", "Paris"]
 
 
 def test_nothing_leaves_unless_the_account_wants_it(api: Client, alice: User, nominatim: Recorder) -> None:
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     assert states(api, person) == ["skipped"]
     geocode_due(Run())
     assert nominatim.received == []
@@ -127,10 +129,10 @@ def test_nothing_leaves_unless_the_account_wants_it(api: Client, alice: User, no
 
 
 def test_nothing_leaves_without_a_geocoder(
-    api: Client, willing: User, nominatim: Recorder, settings: LazySettings, capsys: pytest.CaptureFixture[str]
+    api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.GEOCODER_URL = ""
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     call_command("geocode")
     assert "GEOCODER_URL" in capsys.readouterr().out
     assert states(api, person) == ["pending"]
@@ -138,7 +140,7 @@ def test_nothing_leaves_without_a_geocoder(
 
 
 def test_enabling_queues_what_was_skipped_and_disabling_stops(api: Client, alice: User, nominatim: Recorder) -> None:
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": True})
     assert api.ok("get", "/api/map/markers")["pendingCount"] == 1
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": False})
@@ -149,18 +151,18 @@ def test_enabling_queues_what_was_skipped_and_disabling_stops(api: Client, alice
     geocode_due(Run())
     assert states(api, person) == ["done"]
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": False})
-    other = add(api, PARIS, BERLIN)
+    other = add_person(api, PARIS, BERLIN)
     geocode_due(Run())
     assert states(api, other) == ["skipped", "done"]
-    assert questions(nominatim) == ["Unter den Linden 1, Berlin, Germany"]
+    assert asked_addresses(nominatim) == ["Unter den Linden 1, Berlin, Germany"]
 
 
-def test_disabling_stops_between_two_requests(api: Client, willing: User, nominatim: Recorder) -> None:
-    person = add(api, *({"locality": f"Town {i}"} for i in range(5)))
+def test_disabling_stops_between_two_requests(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+    person = add_person(api, *({"locality": f"Town {i}"} for i in range(5)))
 
     def disable_then_answer(request: Received) -> Reply:
         if len(nominatim.received) == 2:
-            _in_thread(lambda: User.objects.filter(pk=willing.pk).update(geocoding_enabled=False))
+            _in_thread(lambda: User.objects.filter(pk=geocoding_alice.pk).update(geocoding_enabled=False))
         return answer(request)
 
     nominatim.reply = disable_then_answer
@@ -172,7 +174,7 @@ def test_disabling_stops_between_two_requests(api: Client, willing: User, nomina
 
 
 def _in_thread(act: Callable[[], object]) -> None:
-    """The server's thread has no business with the test's database connection."""
+    """Run `act` in a thread, with a database connection of its own; closes the connection."""
 
     def run() -> None:
         act()
@@ -183,8 +185,8 @@ def _in_thread(act: Callable[[], object]) -> None:
     thread.join()
 
 
-def test_an_address_that_was_removed_is_not_asked_for(api: Client, willing: User, nominatim: Recorder) -> None:
-    person, gone = add(api, BERLIN), add(api, PARIS, name="Bob")
+def test_an_address_that_was_removed_is_not_asked_for(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+    person, gone = add_person(api, BERLIN), add_person(api, PARIS, name="Bob")
     api.ok("put", f"/api/people/{person['id']}", {"addresses": []})
     api.ok("delete", f"/api/people/{gone['id']}")
     geocode_due(Run())
@@ -195,8 +197,8 @@ def test_an_address_that_was_removed_is_not_asked_for(api: Client, willing: User
     assert states(api, gone) == ["done"]
 
 
-def test_what_the_provider_does_not_know_has_failed(api: Client, willing: User, nominatim: Recorder) -> None:
-    person = add(api, {"locality": "Nowhere"}, {"type": "empty"})
+def test_what_the_provider_does_not_know_has_failed(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+    person = add_person(api, {"locality": "Nowhere"}, {"type": "empty"})
     assert geocode_due(Run())["failed"] == 1
     assert [entry["geocodeStatus"] for entry in addresses(api, person)] == ["failed", None]
     assert api.ok("get", "/api/map/markers")["failedCount"] == 1
@@ -204,8 +206,8 @@ def test_what_the_provider_does_not_know_has_failed(api: Client, willing: User, 
     assert len(nominatim.received) == 1
 
 
-def test_an_undone_merge_is_geocoded_too(api: Client, willing: User, nominatim: Recorder) -> None:
-    ada, twin = add(api, BERLIN), add(api, PARIS)
+def test_an_undone_merge_is_geocoded_too(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+    ada, twin = add_person(api, BERLIN), add_person(api, PARIS)
     body = {"primaryId": ada["id"], "secondaryId": twin["id"]}
     merge = api.ok("post", "/api/people/merge", body)["mergeId"]
     geocode_due(Run())
@@ -247,12 +249,12 @@ class Clock:
     ],
 )
 def test_a_failure_is_tried_again_and_in_the_end_given_up(
-    api: Client, willing: User, nominatim: Recorder, reply: Reply
+    api: Client, geocoding_alice: User, nominatim: Recorder, reply: Reply
 ) -> None:
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     nominatim.reply = reply
     clock = Clock()
-    for attempt, wait in enumerate(RETRIES, start=1):
+    for attempt, wait in enumerate(RETRY_DELAYS, start=1):
         assert geocode_due(clock.run()) == {"done": 0, "failed": 0, "later": 1}
         assert geocode_due(clock.run())["later"] == 0
         assert states(api, person) == ["pending"]
@@ -263,31 +265,33 @@ def test_a_failure_is_tried_again_and_in_the_end_given_up(
 
 
 def test_a_provider_that_is_down_recovers(
-    api: Client, willing: User, nominatim: Recorder, settings: LazySettings
+    api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings
 ) -> None:
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     settings.GEOCODER_URL, url = f"http://127.0.0.1:{closed_port()}", settings.GEOCODER_URL
     clock = Clock()
     assert geocode_due(clock.run())["later"] == 1
     settings.GEOCODER_URL = url
-    clock.moment += RETRIES[0]
+    clock.moment += RETRY_DELAYS[0]
     assert geocode_due(clock.run())["done"] == 1
     assert states(api, person) == ["done"]
 
 
-def test_the_outbound_policy_holds(api: Client, willing: User, nominatim: Recorder, settings: LazySettings) -> None:
+def test_the_outbound_policy_holds(
+    api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings
+) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = []
-    add(api, BERLIN)
+    add_person(api, BERLIN)
     assert geocode_due(Run())["later"] == 1
     assert nominatim.received == []
 
 
 def test_an_ill_provider_is_left_alone_by_everybody(
-    api: Client, willing: User, nominatim: Recorder, mallory: User
+    api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User
 ) -> None:
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
-    add(client_of(mallory), PARIS)
-    add(api, *({"locality": f"Town {i}"} for i in range(15)))
+    add_person(client_of(mallory), PARIS)
+    add_person(api, *({"locality": f"Town {i}"} for i in range(15)))
     nominatim.reply = Reply(429, {"Retry-After": "120"})
     clock = Clock()
     geocode_due(clock.run())
@@ -297,9 +301,11 @@ def test_an_ill_provider_is_left_alone_by_everybody(
     assert len(nominatim.received) == 2
 
 
-def test_at_most_one_request_a_second(api: Client, willing: User, nominatim: Recorder, settings: LazySettings) -> None:
+def test_at_most_one_request_a_second(
+    api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings
+) -> None:
     settings.GEOCODER_INTERVAL_SECONDS = 1.0
-    add(api, *({"locality": f"Town {i}"} for i in range(13)))
+    add_person(api, *({"locality": f"Town {i}"} for i in range(13)))
     clock = Clock()
     asked: list[dt.datetime] = []
 
@@ -316,20 +322,20 @@ def test_at_most_one_request_a_second(api: Client, willing: User, nominatim: Rec
     assert max(gaps) <= dt.timedelta(seconds=2)
 
 
-def test_accounts_take_turns(api: Client, willing: User, nominatim: Recorder, mallory: User) -> None:
-    add(api, *({"locality": f"Town {i}"} for i in range(35)))
+def test_accounts_take_turns(api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User) -> None:
+    add_person(api, *({"locality": f"Town {i}"} for i in range(35)))
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
-    add(client_of(mallory), PARIS)
+    add_person(client_of(mallory), PARIS)
     geocode_due(Run())
-    assert questions(nominatim).index("Paris") <= geocoder.BATCH
+    assert asked_addresses(nominatim).index("Paris") <= geocoder.BATCH_SIZE
     assert len(nominatim.received) == 36
 
 
-@pytest.mark.parametrize("point", ["find_place", "_record", "copy_results"])
+@pytest.mark.parametrize("point", ["find_place", "_save_result", "copy_results"])
 def test_a_killed_run_is_taken_up_by_the_next(
-    api: Client, willing: User, nominatim: Recorder, monkeypatch: pytest.MonkeyPatch, point: str
+    api: Client, geocoding_alice: User, nominatim: Recorder, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
-    person = add(api, BERLIN, PARIS)
+    person = add_person(api, BERLIN, PARIS)
 
     def die(*args: Any, **kwargs: Any) -> Any:
         raise KeyboardInterrupt
@@ -346,8 +352,8 @@ def test_a_killed_run_is_taken_up_by_the_next(
     assert GeocodedAddress.unscoped.filter(is_copied=False).count() == 0
 
 
-def test_of_many_claims_one_wins(api: Client, willing: User) -> None:
-    add(api, BERLIN)
+def test_of_many_claims_one_wins(api: Client, geocoding_alice: User) -> None:
+    add_person(api, BERLIN)
     row, now = GeocodedAddress.unscoped.get(), timezone.now()
 
     def claim(_: int) -> bool:
@@ -361,8 +367,10 @@ def test_of_many_claims_one_wins(api: Client, willing: User) -> None:
     assert GeocodedAddress.unscoped.get().attempts == 1
 
 
-def test_a_task_leaves_the_work_to_the_one_that_is_at_it(api: Client, willing: User, nominatim: Recorder) -> None:
-    add(api, BERLIN)
+def test_a_task_leaves_the_work_to_the_one_that_is_at_it(
+    api: Client, geocoding_alice: User, nominatim: Recorder
+) -> None:
+    add_person(api, BERLIN)
     inner: list[Any] = []
 
     def reply(request: Received) -> Reply:
@@ -379,22 +387,22 @@ def test_a_task_leaves_the_work_to_the_one_that_is_at_it(api: Client, willing: U
 
 
 def test_the_command_says_what_it_did(
-    api: Client, willing: User, nominatim: Recorder, capsys: pytest.CaptureFixture[str]
+    api: Client, geocoding_alice: User, nominatim: Recorder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    add(api, BERLIN, {"locality": "Nowhere"})
+    add_person(api, BERLIN, {"locality": "Nowhere"})
     call_command("geocode")
     assert capsys.readouterr().out == "1 found, 1 not found, 0 to be tried again\n"
 
 
-def test_imported_cards_are_geocoded_too(api: Client, willing: User, nominatim: Recorder) -> None:
+def test_imported_cards_are_geocoded_too(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nN:;Ada;;;\r\nADR:;;;Paris;;;\r\nEND:VCARD\r\n"
     assert api.generic("POST", "/api/vcard/import", card, "text/vcard").status_code == 200
     geocode_due(Run())
-    assert questions(nominatim) == ["Paris"]
+    assert asked_addresses(nominatim) == ["Paris"]
     assert api.ok("get", "/api/people")["people"][0]["addresses"][0]["latitude"] == 48.8566
 
 
-def test_the_map_shows_every_place(api: Client, willing: User, nominatim: Recorder) -> None:
+def test_the_map_shows_every_place(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     location = {"type": "cabin", "latitude": 60.5, "longitude": 8.25, "label": None}
     group = api.ok("post", "/api/groups", {"name": "g"}, status=201)["group"]
     body = {
@@ -442,9 +450,9 @@ def test_the_map_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, 
 
 
 def test_a_write_without_addresses_asks_nothing_of_the_table(
-    api: Client, willing: User, django_assert_max_num_queries: Any
+    api: Client, geocoding_alice: User, django_assert_max_num_queries: Any
 ) -> None:
-    person = add(api, BERLIN)
+    person = add_person(api, BERLIN)
     Person.unscoped.update(addresses=[{**person["addresses"][0], "geocodeStatus": "kept"}])
     api.ok("put", f"/api/people/{person['id']}", {"nickname": "A"})
     assert states(api, person) == ["kept"]
