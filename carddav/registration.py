@@ -8,14 +8,14 @@ from carddav.services.former_photos import former_photo_paths, photos_used_by_ru
 from carddav.transfer import register_transfer
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.extensions import register_extension
-from people.photos.files import register_use
+from people.photos.files import register_reference_finder
 
 
 def wire() -> None:
     """Called once, by AppConfig.ready()."""
     register_extension(CardDavExtension())
     register_transfer()
-    register_use(photos_used_by_runs)
+    register_reference_finder(photos_used_by_runs)
     on_account_deleted(former_photo_paths)
     register_triggers(
         _mirrored_trigger("INSERT", "NEW", is_mirrored=True), _mirrored_trigger("DELETE", "OLD", is_mirrored=False)

@@ -13,7 +13,7 @@ class PeopleConfig(AppConfig):
         from contacts_project.kernel.database.triggers import register_triggers  # noqa: PLC0415 - as above
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above
         from people.feed import register_feed  # noqa: PLC0415 - as above
-        from people.photos.files import photos_of  # noqa: PLC0415 - as above
+        from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash.kinds import register_kinds  # noqa: PLC0415 - as above
         from people.word_index import TRIGGERS  # noqa: PLC0415 - as above
@@ -23,4 +23,4 @@ class PeopleConfig(AppConfig):
         register_kinds()
         register_transfer()
         register_feed()
-        on_account_deleted(photos_of)
+        on_account_deleted(account_photo_paths)

@@ -31,7 +31,7 @@ from people.models import (
     ValueWord,
 )
 from people.names import KEYED_COLUMNS, keys_of_names
-from people.photos.files import faulty_files
+from people.photos.files import find_faulty_files
 from people.related.rows import named_in
 from people.word_index import words_of_interaction
 from people.words import words_of_value
@@ -202,7 +202,7 @@ def _with_wrong_schedule(
 )
 def find_wrong_files() -> Iterator[object]:
     # The name of a file is made of the hash of its content and the id of its owner.
-    yield from (f"{name} ({fault})" for name, fault in faulty_files(now=timezone.now()))
+    yield from (f"{name} ({fault})" for name, fault in find_faulty_files(now=timezone.now()))
 
 
 @invariant("photos are named by people or accounts and have no row of their own", hint="The daily purge notes them.")

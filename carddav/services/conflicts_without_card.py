@@ -11,7 +11,7 @@ from carddav.sync.people import load_local_contact, write_fields
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.photos.files import PictureRefusedError, upload_photo
-from people.photos.images import as_stored
+from people.photos.images import to_stored_form
 from people.services.people import delete_people, restore_person
 from people.vcard import Card, VCardError, read_card
 
@@ -43,7 +43,7 @@ def load_stored_picture(context: Context, conflict: Conflict, resolution: str) -
             raise FieldError("resolution", _REMOTE_PICTURE_MESSAGE)
         return None
     try:
-        jpeg = as_stored(card.photo, context.pixel_budget)
+        jpeg = to_stored_form(card.photo, context.pixel_budget)
     except PictureRefusedError as error:
         raise FieldError("resolution", str(error)) from error
     upload_photo(owner_id=context.owner.pk, jpeg=jpeg)

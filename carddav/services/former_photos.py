@@ -4,7 +4,7 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.models import RunChange
-from people.photos.files import paths_of
+from people.photos.files import photo_paths
 
 
 def photos_used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
@@ -15,4 +15,4 @@ def photos_used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
 
 def former_photo_paths(user: User) -> list[str]:
     """The paths of the account's files, for its deletion."""
-    return paths_of(RunChange.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True))
+    return photo_paths(RunChange.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True))

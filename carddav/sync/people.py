@@ -20,7 +20,7 @@ from people.fields.unmapped_lines import with_unmapped_lines
 from people.importing.card_groups import GroupPlan
 from people.models import ImportantDate, Membership, Person
 from people.models.group import group_key
-from people.photos.files import delete_files, name_photo
+from people.photos.files import confirm_upload, delete_files
 from people.services.person_rows import DATE_FIELDS
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
@@ -143,7 +143,7 @@ def create_from_cards(
     plan.load(name for card, _ in cards for name in card.categories)
     contacts, dates = [], []
     for card, jpeg in cards:
-        photo = name_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+        photo = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
         person = Person(owner=owner, created_at=write.now, photo=photo)
         days = [
             ImportantDate(
@@ -197,7 +197,7 @@ def _date_entries(rows: list[ImportantDate], target: list[Any]) -> list[dict[str
 
 
 def _set_photo(owner: User, person: Person, jpeg: bytes | None) -> None:
-    name = name_photo(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+    name = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
     if name != person.photo:
         delete_files([person.photo])
         person.photo = name

@@ -6,7 +6,7 @@ from uuid import UUID
 from carddav.sync.fields import photo_token
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
 from people.photos.files import PictureRefusedError, content_hash, upload_photo
-from people.photos.images import PixelBudget, as_stored
+from people.photos.images import PixelBudget, to_stored_form
 from people.vcard import Card
 
 _DOWNLOAD_SECONDS = 5.0
@@ -41,7 +41,7 @@ def load_picture(card: Card, budget: PixelBudget) -> Picture:
     token = photo_token(card)
     try:
         data = card.photo or (_download(card.photo_url) if card.photo_url else None)
-        return Picture(token, as_stored(data, budget) if data else None)
+        return Picture(token, to_stored_form(data, budget) if data else None)
     except (PictureRefusedError, OutboundError):
         return Picture(token)
 

@@ -17,7 +17,7 @@ from people.importing.known import Item, KnownPerson
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ImportantDate, Person
-from people.photos.files import delete_files, name_photo, photo_hash
+from people.photos.files import confirm_upload, delete_files, photo_hash
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import count_reminders
 from people.vcard import Card
@@ -156,7 +156,7 @@ class Batch:
                 setattr(person, column, value)
             if known.picture:
                 delete_files([person.photo])
-                person.photo = name_photo(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
+                person.photo = confirm_upload(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
         writer.flush()
 
     def _plan_dates(self, changed: list[KnownPerson]) -> tuple[list[ImportantDate], list[ImportantDate]]:

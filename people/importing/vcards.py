@@ -24,7 +24,7 @@ from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
 from people.models import Person
 from people.photos.files import content_hash, upload_photo
-from people.photos.images import PictureRefusedError, PixelBudget, as_stored
+from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 from people.services.groups import put_members
 from people.vcard import CardResult, without_photo
 
@@ -191,7 +191,7 @@ class _PhotoConverter:
     def _convert(self, data: bytes) -> Picture | PictureRefusedError:
         """The hash of `data` identifies the photo too, because an export of this service contains the stored JPEG."""
         try:
-            jpeg = as_stored(data, self._budget)
+            jpeg = to_stored_form(data, self._budget)
         except PictureRefusedError as refusal:
             return refusal
         return Picture(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))

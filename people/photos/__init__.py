@@ -1,1 +1,1 @@
-"""Photos: decoded and made small in a process of their own, stored as files named by owner and content."""
+"""Photos: decoded and reduced, large ones in a separate process; stored as files named by content and owner."""

@@ -1,8 +1,9 @@
 """Stored photos: files named by their owner and content, on Django's storage.
 
-A photo is made outside any transaction (people.photos.images), announced by a row of its own, stored without any lock,
-and then named in the write of its person. A file goes after commit, only when no row names it any more: that is looked
-at and noted under the account's lock, and the file deleted behind it. What is killed between two of these is swept.
+An upload has four steps: encode the photo outside of transactions (people.photos.images), mark its StoredPhoto row as
+busy under the account lock, store the file without any lock, reference it in the write of its person. A file is deleted
+after commit, if no row references it any more: this is checked and marked under the account lock, and the file is
+deleted after the lock is released. The daily sweep removes what a killed process leaves between two steps.
 """
 
 import datetime as dt
@@ -29,40 +30,47 @@ from people.photos.images import PictureRefusedError, make_photo
 
 __all__ = [
     "PictureRefusedError",
+    "account_photo_paths",
+    "confirm_upload",
+    "content_hash",
     "delete_files",
+    "find_faulty_files",
     "is_photo_name",
     "make_photo",
-    "name_photo",
-    "paths_of",
     "photo_hash",
     "photo_name",
-    "photos_of",
+    "photo_paths",
     "put_photo",
     "read_photo",
-    "register_use",
+    "register_reference_finder",
     "store_photo",
     "sweep_files",
     "upload_photo",
 ]
 
 _NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
-_SWEPT_WITHIN = dt.timedelta(days=2)
+# The sweep keeps younger files without a row: the transaction that will reference them may not be committed yet.
+_MIN_STRAY_AGE = dt.timedelta(days=1)
+# The doctor reports older files without a row: by then a daily sweep should have removed them.
+_MAX_STRAY_AGE = dt.timedelta(days=2)
 # Longer than a store may take for an answer (kernel.object_storage).
-_STORING, _DELETING = dt.timedelta(minutes=10), dt.timedelta(minutes=1)
-_AT_ONCE = 50
-_LOOKS, _SECONDS_BETWEEN = 20, 0.25
+_MAX_UPLOAD_TIME, _MAX_DELETION_TIME = dt.timedelta(minutes=10), dt.timedelta(minutes=1)
+_DELETION_BATCH_SIZE = 50
+_MAX_ATTEMPTS, _RETRY_SECONDS = 20, 0.25
+_BEING_DELETED = "The same picture is being deleted this moment. Try again in a minute."
 
-FileUse = Callable[[UUID, set[str]], set[str]]
+FindReferenced = Callable[[UUID, set[str]], set[str]]
+"""Returns those of these file names of an account that rows still reference."""
 
 
 def upload_photo(*, owner_id: UUID, jpeg: bytes) -> str:
-    """Store what make_photo made, outside of transactions; `name_photo` follows within the write of who has it.
+    """Store the result of make_photo and return its file name. Must be called outside of transactions.
 
-    The same picture of the same account is one file. One that was damaged since is written anew. Raises
-    StorageUnavailableError and what else a disk may raise, AccountGoneError.
+    The write of the row that references the file then calls `confirm_upload`. The same picture of the same account is
+    one file; a damaged file is written again. Raises AccountGoneError, StorageUnavailableError and other OSErrors.
     """
     name = photo_name(owner_id, jpeg)
-    is_new = _announce(owner_id, name, len(jpeg))
+    is_new = _mark_uploading(owner_id, name, len(jpeg))
     try:
         put_photo(name, jpeg)
     except OSError:
@@ -72,50 +80,56 @@ def upload_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     return name
 
 
-def _announce(owner_id: UUID, name: str, size: int) -> bool:
-    """Let nobody delete the file while it is stored; whether it is new. Waits for one who deletes it this moment."""
-    for look in range(_LOOKS):
-        if look:
-            time.sleep(_SECONDS_BETWEEN)
+def _mark_uploading(owner_id: UUID, name: str, size: int) -> bool:
+    """Protect the file from deletion while it is stored; returns whether its row is new.
+
+    Waits while the file is being deleted. Raises StorageUnavailableError if that takes too long.
+    """
+    for attempt in range(_MAX_ATTEMPTS):
+        if attempt:
+            time.sleep(_RETRY_SECONDS)
         with account_lock(owner_id):
             now = timezone.now()
             if not StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=now).exists():
-                values = {"owner_id": owner_id, "size": size, "is_going": False, "busy_until": now + _STORING}
+                values = {"owner_id": owner_id, "size": size, "is_going": False, "busy_until": now + _MAX_UPLOAD_TIME}
                 return StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
-    raise StorageUnavailableError(_GOING)
+    raise StorageUnavailableError(_BEING_DELETED)
 
 
-_GOING = "The same picture is being deleted this moment. Try again in a minute."
+def confirm_upload(*, owner_id: UUID, jpeg: bytes) -> str:
+    """End an upload; returns the file name for the row.
 
-
-def name_photo(*, owner_id: UUID, jpeg: bytes) -> str:
-    """The file name of what `upload_photo` has stored, for the row. Inside account_write, before the row's write."""
+    Must be called inside account_write, before the row is saved.
+    """
     name = photo_name(owner_id, jpeg)
-    # Where somebody has deleted it meanwhile it is stored again: its row is gone, or going.
     if StoredPhoto.objects.filter(pk=name, is_going=False).update(busy_until=None):
         return name
+    # The file was deleted after the upload, or is being deleted: store it again.
     return store_photo(owner_id=owner_id, jpeg=jpeg)
 
 
 def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
-    """Store what make_photo made, and return the file name for the row. Inside account_write: for storages that answer
-    at once, and where nobody else waits."""
+    """Store the result of make_photo at once, and return the file name for the row.
+
+    Must be called inside account_write. The account is locked while the storage works; where others may wait for the
+    lock, use `upload_photo` instead. Raises StorageUnavailableError and other OSErrors.
+    """
     name = photo_name(owner_id, jpeg)
     if StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=timezone.now()).exists():
-        raise StorageUnavailableError(_GOING)
+        raise StorageUnavailableError(_BEING_DELETED)
     put_photo(name, jpeg)
     StoredPhoto.objects.filter(pk=name, is_going=True).update(is_going=False, busy_until=None)
-    _note_sizes(owner_id, {name: len(jpeg)})
+    _insert_rows(owner_id, {name: len(jpeg)})
     return name
 
 
-def _note_sizes(owner_id: UUID, sizes: Mapping[str, int]) -> None:
+def _insert_rows(owner_id: UUID, sizes: Mapping[str, int]) -> None:
     rows = [StoredPhoto(name=name, owner_id=owner_id, size=size) for name, size in sizes.items()]
     StoredPhoto.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def read_photo(name: str) -> bytes | None:
-    """The stored file's bytes, None when it is not there."""
+    """The content of a stored file, or None if it does not exist."""
     try:
         with default_storage.open(_path(name)) as file:
             content: bytes = file.read()
@@ -125,178 +139,183 @@ def read_photo(name: str) -> bytes | None:
 
 
 def put_photo(name: str, jpeg: bytes) -> None:
-    """Store a photo under the name that it had elsewhere, unless it is there."""
+    """Write a file under this name, unless it exists with this content."""
     if read_photo(name) != jpeg:
         default_storage.save(_path(name), ContentFile(jpeg))
 
 
 def is_photo_name(name: str) -> bool:
-    """Whether photos are stored under such names."""
+    """Whether this is the file name of a photo."""
     return _NAME.fullmatch(name) is not None
 
 
 def photo_name(owner_id: UUID, jpeg: bytes) -> str:
-    """The name under which the account stores this photo: of its content and its owner."""
+    """The file name of an account's photo, from the hash of its content and the account's id."""
     return f"{content_hash(jpeg)}-{owner_id.hex}.jpg"
 
 
 def content_hash(jpeg: bytes) -> str:
-    """The hash that the file name of a photo carries."""
+    """The hash of the content as it stands in the file name."""
     return hashlib.sha256(jpeg).hexdigest()[:40]
 
 
 def photo_hash(name: str) -> str:
-    """The content's hash, as the file name carries it."""
+    """The hash of the content, from the file name."""
     return name.partition("-")[0]
 
 
 def delete_files(names: Iterable[str | None]) -> None:
-    """Delete files after commit (at once outside a transaction), but for those that a row still names."""
+    """Delete files after commit (at once outside a transaction), except those that a row still references."""
     by_owner: dict[UUID, set[str]] = defaultdict(set)
     for name in names:
         if name:
-            by_owner[owner_of(name)].add(name)
+            by_owner[_owner_id_of(name)].add(name)
     for owner_id, owned in by_owner.items():
         _delete_on_commit(owner_id, owned)
 
 
 def _delete_on_commit(owner_id: UUID, names: set[str]) -> None:
+    # A lambda, not a partial: a robust callback that fails is logged by its __qualname__.
     transaction.on_commit(lambda: _delete_unused(owner_id, names), robust=True)
 
 
 def _delete_unused(owner_id: UUID, names: set[str]) -> None:
-    # Few at a time, so that they are gone while their rows say that somebody is at it.
+    # In batches, so that each is deleted within the time for which its rows are marked as busy.
     ordered = sorted(names)
-    for start in range(0, len(ordered), _AT_ONCE):
-        _delete_few(owner_id, set(ordered[start : start + _AT_ONCE]))
+    for start in range(0, len(ordered), _DELETION_BATCH_SIZE):
+        _delete_batch(owner_id, set(ordered[start : start + _DELETION_BATCH_SIZE]))
 
 
-def _delete_few(owner_id: UUID, names: set[str]) -> None:
+def _delete_batch(owner_id: UUID, names: set[str]) -> None:
     try:
         with account_lock(owner_id):
             now = timezone.now()
-            used = {name for use in _uses for name in use(owner_id, names)}
             busy = StoredPhoto.objects.filter(name__in=names, busy_until__gt=now).values_list("name", flat=True)
-            going = names.difference(used, busy)
-            # Noted under the account's lock: who stores the same picture waits until the file is gone.
+            unused = names.difference(_referenced(owner_id, names), busy)
+            # Marked under the account lock, so that an upload of the same picture waits until the file is deleted.
             StoredPhoto.objects.bulk_create(
                 [
-                    StoredPhoto(name=name, owner_id=owner_id, size=0, is_going=True, busy_until=now + _DELETING)
-                    for name in sorted(going)
+                    StoredPhoto(
+                        name=name, owner_id=owner_id, size=0, is_going=True, busy_until=now + _MAX_DELETION_TIME
+                    )
+                    for name in sorted(unused)
                 ],
                 update_conflicts=True,
                 unique_fields=["name"],
                 update_fields=["is_going", "busy_until"],
             )
     except AccountGoneError:
-        going = names
-    _delete(going)
-
-
-def _delete(names: set[str]) -> None:
-    for name in names:
+        unused = names
+    for name in unused:
         default_storage.delete(_path(name))
-    StoredPhoto.objects.filter(Q(is_going=True) | Q(busy_until=None), name__in=names).delete()
+    # Not the row of an upload that has begun meanwhile.
+    StoredPhoto.objects.filter(Q(is_going=True) | Q(busy_until=None), name__in=unused).delete()
 
 
 def _path(name: str) -> str:
     return f"photos/{name[:2]}/{name}"
 
 
-def _used_by_people(owner_id: UUID, names: set[str]) -> set[str]:
+def _referenced(owner_id: UUID, names: set[str]) -> set[str]:
+    """Those of these file names that a row of the account references."""
+    return {name for find in _reference_finders for name in find(owner_id, names)}
+
+
+def _referenced_by_people(owner_id: UUID, names: set[str]) -> set[str]:
     rows = Person.objects.owned_by(owner_id).filter(photo__in=names)
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-def _used_by_user(owner_id: UUID, names: set[str]) -> set[str]:
+def _referenced_by_user(owner_id: UUID, names: set[str]) -> set[str]:
     rows = User.objects.filter(pk=owner_id, photo__in=names)
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-_uses: list[FileUse] = [_used_by_people, _used_by_user]
+_reference_finders: list[FindReferenced] = [_referenced_by_people, _referenced_by_user]
 
 
-def register_use(use: FileUse) -> None:
-    """Keep the files that rows of another app name: `use` gives, of some names of an account, those that it needs."""
-    _uses.append(use)
+def register_reference_finder(find: FindReferenced) -> None:
+    """Keep the files that rows of another app reference. Called once per app, from AppConfig.ready()."""
+    _reference_finders.append(find)
 
 
 def sweep_files(*, now: dt.datetime) -> int:
-    """Delete files that no row names, such as a crash between commit and deletion leaves; returns how many.
+    """Delete files that no row references, such as a crash between commit and deletion leaves; returns how many.
 
-    Files of the last day are left alone: the row of one that was just stored may not be committed yet. But those that
-    somebody began to store or delete, and did not finish, are known by their rows.
+    Files of the last day are kept, except those whose upload or deletion was begun and has exceeded its time.
     """
     by_owner: dict[UUID, set[str]] = defaultdict(set)
-    strays = 0
+    deleted = 0
     for path in _stored_paths():
         name = path.rpartition("/")[2]
-        if default_storage.get_modified_time(path) >= now - dt.timedelta(days=1):
+        if default_storage.get_modified_time(path) >= now - _MIN_STRAY_AGE:
             continue
-        if _NAME.fullmatch(name):
-            by_owner[owner_of(name)].add(name)
+        if is_photo_name(name):
+            by_owner[_owner_id_of(name)].add(name)
         elif name.endswith(PART_SUFFIX):  # its writer was killed
             default_storage.delete(path)
-            strays += 1
+            deleted += 1
     expired = StoredPhoto.objects.filter(busy_until__lt=now).values_list("owner_id", "name")
     for owner_id, name in expired:
         by_owner[owner_id].add(name)
     for owner_id, names in by_owner.items():
-        unused = names - {name for use in _uses for name in use(owner_id, names)}
-        strays += len(unused)
+        unused = names - _referenced(owner_id, names)
+        deleted += len(unused)
         if unused:
             _delete_unused(owner_id, unused)
-        _count_in(owner_id, names - unused)
+        _insert_missing_rows(owner_id, names - unused)
         StoredPhoto.objects.filter(name__in=names - unused, busy_until__lt=now).update(busy_until=None)
-    return strays
+    return deleted
 
 
-def _count_in(owner_id: UUID, names: set[str]) -> None:
-    """Note the sizes of files that were stored before sizes were noted."""
-    known = StoredPhoto.objects.filter(owner_id=owner_id).values_list("name", flat=True)
-    if new := names.difference(known):
+def _insert_missing_rows(owner_id: UUID, names: set[str]) -> None:
+    """Insert the rows of files from before there were rows for files."""
+    existing = StoredPhoto.objects.filter(owner_id=owner_id).values_list("name", flat=True)
+    if missing := names.difference(existing):
         with suppress(AccountGoneError), account_lock(owner_id):
-            _note_sizes(owner_id, {name: default_storage.size(_path(name)) for name in new})
+            _insert_rows(owner_id, {name: default_storage.size(_path(name)) for name in missing})
 
 
-def owner_of(name: str) -> UUID:
-    """The account that a file belongs to, as its name says."""
+def _owner_id_of(name: str) -> UUID:
+    """The id of the account that a file belongs to, from its name."""
     return UUID(hex=name.partition("-")[2].removesuffix(".jpg"))
 
 
-def faulty_files(*, now: dt.datetime) -> Iterator[tuple[str, str]]:
-    """The names of files that are not as their rows say, each with what is wrong; one folder at a time."""
+def find_faulty_files(*, now: dt.datetime) -> Iterator[tuple[str, str]]:
+    """Yield the files that differ from their rows, as (name, fault).
+
+    Reads the storage and the rows by folder, so that one 256th of the names is in memory.
+    """
     for number in range(256):
         folder = f"{number:02x}"
-        names, rows = set(_names_in(folder)), _sizes_in(folder)
-        suspects = [(owner_of(name), name) for name, size in rows.items() if not _is_stored(name, size, names)]
-        missing = still_broken(suspects, _broken_files)
+        names = set(_list_names(folder))
+        # "g" sorts after every hexadecimal digit: the range contains all names that begin with the folder's.
+        rows = StoredPhoto.objects.filter(name__gte=folder, name__lt=f"{folder}g", busy_until=None)
+        sizes = dict(rows.values_list("name", "size"))
+        suspects = [(_owner_id_of(name), name) for name, size in sizes.items() if not _is_intact(name, size, names)]
+        missing = still_broken(suspects, _find_broken)
         yield from ((str(name), "missing or damaged") for name in missing)
-        for name in names - rows.keys():
-            # The row of one that was just stored may not be committed yet; the daily sweep takes what a crash left.
-            if default_storage.get_modified_time(_path(name)) < now - _SWEPT_WITHIN:
+        for name in names - sizes.keys():
+            if default_storage.get_modified_time(_path(name)) < now - _MAX_STRAY_AGE:
                 yield name, "of no row"
 
 
-def _broken_files(owner_id: UUID, names: list[object]) -> Iterator[object]:
+def _find_broken(owner_id: UUID, names: list[object]) -> Iterator[object]:
     rows = StoredPhoto.objects.filter(owner_id=owner_id, name__in=names, busy_until=None)
     for name, size in rows.values_list("name", "size"):
         if not default_storage.exists(_path(name)) or default_storage.size(_path(name)) != size:
             yield name
 
 
-def _is_stored(name: str, size: int, names: Collection[str]) -> bool:
-    """Whether there is such a file; on a disk, of its size too: objects elsewhere are whole."""
-    on_disk = isinstance(default_storage, FileSystemStorage)  # a proxy, which is what it stands for
-    return name in names and (not on_disk or default_storage.size(_path(name)) == size)
+def _is_intact(name: str, size: int, names: Collection[str]) -> bool:
+    """Whether the file is among the `names` of its folder and, on a disk, has this size."""
+    # isinstance works although default_storage is a lazy proxy. An object store stores an object whole or not at all,
+    # so its size needs no request.
+    is_on_disk = isinstance(default_storage, FileSystemStorage)
+    return name in names and (not is_on_disk or default_storage.size(_path(name)) == size)
 
 
-def _sizes_in(folder: str) -> dict[str, int]:
-    rows = StoredPhoto.objects.filter(name__gte=folder, name__lt=f"{folder}g", busy_until=None)
-    return dict(rows.values_list("name", "size"))
-
-
-def _names_in(folder: str) -> list[str]:
+def _list_names(folder: str) -> list[str]:
     try:
         names = default_storage.listdir(f"photos/{folder}")[1]
     except FileNotFoundError:
@@ -314,12 +333,12 @@ def _stored_paths() -> Iterator[str]:
             yield f"photos/{folder}/{name}"
 
 
-def photos_of(user: User) -> list[str]:
-    """The paths of all photos of an account, for its deletion."""
+def account_photo_paths(user: User) -> list[str]:
+    """The storage paths of all photos of an account, for its deletion."""
     rows = Person.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True)
-    return paths_of({*rows, user.photo})
+    return photo_paths({*rows, user.photo})
 
 
-def paths_of(names: Iterable[str | None]) -> list[str]:
-    """Where the files are."""
+def photo_paths(names: Iterable[str | None]) -> list[str]:
+    """The storage paths of these files."""
     return [_path(name) for name in names if name]

@@ -1,7 +1,7 @@
-"""Pictures as people send them, made into photos: the small ones here, the heavy ones in a process of their own.
+"""Converts uploaded pictures into photos: small ones in this process, heavy ones in a separate process.
 
-What a picture may be, and how it is decoded, stands in people.photos.pixels, which is loaded with the first one: Pillow
-takes each process memory.
+people.photos.pixels checks and decodes them. It is imported with the first picture, because Pillow takes memory in each
+process.
 """
 
 import subprocess
@@ -11,76 +11,82 @@ from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.slots import Slots
-from people.photos.refusals import REFUSED, PictureRefusedError
+from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 
-__all__ = ["PictureRefusedError", "PixelBudget", "as_stored", "convert_heif", "make_photo"]
+__all__ = ["PictureRefusedError", "PixelBudget", "convert_heif", "make_photo", "to_stored_form"]
 
-MAX_PIXELS_IN_ALL = 200_000_000
-_SECONDS = 60
+MAX_PIXELS_PER_REQUEST = 200_000_000
+_TIMEOUT_SECONDS = 60
 _BUSY = "Other large pictures are being read. Nothing was changed: try again in a few seconds."
-_heavy = Slots(1, waiting=3, seconds=20, message=_BUSY)
+_process_slots = Slots(1, waiting=3, seconds=20, message=_BUSY)
 
 
 class PixelBudget:
-    """What the pictures of one request may have in all: decoding takes time by the pixel, a file hardly any room."""
+    """The number of pixels that the pictures of one request may have in total.
+
+    The size of the body is no limit: a small file can have many pixels, and they decide how long decoding takes.
+    """
 
     def __init__(self) -> None:
-        self.left = MAX_PIXELS_IN_ALL
+        self.left = MAX_PIXELS_PER_REQUEST
 
     def draw(self, number: int) -> None:
-        """Raises PictureRefusedError when this is beyond it; smaller ones may still come."""
+        """Raises PictureRefusedError and draws nothing if fewer are left: a smaller picture may still be accepted."""
         if number > self.left:
-            most = MAX_PIXELS_IN_ALL // 1_000_000
+            most = MAX_PIXELS_PER_REQUEST // 1_000_000
             raise PictureRefusedError(f"the pictures of one request may have {most} megapixels in all")
         self.left -= number
 
 
 def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
-    """The stored form of an uploaded picture. Never inside a transaction.
+    """The stored form of an uploaded picture. Must be called outside of transactions.
 
-    One of many comes with the `budget` of all, and waits for its process as long as it takes: those requests are few.
-    Raises PictureRefusedError, and without a budget UnavailableError.
+    A picture that is one of many comes with the `budget` of its request, and waits for a process without limit, because
+    there are few such requests. Raises PictureRefusedError, and UnavailableError without a budget if too many wait.
     """
-    from people.photos import pixels  # noqa: PLC0415 - see above
+    from people.photos import pixels  # noqa: PLC0415 - see the module's docstring
 
     size = pixels.measure(data)
     if budget:
         budget.draw(size.pixels)
-    return (
-        _in_a_process("make_photo", data, wait_forever=budget is not None) if size.is_heavy else pixels.make_photo(data)
-    )
+    if size.is_heavy:
+        return _convert_in_process("make_photo", data, wait_forever=budget is not None)
+    return pixels.make_photo(data)
 
 
-def as_stored(data: bytes, budget: PixelBudget | None = None) -> bytes:
-    """The stored form, where `data` is it already the same bytes: what moves between accounts is not encoded again.
+def to_stored_form(data: bytes, budget: PixelBudget | None = None) -> bytes:
+    """The stored form of a picture: `data` itself if it is in that form already, else what make_photo returns.
 
-    Only what has to be made counts against the budget. Raises as make_photo does.
+    So photos that are exported and imported are not encoded again. Only a conversion counts against the budget. Raises
+    as make_photo does.
     """
-    from people.photos import pixels  # noqa: PLC0415 - see above
+    from people.photos import pixels  # noqa: PLC0415 - see the module's docstring
 
     return data if pixels.is_stored_form(data) else make_photo(data, budget)
 
 
 def convert_heif(data: bytes) -> bytes:
-    """A HEIC or HEIF picture as a JPEG of the same size, without metadata. Raises PictureRefusedError,
-    UnavailableError."""
-    return _in_a_process("convert_heif", data, wait_forever=False)
+    """A HEIC or HEIF picture as a JPEG of the same size, without metadata.
+
+    Raises PictureRefusedError, UnavailableError.
+    """
+    return _convert_in_process("convert_heif", data, wait_forever=False)
 
 
-def _in_a_process(work: str, data: bytes, *, wait_forever: bool) -> bytes:
-    """Have `python -m people.photos.pixels` do it, one at a time."""
-    command = [sys.executable, "-m", "people.photos.pixels", work]
-    with _heavy.acquire(wait_forever=wait_forever):
+def _convert_in_process(conversion: str, data: bytes, *, wait_forever: bool) -> bytes:
+    """Run `python -m people.photos.pixels`, one at a time."""
+    command = [sys.executable, "-m", "people.photos.pixels", conversion]
+    with _process_slots.acquire(wait_forever=wait_forever):
         try:
-            done = subprocess.run(  # noqa: S603 - our own command
-                command, input=data, capture_output=True, timeout=_SECONDS, cwd=settings.BASE_DIR, check=False
+            process = subprocess.run(  # noqa: S603 - our own command
+                command, input=data, capture_output=True, timeout=_TIMEOUT_SECONDS, cwd=settings.BASE_DIR, check=False
             )
         except subprocess.TimeoutExpired:
             raise PictureRefusedError("This picture takes too long to read.") from None
         except OSError as error:
             raise UnavailableError(_BUSY) from error
-    if done.returncode == REFUSED:
-        raise PictureRefusedError(done.stderr.decode())
-    if done.returncode:
+    if process.returncode == REFUSED_EXIT_STATUS:
+        raise PictureRefusedError(process.stderr.decode())
+    if process.returncode:
         raise PictureRefusedError("This picture is damaged: it cannot be read.")
-    return done.stdout
+    return process.stdout

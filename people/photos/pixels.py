@@ -1,7 +1,7 @@
-"""Pictures as people send them, made into the one kind that is stored: JPEG, 256x256, nothing in it but pixels.
+"""Converts uploaded pictures into the one form that is stored: JPEG, 256x256, without metadata.
 
-Nothing is decoded before the header has said how big it is. Pillow only ever sees the four formats of the contract
-(HEIF for the conversion), whatever the file calls itself, so that no rarely used parser is within reach.
+No picture is decoded before its size is known from the header. Pillow may use only the parsers of the four accepted
+formats (of HEIF for the conversion), whatever the file's name or type, so that no rarely used parser can be attacked.
 """
 
 import resource
@@ -13,7 +13,7 @@ from io import BytesIO
 
 from PIL import Image, ImageFile, UnidentifiedImageError
 
-from people.photos.refusals import REFUSED, PictureRefusedError
+from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 
 SIDE = 256
 MAX_SIDE = 12_000
@@ -21,61 +21,65 @@ MAX_PIXELS = 50_000_000
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 HEIF = ("HEIF",)
 
-# Beyond this, decoding takes up to seconds and hundreds of megabytes; JPEG is decoded at a fraction of its size, unless
-# it is a progressive one.
-_LARGE = 12_000_000
-_PHOTO = "a JPEG, PNG, GIF or WebP picture"
+# Decoding a larger picture takes up to seconds and hundreds of megabytes. JPEG is decoded at a fraction of its size,
+# unless it is progressive.
+_HEAVY_PIXELS = 12_000_000
+# The only APP segment in a JPEG that Pillow writes without metadata: its name and length.
+_JFIF_SEGMENT = ("APP0", 14)
+_PHOTO_FORMATS = "a JPEG, PNG, GIF or WebP picture"
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a picture's header says of it."""
+    """What the header of a picture shows of the effort to decode it."""
 
     pixels: int
     is_heavy: bool
 
 
 def measure(data: bytes) -> Size:
-    """How large a picture is, without decoding any of it. Raises PictureRefusedError."""
+    """Read the size of a picture without decoding it. Raises PictureRefusedError."""
     width, height = _webp_size(data)
     _check_size(width, height)
-    if width:  # not opened here: that alone takes three canvases of its size
-        return Size(width * height, is_heavy=width * height > _LARGE)
-    with _opened(data, FORMATS, _PHOTO) as image:
+    if width:
+        # Not opened in this process: that alone takes three canvases of its size.
+        return Size(width * height, is_heavy=width * height > _HEAVY_PIXELS)
+    with _open_image(data, FORMATS, _PHOTO_FORMATS) as image:
         pixels = image.width * image.height
         is_reduced = image.format == "JPEG" and not image.info.get("progressive")
-        return Size(pixels, is_heavy=pixels > _LARGE and not is_reduced)
+        return Size(pixels, is_heavy=pixels > _HEAVY_PIXELS and not is_reduced)
 
 
 def make_photo(data: bytes) -> bytes:
-    """The stored form of an uploaded picture: turned upright, the middle cut out, transparency on white.
+    """The stored form of an uploaded picture: turned upright, cropped to the middle square, transparency on white.
 
     Raises PictureRefusedError.
     """
-    with _opened(data, FORMATS, _PHOTO) as image:
+    with _open_image(data, FORMATS, _PHOTO_FORMATS) as image:
         # JPEG can decode at a fraction of its size. The middle square is the same before and after every turn.
         image.draft("RGB", (2 * SIDE, 2 * SIDE))
-        turn = _orientation(image)
-        square = _middle(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
-        return _jpeg(_turned(square, turn), quality=88)
+        orientation = _read_orientation(image)
+        square = _crop_to_square(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        return _encode_jpeg(_apply_orientation(square, orientation), quality=88)
 
 
 def is_stored_form(data: bytes) -> bool:
-    """Whether `_jpeg` may have made it: a whole picture of the size, with no segment or byte that could tell more."""
+    """Whether this is a whole JPEG as `_encode_jpeg` makes them: of the right size, without metadata or appended bytes.
+
+    It can be stored unchanged, since it discloses nothing but pixels.
+    """
     if data[:3] != b"\xff\xd8\xff" or data.find(b"\xff\xd9") != len(data) - 2:
         return False
     try:
         with Image.open(BytesIO(data), formats=("JPEG",)) as image:
             segments = [(name, len(content)) for name, content in getattr(image, "applist", ())]
-            if image.size != (SIDE, SIDE) or image.mode != "RGB" or segments != [_JFIF]:
-                return False  # before anything big is decoded
+            if image.size != (SIDE, SIDE) or image.mode != "RGB" or segments != [_JFIF_SEGMENT]:
+                # Before decoding, which would take long for a large picture.
+                return False
             image.load()
             return True
-    except Exception:  # noqa: BLE001 - as in _opened
+    except Exception:  # noqa: BLE001 - see _open_image
         return False
-
-
-_JFIF = ("APP0", 14)
 
 
 def convert_heif(data: bytes) -> bytes:
@@ -83,13 +87,13 @@ def convert_heif(data: bytes) -> bytes:
     import pillow_heif  # noqa: PLC0415 - takes memory, and only the process that converts needs it
 
     pillow_heif.register_heif_opener()
-    with _opened(data, HEIF, "a HEIC or HEIF picture") as image:
-        turn = _orientation(image)
-        return _jpeg(_turned(_flat(image), turn), quality=90)
+    with _open_image(data, HEIF, "a HEIC or HEIF picture") as image:
+        orientation = _read_orientation(image)
+        return _encode_jpeg(_apply_orientation(_to_rgb(image), orientation), quality=90)
 
 
 @contextmanager
-def _opened(data: bytes, formats: tuple[str, ...], description: str) -> Iterator[ImageFile.ImageFile]:
+def _open_image(data: bytes, formats: tuple[str, ...], description: str) -> Iterator[ImageFile.ImageFile]:
     _check_size(*_webp_size(data))
     try:
         with Image.open(BytesIO(data), formats=formats) as image:
@@ -101,7 +105,7 @@ def _opened(data: bytes, formats: tuple[str, ...], description: str) -> Iterator
         raise PictureRefusedError(_TOO_BIG) from None
     except UnidentifiedImageError:
         raise PictureRefusedError(f"This is not {description}.") from None
-    except Exception as error:  # noqa: BLE001 - a broken file makes parsers raise whatever they stumble over
+    except Exception as error:  # noqa: BLE001 - on a broken file, parsers raise errors of any kind
         raise PictureRefusedError(f"This picture is damaged: it cannot be read ({type(error).__name__}).") from None
 
 
@@ -114,7 +118,7 @@ def _check_size(width: int, height: int) -> None:
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """The size a WebP header tells, (0, 0) for other files: Pillow sets up the decoder when it opens one."""
+    """The size in a WebP header, (0, 0) for other files. Pillow sets up its decoder when it opens a WebP file."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         return 0, 0
     head = data[20:30].ljust(10, b"\0")
@@ -126,35 +130,35 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     return int.from_bytes(head[6:8], "little") & 0x3FFF, int.from_bytes(head[8:10], "little") & 0x3FFF
 
 
-_TURNS = {
-    2: (Image.Transpose.FLIP_LEFT_RIGHT,),
-    3: (Image.Transpose.ROTATE_180,),
-    4: (Image.Transpose.FLIP_TOP_BOTTOM,),
-    5: (Image.Transpose.TRANSPOSE,),
-    6: (Image.Transpose.ROTATE_270,),
-    7: (Image.Transpose.TRANSVERSE,),
-    8: (Image.Transpose.ROTATE_90,),
+# How a picture with this EXIF orientation becomes upright.
+_TRANSPOSES = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
 }
 
 
-def _orientation(image: Image.Image) -> int:
-    """The EXIF orientation, 1 where there is none; a broken EXIF block must not cost the picture."""
+def _read_orientation(image: Image.Image) -> int:
+    """The EXIF orientation; 1, which is upright, if there is none or the EXIF block is broken."""
     try:
         return int(image.getexif().get(0x0112, 1))
-    except Exception:  # noqa: BLE001 - as in _opened
+    except Exception:  # noqa: BLE001 - see _open_image
         return 1
 
 
-def _turned(image: Image.Image, orientation: int) -> Image.Image:
-    for step in _TURNS.get(orientation, ()):
-        image = image.transpose(step)
-    return image
+def _apply_orientation(image: Image.Image, orientation: int) -> Image.Image:
+    transpose = _TRANSPOSES.get(orientation)
+    return image if transpose is None else image.transpose(transpose)
 
 
-def _middle(image: Image.Image) -> Image.Image:
-    """The middle square of the first frame as RGB, reduced to 512 pixels or a little more where it was larger.
+def _crop_to_square(image: Image.Image) -> Image.Image:
+    """The middle square of the first frame as RGB; a side of more than 512 pixels is reduced to 512 or a little more.
 
-    By bands: the copies that a change of mode makes are small, whatever the size of the picture.
+    Works in bands, because a change of mode copies the pixels: the copies stay small, whatever the size of the picture.
     """
     image.load()
     side = min(image.size)
@@ -164,50 +168,51 @@ def _middle(image: Image.Image) -> Image.Image:
     step = factor * 64
     for y in range(0, side, step):
         band = image.crop((left, top + y, left + side, top + min(y + step, side)))
-        square.paste(_flat(band).reduce(factor), (0, y // factor))
+        square.paste(_to_rgb(band).reduce(factor), (0, y // factor))
     return square
 
 
-def _flat(image: Image.Image) -> Image.Image:
-    """The first frame's pixels as RGB, on white, in a new image: nothing of the file's metadata comes along."""
+def _to_rgb(image: Image.Image) -> Image.Image:
+    """The pixels of the first frame as RGB, on white, in a new image without the metadata of the file."""
     image.load()
     if image.mode.startswith("I"):
-        # 16 bits a channel: Pillow would clip them at 255 instead of scaling.
+        # 16 bits per channel: Pillow would clip the values at 255 instead of scaling them.
         return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert("RGB")
     if image.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in image.info:
-        clear = image.convert("RGBA")
-        ground = Image.new("RGB", clear.size, "white")
-        ground.paste(clear, mask=clear.getchannel("A"))
-        return ground
-    plain = image.convert("RGB")
-    plain.info = {}
-    return plain
+        foreground = image.convert("RGBA")
+        flattened = Image.new("RGB", foreground.size, "white")
+        flattened.paste(foreground, mask=foreground.getchannel("A"))
+        return flattened
+    rgb = image.convert("RGB")
+    rgb.info = {}
+    return rgb
 
 
-def _jpeg(image: Image.Image, *, quality: int) -> bytes:
+def _encode_jpeg(image: Image.Image, *, quality: int) -> bytes:
     out = BytesIO()
     image.info = {}
     image.save(out, "JPEG", quality=quality, optimize=True)
     return out.getvalue()
 
 
-WORK: Mapping[str, Callable[[bytes], bytes]] = {"make_photo": make_photo, "convert_heif": convert_heif}
-_MEMORY = 2 * 1024**3
+CONVERSIONS: Mapping[str, Callable[[bytes], bytes]] = {"make_photo": make_photo, "convert_heif": convert_heif}
+_MAX_MEMORY_BYTES = 2 * 1024**3
 
 
 def main() -> None:
-    """`python -m people.photos.pixels make_photo`: one picture in, one out; 3, and why on stderr, when it is refused.
+    """`python -m people.photos.pixels make_photo` converts the picture on stdin and writes it to stdout.
 
-    In a process of its own a large picture keeps nobody waiting, gives its memory back, and a fault in a decoder ends
-    nothing else.
+    Exits with REFUSED_EXIT_STATUS and the reason on stderr if the picture is refused. In a separate process a large
+    picture does not block the threads of the web process, its memory is freed, and a crash of a decoder ends nothing
+    else.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     try:
-        made = WORK[sys.argv[1]](sys.stdin.buffer.read())
+        converted = CONVERSIONS[sys.argv[1]](sys.stdin.buffer.read())
     except PictureRefusedError as refusal:
         sys.stderr.write(str(refusal))
-        sys.exit(REFUSED)
-    sys.stdout.buffer.write(made)
+        sys.exit(REFUSED_EXIT_STATUS)
+    sys.stdout.buffer.write(converted)
 
 
 if __name__ == "__main__":

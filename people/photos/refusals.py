@@ -1,8 +1,8 @@
-"""That a picture is refused: what is known of pictures without Pillow."""
+"""The refusal of a picture, in a module that does not load Pillow."""
 
-#: The exit status of a process that says on stderr why it refuses one.
-REFUSED = 3
+#: The exit status of a process that refuses a picture; the reason is on its stderr.
+REFUSED_EXIT_STATUS = 3
 
 
 class PictureRefusedError(ValueError):
-    """Not a picture that is taken here; the text says why, for people."""
+    """The picture is not accepted; the message tells the user why."""

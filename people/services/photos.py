@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
-from people.photos.files import delete_files, make_photo, name_photo, upload_photo
+from people.photos.files import confirm_upload, delete_files, make_photo, upload_photo
 from people.signals import announce_change
 
 
@@ -19,7 +19,7 @@ def set_person_photo(*, owner_id: UUID, person_id: UUID, picture: bytes, now: dt
     upload_photo(owner_id=owner_id, jpeg=jpeg)
     with account_write(owner_id):
         person = _load_person(owner_id, person_id)
-        name = name_photo(owner_id=owner_id, jpeg=jpeg)
+        name = confirm_upload(owner_id=owner_id, jpeg=jpeg)
         _set_photo_of_person(person, name, now)
     return name
 
@@ -35,7 +35,7 @@ def set_user_photo(*, user: User, picture: bytes) -> str:
     jpeg = make_photo(picture)
     upload_photo(owner_id=user.pk, jpeg=jpeg)
     with account_write(user):
-        name = name_photo(owner_id=user.pk, jpeg=jpeg)
+        name = confirm_upload(owner_id=user.pk, jpeg=jpeg)
         _set_photo_of_user(user, name)
     return name
 

@@ -9,8 +9,8 @@ from rest_framework import serializers
 
 from accounts.transfer.run import ImportRun, Item
 from contacts_project.kernel.storage import StorageUnavailableError
-from people.photos.files import name_photo, photo_name, read_photo, upload_photo
-from people.photos.images import PictureRefusedError, PixelBudget, as_stored
+from people.photos.files import confirm_upload, photo_name, read_photo, upload_photo
+from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 
 
 class Picture(serializers.Field[bytes | None, Any, Any, Any]):
@@ -43,7 +43,7 @@ def prepare_photo(run: ImportRun, item: Item) -> None:
     if picture is None:
         return
     try:
-        jpeg = as_stored(picture, run.single(PixelBudget))
+        jpeg = to_stored_form(picture, run.single(PixelBudget))
     except PictureRefusedError as refusal:
         item.data["photo"], item.data["photo_refused"] = None, str(refusal)
         return
@@ -60,7 +60,7 @@ def save_photo(run: ImportRun, jpeg: bytes | None) -> str | None:
     """Register an uploaded photo and return its file name; a dry run only returns the name."""
     if jpeg is None:
         return None
-    return photo_name(run.owner.pk, jpeg) if run.dry else name_photo(owner_id=run.owner.pk, jpeg=jpeg)
+    return photo_name(run.owner.pk, jpeg) if run.dry else confirm_upload(owner_id=run.owner.pk, jpeg=jpeg)
 
 
 def photo_messages(item: Item) -> list[str]:

@@ -233,7 +233,7 @@ def test_pictures_beyond_the_pixels_of_one_document_are_left_out_by_name(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    monkeypatch.setattr("people.photos.images.MAX_PIXELS_IN_ALL", 5 * 100 * 100)
+    monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 5 * 100 * 100)
     for number, person in enumerate(document["people"]):
         content = b"no picture" if number == 1 else picture("PNG", (100, 100), color=(number, 0, 0))
         person["photo"] = base64.b64encode(content).decode()

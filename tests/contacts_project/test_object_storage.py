@@ -115,7 +115,7 @@ def test_what_no_row_names_is_swept(bucket: Any, api: Client, ada: Person, alice
 def test_what_was_killed_half_way_is_swept(bucket: Any, alice: User, begun: str) -> None:
     name = files.photo_name(alice.pk, b"half")
     if begun == "announced":
-        files._announce(alice.pk, name, 4)
+        files._mark_uploading(alice.pk, name, 4)
     else:
         assert files.upload_photo(owner_id=alice.pk, jpeg=b"half") == name
         StoredPhoto.objects.update(is_going=begun == "going")
@@ -168,7 +168,7 @@ def test_the_same_picture_is_not_stored_while_it_is_deleted(
         refusals.append(str(refusal.value))
         original(self, path)
 
-    monkeypatch.setattr(files, "_LOOKS", 1)
+    monkeypatch.setattr(files, "_MAX_ATTEMPTS", 1)
     monkeypatch.setattr(ObjectStorage, "delete", delete)
     api.ok("DELETE", f"/api/people/{ada.pk}/photo")
     assert len(refusals) == 1

@@ -28,7 +28,7 @@ from carddav.sync.lock import LockedError, LockLostError, locked
 from carddav.sync.pictures import Picture
 from notifications.models import Delivery
 from people.models import Group, Membership, Person
-from people.photos.images import PixelBudget, as_stored
+from people.photos.images import PixelBudget, to_stored_form
 from tests.builders import make_user
 from tests.carddav.builders import make_mapping
 from tests.carddav.sync.memory_book import Killed
@@ -181,7 +181,7 @@ def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
     for number in range(2):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/a.jpg"))
     synced.sync()
-    jpeg = as_stored(picture(), PixelBudget())
+    jpeg = to_stored_form(picture(), PixelBudget())
     for module in (pictures, contacts):
         monkeypatch.setattr(module, "load_picture", lambda card, budget: Picture(photo_token(card), jpeg))
     monkeypatch.setattr(imports, "MAX_PICTURE_SECONDS", 0.0)

@@ -169,11 +169,11 @@ def ties(client: Client) -> set[tuple[str, str, str]]:
 def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes] = []
 
-    def as_stored(data: bytes, budget: PixelBudget) -> bytes:
+    def to_stored_form(data: bytes, budget: PixelBudget) -> bytes:
         made.append(data)
-        return images.as_stored(data, budget)
+        return images.to_stored_form(data, budget)
 
-    monkeypatch.setattr("people.importing.vcards.as_stored", as_stored)
+    monkeypatch.setattr("people.importing.vcards.to_stored_form", to_stored_form)
     document = monica()
     [ada, *_] = document["account"]["data"][0]["values"]
     others = [{**ada, "uuid": str(uuid4()), "properties": {**ada["properties"], "first_name": name}} for name in "XYZ"]

@@ -290,7 +290,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
 
 
 def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.photos.images.MAX_PIXELS_IN_ALL", 2 * 300 * 200)
+    monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 2 * 300 * 200)
     answer = send(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
     assert counts(answer) == (3, 0, 0, 0)
     assert "megapixels" in answer["results"][2]["reason"]

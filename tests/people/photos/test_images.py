@@ -11,7 +11,7 @@ from PIL import Image
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.slots import Slots
 from people.photos import images, pixels
-from people.photos.images import PictureRefusedError, PixelBudget, as_stored, convert_heif, make_photo
+from people.photos.images import PictureRefusedError, PixelBudget, convert_heif, make_photo, to_stored_form
 from tests.pictures import decode_picture, gif_header, picture, png_header, webp_header
 from tests.rounds import rounds
 
@@ -46,7 +46,7 @@ def test_the_middle_is_kept() -> None:
 def test_what_is_stored_form_already_is_not_encoded_again() -> None:
     photo = make_photo(_quarters(1))
     assert make_photo(photo) != photo
-    assert as_stored(photo) == photo
+    assert to_stored_form(photo) == photo
 
 
 def _exif() -> Image.Exif:
@@ -67,10 +67,10 @@ def _exif() -> Image.Exif:
 )
 def test_what_could_tell_more_than_pixels_is_encoded_again(told: Callable[[bytes], bytes]) -> None:
     photo = told(make_photo(_quarters(1)))
-    made = as_stored(photo)
+    made = to_stored_form(photo)
     assert made != photo
     assert b"secret" not in made
-    assert as_stored(made) == made
+    assert to_stored_form(made) == made
 
 
 def _quarters(orientation: int, kind: str = "JPEG") -> bytes:
@@ -241,9 +241,9 @@ def test_a_large_jpeg_is_heavy_only_where_it_cannot_be_reduced_as_it_is_read(pro
 
 
 def test_one_heavy_picture_at_a_time_and_few_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "_heavy", Slots(1, waiting=0, seconds=0, message="busy"))
+    monkeypatch.setattr(images, "_process_slots", Slots(1, waiting=0, seconds=0, message="busy"))
     large = picture("PNG", (4001, 3000))
-    with images._heavy.acquire():
+    with images._process_slots.acquire():
         with pytest.raises(UnavailableError):
             make_photo(large)
         assert make_photo(picture())
@@ -251,13 +251,13 @@ def test_one_heavy_picture_at_a_time_and_few_who_wait(monkeypatch: pytest.Monkey
 
 
 def test_the_pixels_of_one_request_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MAX_PIXELS_IN_ALL", 1000)
+    monkeypatch.setattr(images, "MAX_PIXELS_PER_REQUEST", 1000)
     budget = PixelBudget()
-    made = as_stored(picture("PNG", (30, 20)), budget)
+    made = to_stored_form(picture("PNG", (30, 20)), budget)
     with pytest.raises(PictureRefusedError, match="in all"):
-        as_stored(picture("PNG", (30, 20)), budget)
-    assert as_stored(made, budget) == made, "what is stored form already costs nothing"
-    assert as_stored(picture("PNG", (20, 20)), budget)
+        to_stored_form(picture("PNG", (30, 20)), budget)
+    assert to_stored_form(made, budget) == made, "what is stored form already costs nothing"
+    assert to_stored_form(picture("PNG", (20, 20)), budget)
 
 
 def test_heif_is_converted_at_its_size_without_metadata() -> None:

@@ -12,7 +12,7 @@ from django.conf import LazySettings
 from accounts.models import User
 from people.invariants import find_wrong_files
 from people.models import Person
-from people.photos.files import photos_of
+from people.photos.files import account_photo_paths
 from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
 from tests.pictures import decode_picture, picture, png_header, upload
@@ -157,7 +157,7 @@ def test_the_files_of_an_account_go_with_it(
     upload(client, f"/api/people/{ada.pk}/photo", picture(color="red"))
     upload(client, "/api/user/photo", picture(color="blue"))
     alice.refresh_from_db()
-    assert {Path(path).name for path in photos_of(alice)} == files(media)
+    assert {Path(path).name for path in account_photo_paths(alice)} == files(media)
     with django_capture_on_commit_callbacks(execute=True):
         client.ok("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"})
     assert files(media) == set()
