@@ -15,17 +15,19 @@ _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 
 
 def add_many_people(owner: User, size: int, first: int = 0) -> None:
-    """`size` people with a phone, an e-mail, a birthday in the coming four weeks, a group and four relationships each;
-    one in three is tied. `first` is how many there are already."""
+    """Add `size` people, each with a phone, an e-mail, a birthday in the next four weeks, a group, four relationships.
+
+    One in three has a relationship to the user. `first` is the number of people that earlier calls have added.
+    """
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")
     group, _ = Group.objects.owned_by(owner).get_or_create(owner=owner, name="crowd", name_key="crowd", color="#000000")
     people = [_person(owner, number, kind) for number in range(first, first + size)]
     Person.objects.bulk_create(people, batch_size=200)
     LookupKey.objects.bulk_create(
         (
-            LookupKey(owner=owner, person=person, kind=of, key=key)
+            LookupKey(owner=owner, person=person, kind=kind_of_key, key=key)
             for person in people
-            for of, key in keys_of(person.__dict__)
+            for kind_of_key, key in keys_of(person.__dict__)
         ),
         batch_size=200,
     )
@@ -43,7 +45,7 @@ def add_many_people(owner: User, size: int, first: int = 0) -> None:
 
 
 def tie_to_many_people(owner: User, person_id: str) -> None:
-    """Relate the person to some of the crowd, and give it the look-up keys of one of them."""
+    """Relate the person to four of the crowd, and give it the look-up keys of one, as a possible duplicate has them."""
     crowd = list(Person.objects.owned_by(owner).filter(memberships__group__name="crowd").order_by("id")[:4])
     person = Person.objects.owned_by(owner).get(pk=person_id)
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")

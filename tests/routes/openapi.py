@@ -1,4 +1,4 @@
-"""Loads the served OpenAPI description and validates answers against it."""
+"""Loads the served OpenAPI description and validates responses against it."""
 
 import re
 from copy import deepcopy
@@ -19,13 +19,13 @@ def document() -> dict[str, Any]:
 
 
 def bare(path: str) -> str:
-    """A path without the names of its placeholders: /api/people/{}/graph."""
+    """A path without its query and the names of its placeholders: /api/people/{}/graph."""
     return re.sub(r"\{[^}]*\}|<[^>]*>", "{}", path.partition("?")[0])
 
 
 @cache
 def operations() -> dict[tuple[str, str], dict[str, Any]]:
-    """Every described operation, by method and bare path."""
+    """The described operations, by method and bare path."""
     return {
         (method.upper(), bare(path)): operation
         for path, item in document()["paths"].items()
@@ -37,29 +37,29 @@ def check_answer(response: Any) -> None:
     """Raise if the response does not match the description of this operation and status."""
     method = response.request["REQUEST_METHOD"]
     operation = operations().get((method, _route(response)))
-    if operation is None or response.status_code == 500:  # the same for every operation
+    if operation is None or response.status_code == 500:  # a 500 is the same for every operation
         return
     name = f"{operation['operationId']}, {response.status_code}"
-    described = _resolved(operation["responses"].get(str(response.status_code)))
+    described = _follow_ref(operation["responses"].get(str(response.status_code)))
     assert described is not None, f"{name}: not described, only {sorted(operation['responses'])}"
     assert set(described["headers"]) <= {"Retry-After", *response.headers}, f"{name}: {response.headers}"
     if response.streaming or not response.content:
         return
     kind = response["Content-Type"].partition(";")[0]
     assert kind in described["content"], f"{name}: {kind} is not described, only {sorted(described['content'])}"
-    if kind == "application/json" and not response.has_header("Content-Encoding"):  # that travels in another form
+    if kind == "application/json" and not response.has_header("Content-Encoding"):  # a compressed body is not JSON
         check_value(described["content"][kind]["schema"], orjson.loads(response.content))
 
 
 def _route(response: Any) -> str:
-    match = response.wsgi_request.resolver_match  # none, where a middleware has answered
+    match = response.wsgi_request.resolver_match  # None if a middleware has answered
     try:
         return bare(f"/{(match or resolve(response.request['PATH_INFO'])).route}")
     except Resolver404:
         return ""
 
 
-def _resolved(described: dict[str, Any] | None) -> dict[str, Any] | None:
+def _follow_ref(described: dict[str, Any] | None) -> dict[str, Any] | None:
     if described and "$ref" in described:
         found: dict[str, Any] = document()["components"]["responses"][described["$ref"].rpartition("/")[2]]
         return found
@@ -88,6 +88,7 @@ def _validator(schema: bytes) -> Any:
 
 @cache
 def _registry() -> Any:
+    # Closed, so that a key that is missing in the description fails the test.
     closed = deepcopy(document())
     for schema in closed["components"]["schemas"].values():
         if "properties" in schema:

@@ -1,4 +1,4 @@
-"""Alice's records for the route table, created through the API once for the whole table."""
+"""Alice's records for the route table, created once for the whole table, mostly through the API."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class RouteData:
     ids: dict[str, str] = field(default_factory=dict)
 
 
-# In force while the records are made, and in every test on it.
+# Needed while the records are created, and by every test that uses them.
 ROUTE_SETTINGS: dict[str, Any] = {
     "OUTBOUND_ALLOWED_NETWORKS": ["127.0.0.0/8"],
     "VAPID_PUBLIC_KEY": "public",
@@ -37,27 +37,33 @@ ROUTE_SETTINGS: dict[str, Any] = {
 }
 
 
+def apply_route_settings(settings: Any) -> None:
+    for name, value in ROUTE_SETTINGS.items():
+        setattr(settings, name, value)
+
+
 def make_route_data(owner: User) -> RouteData:
+    """Create the records that the paths and bodies of the route table name."""
     route_data = RouteData(owner, client_of(owner))
     route_data.ids["person"] = str(make_person(owner).pk)
     route_data.ids["deleted_person"] = str(make_person(owner, name="Eve", deleted_at=timezone.now()).pk)
-    _accounts(route_data)
-    _merges(route_data)
-    _important_dates(route_data)
-    _interactions(route_data)
-    _relationships(route_data)
-    _suggestions(route_data)
-    _notifications(route_data)
-    _groups(route_data)
-    _templates(route_data)
-    _photos(route_data)
-    _carddav(route_data)
+    _add_accounts(route_data)
+    _add_merges(route_data)
+    _add_important_dates(route_data)
+    _add_interactions(route_data)
+    _add_relationships(route_data)
+    _add_suggestions(route_data)
+    _add_notifications(route_data)
+    _add_groups(route_data)
+    _add_templates(route_data)
+    _add_photos(route_data)
+    _add_carddav(route_data)
     receipt = send_form(route_data.client, "/api/import/csv", "Name\nImported\n").json()
     route_data.ids |= {"source": "csv", "import": receipt["importId"]}
     return route_data
 
 
-def _carddav(route_data: RouteData) -> None:
+def _add_carddav(route_data: RouteData) -> None:
     connection = make_connection(route_data.owner, server_url="http://127.0.0.1/")
     mapping = make_mapping(connection, Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["person"]))
     route_data.ids["conflict"] = str(make_conflict(mapping).pk)
@@ -65,7 +71,7 @@ def _carddav(route_data: RouteData) -> None:
     route_data.ids["pending"] = str(make_pending(route_data.owner).pk)
 
 
-def _important_dates(route_data: RouteData) -> None:
+def _add_important_dates(route_data: RouteData) -> None:
     path = f"/api/people/{route_data.ids['person']}/important-dates"
     for name in ("date", "deleted_date"):
         body = {"title": name, "date": "2020-05-04"}
@@ -73,7 +79,7 @@ def _important_dates(route_data: RouteData) -> None:
     route_data.client.ok("delete", f"{path}/{route_data.ids['deleted_date']}")
 
 
-def _interactions(route_data: RouteData) -> None:
+def _add_interactions(route_data: RouteData) -> None:
     for name in ("interaction", "deleted_interaction"):
         body = {"personIds": [route_data.ids["person"]], "kind": "CALL", "at": "2026-02-01T12:00:00Z", "title": name}
         made = route_data.client.ok("post", "/api/interactions", body, status=201)["interaction"]
@@ -81,7 +87,7 @@ def _interactions(route_data: RouteData) -> None:
     route_data.client.ok("delete", f"/api/interactions/{route_data.ids['deleted_interaction']}")
 
 
-def _accounts(route_data: RouteData) -> None:
+def _add_accounts(route_data: RouteData) -> None:
     token = ApiToken.objects.create(
         owner=route_data.owner, name="route_data", prefix="cnt_scene", digest=str(route_data.owner.pk)
     )
@@ -98,7 +104,7 @@ def _accounts(route_data: RouteData) -> None:
     route_data.ids["session"] = str(session.pk)
 
 
-def _notifications(route_data: RouteData) -> None:
+def _add_notifications(route_data: RouteData) -> None:
     webhook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
     route_data.ids["destination"] = route_data.client.ok("post", "/api/notifications/endpoints", webhook, status=201)[
         "endpoint"
@@ -112,11 +118,11 @@ def _notifications(route_data: RouteData) -> None:
     route_data.ids["unsubscribe_token"] = unsubscribe_url(route_data.owner, Subject.REMINDERS).partition("token=")[2]
 
     expires_at = timezone.now() + dt.timedelta(days=1)
-    route_data.ids["action_token"] = actions.make_token(_delivery(route_data).pk, actions.ACTIONS[-1], expires_at)
+    route_data.ids["action_token"] = actions.make_token(_add_delivery(route_data).pk, actions.ACTIONS[-1], expires_at)
 
 
-def _delivery(route_data: RouteData) -> Delivery:
-    """That of a reminder about the person."""
+def _add_delivery(route_data: RouteData) -> Delivery:
+    """Create the sent delivery of a reminder about the person."""
     yesterday = timezone.now() - dt.timedelta(days=1)
     return Delivery.objects.create(
         owner=route_data.owner,
@@ -134,14 +140,14 @@ def _delivery(route_data: RouteData) -> Delivery:
     )
 
 
-def _groups(route_data: RouteData) -> None:
+def _add_groups(route_data: RouteData) -> None:
     for name in ("group", "deleted_group"):
         body = {"name": name, "peopleIds": [route_data.ids["person"]]}
         route_data.ids[name] = route_data.client.ok("post", "/api/groups", body, status=201)["group"]["id"]
     route_data.client.ok("delete", f"/api/groups/{route_data.ids['deleted_group']}")
 
 
-def _templates(route_data: RouteData) -> None:
+def _add_templates(route_data: RouteData) -> None:
     path = "/api/custom-field-templates"
     for name in ("template", "deleted_template"):
         body = {"name": name, "type": "TEXT"}
@@ -149,18 +155,18 @@ def _templates(route_data: RouteData) -> None:
     route_data.client.ok("delete", f"{path}/{route_data.ids['deleted_template']}")
 
 
-def _photos(route_data: RouteData) -> None:
+def _add_photos(route_data: RouteData) -> None:
     for path in (f"/api/people/{route_data.ids['person']}/photo", "/api/user/photo"):
         assert upload(route_data.client, path, picture()).status_code == 200
 
 
-def _relationships(route_data: RouteData) -> None:
+def _add_relationships(route_data: RouteData) -> None:
     for name in ("friend", "neighbour"):
         route_data.ids[name] = str(make_person(route_data.owner, name=name).pk)
     for name in ("deleted_relationship", "relationship"):
         body = {"personId": route_data.ids["person"], "relatedPersonId": route_data.ids["friend"]}
         if name == "relationship":
-            body["relationshipTypeId"] = _type_named(route_data, "FRIEND")
+            body["relationshipTypeId"] = _find_type(route_data, "FRIEND")
         route_data.ids[name] = route_data.client.ok("post", "/api/relationships", body)["relationship"]["id"]
         if name == "deleted_relationship":
             route_data.client.ok("delete", f"/api/relationships/{route_data.ids[name]}")
@@ -170,7 +176,7 @@ def _relationships(route_data: RouteData) -> None:
     route_data.client.ok("delete", f"/api/relationship-types/{route_data.ids['deleted_type']}")
 
 
-def _suggestions(route_data: RouteData) -> None:
+def _add_suggestions(route_data: RouteData) -> None:
     lines = (b"BEGIN:VCARD", b"FN:Kin", b"RELATED;VALUE=text:Aunt May", b"RELATED;VALUE=text:Ben", b"END:VCARD", b"")
     card = b"\r\n".join(lines)
     assert route_data.client.generic("POST", "/api/vcard/import", card, "text/vcard").status_code == 200
@@ -179,11 +185,11 @@ def _suggestions(route_data: RouteData) -> None:
         route_data.ids[name] = suggestion["id"]
 
 
-def _type_named(route_data: RouteData, name: str) -> str:
+def _find_type(route_data: RouteData, name: str) -> str:
     types = route_data.client.ok("get", "/api/relationship-types")["relationshipTypes"]
     return str(next(kind["id"] for kind in types if kind["name"] == name))
 
 
-def _merges(route_data: RouteData) -> None:
+def _add_merges(route_data: RouteData) -> None:
     body = {f"{role}Id": str(make_person(route_data.owner, name=role).pk) for role in ("primary", "secondary")}
     route_data.ids["merge"] = route_data.client.ok("post", "/api/people/merge", body)["mergeId"]

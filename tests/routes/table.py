@@ -1,6 +1,6 @@
-"""Every route and method of the API: what it needs to be called, and what its owner gets.
+"""Every route and method of the API: the body that it needs, and the status that its owner gets.
 
-`{names}` in paths and bodies stand for the ids of alice's records that tests.routes.route_data makes.
+`{names}` in paths and bodies stand for the ids of alice's records, which tests/routes/route_data.py creates.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ from tests.pictures import picture, upload
 
 @dataclass(frozen=True)
 class Route:
-    """One method of one route. `owner` is the status for its owner, `token` False where a token gets 403."""
+    """One method of one route. `body` is JSON, or a function that sends the request.
+
+    `owner` is the status for its owner; `is_open` routes need no authentication; `session_only` ones refuse tokens.
+    """
 
     method: str
     path: str
@@ -22,7 +25,7 @@ class Route:
     owner: int = 200
     is_open: bool = False
     session_only: bool = False
-    foreign_body: bool = False  # the body names alice's records: a stranger gets 400
+    foreign_body: bool = False  # the body has ids of alice's records: a stranger gets 400 or 404
     own_credential: bool = False  # answers 401 to every session and token (cron)
 
     @property
@@ -31,10 +34,11 @@ class Route:
 
     @property
     def names_a_record(self) -> bool:
-        return "{" in self.path.replace("{source}", "") and not self.is_open  # neither a word nor a token
+        # {source} is a word, and the placeholders of open routes are tokens.
+        return "{" in self.path.replace("{source}", "") and not self.is_open
 
 
-def _card(client: Any, path: str, ids: dict[str, str]) -> Any:
+def send_card(client: Any, path: str, ids: dict[str, str]) -> Any:
     return client.generic("POST", path, b"BEGIN:VCARD\r\nFN:Ada\r\nEND:VCARD\r\n", "text/vcard")
 
 
@@ -42,13 +46,13 @@ _DATES = "/api/people/{person}/important-dates"
 
 LOGIN = {"email": "alice@example.org", "password": PASSWORD}
 WEBHOOK = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/another"}
-CARDDAV = {"serverUrl": "http://127.0.0.1/", "username": "ada", "password": "secret"}  # where nobody listens
+CARDDAV = {"serverUrl": "http://127.0.0.1/", "username": "ada", "password": "secret"}  # nothing listens there
 PUSH_SUBSCRIPTION = {"endpoint": "https://push.example/another", "keys": {"p256dh": "key", "auth": "secret"}}
 REGISTRATION = {"email": "new@example.org", "password": PASSWORD, "name": "New"}
 
 
 def follow_unsubscribe(method: str) -> Any:
-    """Opens or posts to the link of alice's mails."""
+    """A body that follows the unsubscribe link of alice's mails."""
     return lambda client, path, ids: client.generic(method, f"{path}?token={ids['unsubscribe_token']}")
 
 
@@ -228,9 +232,9 @@ ROUTES: list[Route] = [
     Route("GET", "/api/people/{person}/graph"),
     Route("GET", "/api/dashboard/graph?limit=1"),
     # vCard
-    Route("POST", "/api/vcard/import", _card),
+    Route("POST", "/api/vcard/import", send_card),
     Route("GET", "/api/vcard/export"),
-    Route("POST", "/api/vcard/upload", _card),
+    Route("POST", "/api/vcard/upload", send_card),
     Route("POST", "/api/import/{source}", send_table),
     Route("POST", "/api/import/csv/inspect", send_table),
     Route("GET", "/api/imports"),

@@ -1,4 +1,4 @@
-"""Ids that clients make for what they create."""
+"""Ids that clients choose for the records that they create."""
 
 import datetime as dt
 from functools import partial
@@ -42,13 +42,14 @@ def create(owner: User, path: str, key: Any) -> Any:
     return client_of(owner).call("POST", path.format(first), {**bodies[path], "id": key})
 
 
-def made(answer: Any) -> dict[str, Any]:
+def created_record(answer: Any) -> dict[str, Any]:
+    """The record in the response to a create, which must have succeeded."""
     assert answer.status_code in {200, 201}, answer.content
     [record] = [value for value in answer.json().values() if isinstance(value, dict)]
     return record
 
 
-# Written out: every process of a test run has to name the tests alike.
+# Literals, because these are part of the ids of tests, which must be the same in every process of a run.
 OF_VERSION_1, OF_VERSION_4 = "96550730-e694-11f1-86a4-02fc00000001", "5517a8c0-c432-41c6-bd5d-9cb0960342b4"
 
 
@@ -56,7 +57,7 @@ OF_VERSION_1, OF_VERSION_4 = "96550730-e694-11f1-86a4-02fc00000001", "5517a8c0-c
 @pytest.mark.parametrize("make", [uuid4, new_id])
 def test_a_record_has_the_id_that_its_client_made(alice: User, path: str, make: Any) -> None:
     key = str(make())
-    assert made(create(alice, path, key))["id"] == key
+    assert created_record(create(alice, path, key))["id"] == key
 
 
 @pytest.mark.split
@@ -75,7 +76,7 @@ def test_an_id_that_anything_has_is_taken(alice: User, mallory: User, path: str)
         answer = create(alice, path, str(taken))
         assert (answer.status_code, answer.json()["code"]) == (409, "id_taken")
     key = str(uuid4())
-    made(create(alice, path, key))
+    created_record(create(alice, path, key))
     for owner in (alice, mallory):
         for other in PATHS:
             assert create(owner, other, key).status_code == 409
@@ -83,7 +84,7 @@ def test_an_id_that_anything_has_is_taken(alice: User, mallory: User, path: str)
 
 def test_an_id_stays_taken_for_as_long_as_its_removal_is_told(api: Client, alice: User) -> None:
     key = str(uuid4())
-    made(create(alice, "/api/groups", key))
+    created_record(create(alice, "/api/groups", key))
     api.ok("DELETE", f"/api/groups/{key}")
     api.ok("DELETE", f"/api/groups/{key}/permanent")
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""How many files of the project the path of one write passes, and that docs/request.md names them."""
+"""Limits how many files of the project run during one write, and compares them with docs/request.md."""
 
 import logging
 import re
@@ -11,8 +11,8 @@ from django.test import Client as DjangoClient
 
 from tests.client import Client
 
-# With fewer, unrelated code would share a file; with more, a reader has to open too many.
-MOST_FILES = 15
+# With fewer files, unrelated code would share a file; with more, a reader has to open too many.
+MAX_FILES = 15
 
 
 def test_a_write_with_everything_in_its_body_passes_few_files_and_the_page_names_them(api: Client) -> None:
@@ -22,9 +22,9 @@ def test_a_write_with_everything_in_its_body_passes_few_files_and_the_page_names
     kind = api.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
     tie = {"personId": path.rpartition("/")[2], "relatedPersonId": related, "relationshipTypeId": kind}
     api.ok("POST", "/api/relationships", tie)
-    api.ok("PUT", path, body)  # what is built and compiled once is built now
+    api.ok("PUT", path, body)  # once before, so that what is built and compiled once is not counted
     passed = files_passed(api.bearer, path, body)
-    assert len(passed) <= MOST_FILES, sorted(passed)
+    assert len(passed) <= MAX_FILES, sorted(passed)
     page = (settings.BASE_DIR / "docs" / "request.md").read_text()
     assert passed == set(re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE))
 
@@ -49,21 +49,22 @@ def whole_body(api: Client) -> dict[str, Any]:
 
 
 def files_passed(token: str, path: str, body: dict[str, Any]) -> set[str]:
-    """The files of which a function runs in a PUT, from the project's root. What runs at import is no part of it."""
-    client = DjangoClient()  # one that only sends: a test's own looks at the answer with code of the project
+    """The project's files with a function that runs during a PUT. Code that runs at import time does not count."""
+    # Not tests.client.Client, which checks the response with code of the project.
+    client = DjangoClient()
     root, files = f"{settings.BASE_DIR}/", set()
 
-    def note(frame: FrameType, event: str, _: Any) -> None:
+    def record_file(frame: FrameType, event: str, _: Any) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(root):
             files.add(frame.f_code.co_filename.removeprefix(root))
 
-    before = sys.getprofile()
-    logging.disable(logging.CRITICAL)  # what a handler does with the line of the log is no part of the path
-    sys.setprofile(note)
+    previous = sys.getprofile()
+    logging.disable(logging.CRITICAL)  # log handlers are not part of the path
+    sys.setprofile(record_file)
     try:
         response = client.put(path, body, content_type="application/json", HTTP_AUTHORIZATION=f"Bearer {token}")
     finally:
-        sys.setprofile(before)
+        sys.setprofile(previous)
         logging.disable(logging.NOTSET)
     assert response.status_code == 200, response.content
     return {file for file in files if not file.startswith((".venv/", "tests/"))}

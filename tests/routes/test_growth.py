@@ -1,6 +1,7 @@
-"""What a route costs in an account ten times as large, counted: steps of SQLite's machine, rows that PostgreSQL reads.
+"""Compares what each route costs at two sizes of an account: steps of SQLite's virtual machine, rows PostgreSQL reads.
 
-Every route stands still unless its class here says otherwise; a new route that grows fails until it is given one.
+The cost of a route must not grow with the account unless the route is in one of the sets below; a new route that grows
+fails until it is added to one.
 """
 
 import os
@@ -16,21 +17,20 @@ from accounts.models import User
 from notifications.models.heartbeat import note_beat
 from people.models import Person
 from tests.builders import make_user
-from tests.client import client_of
 from tests.routes.many_people import add_many_people, tie_to_many_people
-from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
+from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import send
+from tests.routes.test_routes import owner_client, send
 
 SMALL, LARGE = 40, 400
-# Without statistics: from so many people on PostgreSQL would not read the tables whole anyway.
-UNKNOWN_SMALL, UNKNOWN_LARGE = 500, 2000
-_SMALL_ACCOUNTS = 150
+# Without statistics PostgreSQL uses sequential scans for fewer people than these, whatever the indexes.
+UNANALYZED_SMALL, UNANALYZED_LARGE = 500, 2000
+SMALL_ACCOUNTS = 150
 FULL_PAGES = 500
-# How much the count may rise from the one to the other, beyond a base that hides chance.
-CONSTANT, BASE = 1.5, {"sqlite": 400, "postgresql": 60}
+# The cost may grow by this factor, after the base is added to both, so that small differences do not count.
+MAX_GROWTH, BASE = 1.5, {"sqlite": 400, "postgresql": 60}
 
-#: The answer holds a row for each person, or each is looked at, so the cost is that of the account.
+#: The response contains, or the route reads, every person: the cost grows with the account.
 ACCOUNT = {
     "GET /api/user/export",
     "DELETE /api/user/delete",
@@ -44,19 +44,17 @@ ACCOUNT = {
     "GET /api/insights",
     "GET /api/relationship-suggestions",
 }
-#: The cost is that of the rows that match: a year of events, people whose names hold the text.
+#: The cost grows with the matching rows: a year of events, people whose names contain the text.
 ROWS = {
     "GET /api/upcoming?days=366",
     "GET /api/reminders/upcoming?days=366",
     "GET /api/people/search?q=ada",
     "GET /api/find?q=ada",
 }
-# A page of a hundred records, or of five hundred changes: the cost is constant once an account has as many.
+#: A page of a hundred records, or of five hundred changes: the cost is constant once an account has that many.
 PAGE = {"GET /api/people", "GET /api/changes"}
-
-
-#: Until PostgreSQL has measured the tables these may walk the people of the account, once.
-ONCE_WHILE_UNKNOWN = {
+#: Until PostgreSQL has analyzed the tables, these may read the people of the account once.
+ONE_SCAN_WHILE_UNANALYZED = {
     "DELETE /api/people/{person}/important-dates/{deleted_date}/permanent",
     "DELETE /api/relationship-types/{type}",
     "POST /api/groups",
@@ -69,7 +67,7 @@ ONCE_WHILE_UNKNOWN = {
 
 
 @contextmanager
-def work_counted() -> Iterator[Callable[[], int]]:
+def count_work() -> Iterator[Callable[[], int]]:
     """Yield a function that returns the database's steps or rows read since the start of the block."""
     if connection.vendor == "postgresql":
         before = _rows_read()
@@ -95,13 +93,10 @@ def _rows_read() -> int:
 
 
 def cost(route: Route, route_data: RouteData) -> int:
-    """What the route costs its owner; whatever it does is taken back."""
+    """What the route costs its owner. Its changes are rolled back."""
     with transaction.atomic():
-        client = route_data.client
-        if route.session_only:
-            client = client_of(None)
-            client.force_login(route_data.owner)
-        with work_counted() as count:
+        client = owner_client(route, route_data)
+        with count_work() as count:
             response = send(client, route, route_data.ids)
             b"".join(response)
             counted = count()
@@ -111,13 +106,16 @@ def cost(route: Route, route_data: RouteData) -> int:
 
 
 def costs(small: int, large: int, *, analyzed: bool = True, pages: bool = False) -> Iterator[dict[str, int]]:
-    """What each route costs the owner of a crowd, that is to stand still, or each of PAGE, at both sizes; no account is
-    left behind."""
+    """Yield the costs of the routes by name, at the small and at the large size of an account.
+
+    These are the routes of PAGE if `pages`, else those in none of the sets. All data are rolled back at the end.
+    """
     with transaction.atomic():
         owner: User = make_user("alice@example.org", name="Alice")
         made = make_route_data(owner)
-        if analyzed and connection.vendor == "postgresql":  # whose plans go by the average account
-            for number in range(_SMALL_ACCOUNTS):
+        # PostgreSQL's statistics are averages over all accounts, most of which are small.
+        if analyzed and connection.vendor == "postgresql":
+            for number in range(SMALL_ACCOUNTS):
                 add_many_people(make_user(f"small{number}@example.org"), 5)
         routes = [route for route in ROUTES if not route.is_open and not route.own_credential]
         for first, size in ((0, small), (small, large)):
@@ -128,25 +126,24 @@ def costs(small: int, large: int, *, analyzed: bool = True, pages: bool = False)
             if not analyzed and not first:
                 tie_to_many_people(owner, made.ids["person"])
             route_data = RouteData(User.objects.get(pk=owner.pk), made.client, made.ids)
-            asked = [route for route in routes if route.name not in ACCOUNT | ROWS and (route.name in PAGE) == pages]
-            yield {route.name: cost(route, route_data) for route in asked}
+            measured = [route for route in routes if route.name not in ACCOUNT | ROWS and (route.name in PAGE) == pages]
+            yield {route.name: cost(route, route_data) for route in measured}
         transaction.set_rollback(True)
 
 
-#: How PostgreSQL may plan a statement: for its parameters, or, where a connection has run it often, for any.
+#: PostgreSQL plans a prepared statement for its parameters, and may switch to a generic plan after some executions.
 PLANS = pytest.mark.parametrize(
     "plans", ["force_custom_plan", "force_generic_plan"] if "TEST_DATABASE_URL" in os.environ else [""]
 )
 
 
 @pytest.fixture
-def planned(db: None, settings: Any, plans: str) -> None:
-    """As routes are asked for, with PostgreSQL's `plans`, of tables that are large enough for an index."""
-    for name, value in ROUTE_SETTINGS.items():
-        setattr(settings, name, value)
+def _planned(db: None, settings: Any, plans: str) -> None:
+    """Make PostgreSQL plan as for large tables, with custom or generic plans (`plans`)."""
+    apply_route_settings(settings)
     note_beat("due_scan", timezone.now())
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:  # tables of a test are small enough to be read, or hashed, whole
+        with connection.cursor() as cursor:  # the planner would prefer them for the small tables of a test
             cursor.execute("SET LOCAL enable_seqscan = off")
             cursor.execute("SET LOCAL enable_hashjoin = off")
             cursor.execute("SET LOCAL enable_mergejoin = off")
@@ -154,14 +151,14 @@ def planned(db: None, settings: Any, plans: str) -> None:
 
 
 @PLANS
-@pytest.mark.usefixtures("planned")
+@pytest.mark.usefixtures("_planned")
 def test_no_route_costs_more_in_a_larger_account() -> None:
     grown = grown_routes(*costs(SMALL, LARGE))
     assert grown == [], "\n".join(grown)
 
 
 @PLANS
-@pytest.mark.usefixtures("planned")
+@pytest.mark.usefixtures("_planned")
 def test_no_page_costs_more_in_a_larger_account() -> None:
     grown = grown_routes(*costs(FULL_PAGES, 3 * FULL_PAGES, pages=True))
     assert grown == [], "\n".join(grown)
@@ -172,38 +169,37 @@ def grown_routes(small: dict[str, int], large: dict[str, int]) -> list[str]:
     return [
         f"{name}: {small[name]} to {after}"
         for name, after in large.items()
-        if after + base > CONSTANT * (small[name] + base)
+        if after + base > MAX_GROWTH * (small[name] + base)
     ]
 
 
 @pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="SQLite's statistics never change")
 @PLANS
 def test_nor_before_postgresql_has_measured_the_tables(db: None, settings: Any, plans: str) -> None:
-    """As after an import, or an upgrade of PostgreSQL: large tables, of which the planner knows nothing."""
-    for name, value in ROUTE_SETTINGS.items():
-        setattr(settings, name, value)
+    """The state after an import or an upgrade of PostgreSQL: large tables without statistics."""
+    apply_route_settings(settings)
     note_beat("due_scan", timezone.now())
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL plan_cache_mode = {plans}")
     _forget_statistics()
     _plan_triggers()
-    small, large = costs(UNKNOWN_SMALL, UNKNOWN_LARGE, analyzed=False)
-    assert {name: large[name] for name in ONCE_WHILE_UNKNOWN if large[name] > 1.1 * UNKNOWN_LARGE} == {}
+    small, large = costs(UNANALYZED_SMALL, UNANALYZED_LARGE, analyzed=False)
+    assert {name: large[name] for name in ONE_SCAN_WHILE_UNANALYZED if large[name] > 1.1 * UNANALYZED_LARGE} == {}
     grown = grown_routes(small, large)
-    grown = [line for line in grown if line.rpartition(": ")[0] not in ONCE_WHILE_UNKNOWN]
+    grown = [line for line in grown if line.rpartition(": ")[0] not in ONE_SCAN_WHILE_UNANALYZED]
     assert grown == [], "\n".join(grown)
 
 
 def _forget_statistics() -> None:
     """Delete the statistics of all tables, until this transaction ends.
 
-    An ANALYZE that was rolled back, as that of the test above, leaves its sizes in pg_class all the same; and the
-    server measures by itself what other tests commit.
+    There are some: an ANALYZE that was rolled back, as in the tests above, leaves its sizes in pg_class, and autovacuum
+    analyzes what other tests commit.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
         if not cursor.fetchone()[0]:
-            pytest.skip("only a superuser may take back what PostgreSQL has measured")
+            pytest.skip("only a superuser may delete PostgreSQL's statistics")
         cursor.execute("DELETE FROM pg_statistic WHERE starelid IN (SELECT relid FROM pg_stat_user_tables)")
         cursor.execute(
             "UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0"
@@ -213,7 +209,7 @@ def _forget_statistics() -> None:
 
 
 def _plan_triggers() -> None:
-    """A connection keeps the plans that its triggers made while the tables were next to empty."""
+    """Make the triggers of this connection keep plans that were made while the tables were nearly empty."""
     with transaction.atomic():
         owner = make_user("early@example.org", name="Early")
         add_many_people(owner, 20)

@@ -1,18 +1,17 @@
-"""Every POST with an Idempotency-Key does what it does without one; sent again, it is answered again."""
+"""Every POST does with an Idempotency-Key what it does without one, and repeats its response when it is sent again."""
 
 import pytest
 
 from accounts.models import StoredResponse
-from tests.client import client_of
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import committed_route_data, route_data, send
+from tests.routes.test_routes import committed_route_data, owner_client, route_data, send
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
 POSTS = [route for route in ROUTES if route.method == "POST" and not route.is_open and not route.own_credential]
-# They show a secret, stream, change nothing, or end the session that would ask again.
-KEEP_NOTHING = {
+# Their responses are not stored: they contain a secret, stream, change nothing, or end the session.
+NOT_STORED = {
     "POST /api/auth/logout",
     "POST /api/user/import/validate",
     "POST /api/user/mfa/totp",
@@ -31,14 +30,11 @@ KEEP_NOTHING = {
 @pytest.mark.split
 @pytest.mark.parametrize("route", POSTS, ids=lambda route: route.name)
 def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteData) -> None:
-    client = route_data.client
-    if route.session_only:
-        client = client_of(None)
-        client.force_login(route_data.owner)
+    client = owner_client(route, route_data)
     client.defaults["HTTP_IDEMPOTENCY_KEY"] = "once"
     first = send(client, route, route_data.ids)
     assert first.status_code == route.owner
-    if route.name in KEEP_NOTHING:
+    if route.name in NOT_STORED:
         assert not StoredResponse.unscoped.exists()
         return
     second = send(client, route, route_data.ids)
@@ -48,4 +44,4 @@ def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteDat
 
 
 def test_all_that_keep_nothing_are_routes() -> None:
-    assert {route.name for route in POSTS} >= KEEP_NOTHING
+    assert {route.name for route in POSTS} >= NOT_STORED

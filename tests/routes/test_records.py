@@ -1,4 +1,4 @@
-"""One record of each kind: its ETag, 304, and writes that If-Match keeps from overwriting what somebody else wrote."""
+"""ETag, 304 and If-Match of one record of each kind: a write with an outdated ETag is refused."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
-from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
+from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES
 from tests.routes.test_routes import committed_route_data, filled, route_data
 
@@ -23,7 +23,7 @@ __all__ = ["committed_route_data", "route_data"]  # fixtures
 
 
 class Kind(NamedTuple):
-    """One kind of record: as the feed calls it, its key in answers, its path, and two changes of it."""
+    """A kind of record: its type in the feed, its key in responses, its path, and two bodies that change it."""
 
     type: str
     name: str
@@ -62,15 +62,15 @@ KINDS = [
         {"name": "Two", "email": "alice@example.org"},
     ),
 ]
-#: Records that the feed does not tell of.
-BESIDE = [
+#: Records that are not part of the feed.
+NOT_IN_FEED = [
     Kind("connection", "connection", "/api/carddav/connection", {"username": "One"}, {"username": "Two"}),
     Kind("calendarFeed", "calendarFeed", "/api/calendar-feeds/{calendar_feed}", {"name": "One"}, {"name": "Two"}),
 ]
-OF_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings"}]
+KINDS_WITH_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings"}]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type)
-every_record = pytest.mark.parametrize("kind", [*KINDS, *BESIDE], ids=lambda kind: kind.type)
-every_kind_of_trash = pytest.mark.parametrize("kind", OF_TRASH, ids=lambda kind: kind.type)
+every_record = pytest.mark.parametrize("kind", [*KINDS, *NOT_IN_FEED], ids=lambda kind: kind.type)
+every_kind_of_trash = pytest.mark.parametrize("kind", KINDS_WITH_TRASH, ids=lambda kind: kind.type)
 
 
 def read(route_data: RouteData, kind: Kind, **headers: str) -> Any:
@@ -89,7 +89,7 @@ def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> N
     copy = Copy(route_data.client)
     copy.catch_up()
     assert {kind for kind, _ in copy.records} == {kind.type for kind in KINDS}
-    assert {kind.path for kind in [*KINDS, *BESIDE]} <= {route.path for route in ROUTES if route.method == "GET"}
+    assert {kind.path for kind in [*KINDS, *NOT_IN_FEED]} <= {route.path for route in ROUTES if route.method == "GET"}
 
 
 @every_kind
@@ -174,7 +174,7 @@ def test_the_tag_of_a_compressed_answer_is_as_good(kind: Kind, route_data: Route
 @every_kind_of_trash
 def test_deleting_and_restoring_look_at_the_tag(kind: Kind, route_data: RouteData) -> None:
     client, path = route_data.client, kind.path.format_map(route_data.ids)
-    if kind.type == "relationshipType":  # a new one, which nothing uses
+    if kind.type == "relationshipType":  # a type that is in use cannot be deleted
         made = client.ok("POST", "/api/relationship-types", {"name": "new", "label": "New", "symmetric": True})
         path = f"/api/relationship-types/{made['relationshipType']['id']}"
     old = client.call("GET", path)["ETag"]
@@ -200,51 +200,51 @@ def test_a_destination_is_removed_only_as_it_was_read(route_data: RouteData) -> 
     assert route_data.client.call("DELETE", path, HTTP_IF_MATCH=current).status_code == 200
 
 
-def _members(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _add_member(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("POST", f"/api/groups/{ids['group']}/members", {"personId": ids["person"]}, **headers)
 
 
-def _leave(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _remove_member(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("DELETE", f"/api/groups/{ids['group']}/members/{ids['person']}", **headers)
 
 
-def _photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _set_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return upload(client, f"/api/people/{ids['person']}/photo", picture("PNG"), **headers)
 
 
-def _no_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _delete_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("DELETE", f"/api/people/{ids['person']}/photo", **headers)
 
 
-def _own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _set_own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return upload(client, "/api/user/photo", picture("PNG"), **headers)
 
 
-def _no_own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _delete_own_photo(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("DELETE", "/api/user/photo", **headers)
 
 
-def _theme(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _set_theme(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("PUT", "/api/user/theme", {"theme": "DARK"}, **headers)
 
 
-def _email(client: Client, ids: dict[str, str], **headers: str) -> Any:
+def _disable_email(client: Client, ids: dict[str, str], **headers: str) -> Any:
     return client.call("PUT", "/api/notifications/email", {"enabled": False}, **headers)
 
 
-PARTS: list[tuple[str, Callable[..., Any], bool]] = [
-    ("group", _members, False),
-    ("group", _leave, False),
-    ("person", _photo, True),
-    ("person", _no_photo, True),
-    ("settings", _own_photo, True),
-    ("settings", _no_own_photo, True),
-    ("settings", _theme, True),
-    ("settings", _email, True),
+WRITES_OF_PARTS: list[tuple[str, Callable[..., Any], bool]] = [
+    ("group", _add_member, False),
+    ("group", _remove_member, False),
+    ("person", _set_photo, True),
+    ("person", _delete_photo, True),
+    ("settings", _set_own_photo, True),
+    ("settings", _delete_own_photo, True),
+    ("settings", _set_theme, True),
+    ("settings", _disable_email, True),
 ]
 
 
-@pytest.mark.parametrize(("type_", "write", "sends_etag"), PARTS)
+@pytest.mark.parametrize(("type_", "write", "sends_etag"), WRITES_OF_PARTS)
 def test_writes_of_a_part_look_at_the_tag_of_the_whole(
     type_: str, write: Any, sends_etag: bool, route_data: RouteData
 ) -> None:
@@ -262,7 +262,7 @@ def test_writes_of_a_part_look_at_the_tag_of_the_whole(
 
 
 def test_a_connection_is_removed_only_as_it_was_read(route_data: RouteData) -> None:
-    kind, client = BESIDE[0], route_data.client
+    kind, client = NOT_IN_FEED[0], route_data.client
     old = read(route_data, kind)["ETag"]
     current = change(route_data, kind, kind.body)["ETag"]
     assert client.call("DELETE", kind.path, HTTP_IF_MATCH=old).status_code == 412
@@ -271,7 +271,7 @@ def test_a_connection_is_removed_only_as_it_was_read(route_data: RouteData) -> N
 
 
 def test_what_was_sent_under_a_key_is_answered_again_whatever_became_of_its_tag(route_data: RouteData) -> None:
-    """By its own write the tag has become old; and a refusal stays one, though a twin would now be let through."""
+    """A repeated response does not check If-Match again, although the ETag is outdated, or would be accepted now."""
     client, path = route_data.client, KINDS[0].path.format_map(route_data.ids)
     client.ok("DELETE", path)
     stale = client.call("POST", f"{path}/restore", HTTP_IF_MATCH='"1-0123456789abcdef"', HTTP_IDEMPOTENCY_KEY="first")
@@ -329,23 +329,25 @@ def test_what_is_made_comes_with_its_tag(route: Any, route_data: RouteData) -> N
 
 
 @pytest.fixture
-def written(transactional_db: None, settings: Any) -> RouteData:
-    for name, value in ROUTE_SETTINGS.items():
-        setattr(settings, name, value)
+def transactional_data(transactional_db: None, settings: Any) -> RouteData:
+    apply_route_settings(settings)
     return make_route_data(make_user("alice@example.org", name="Alice"))
 
 
-def test_of_twins_with_one_tag_one_is_written(written: RouteData) -> None:
-    for kind in (*KINDS, *BESIDE):
-        path = kind.path.format_map(written.ids)
-        etag = read(written, kind)["ETag"]
+def test_of_twins_with_one_tag_one_is_written(transactional_data: RouteData) -> None:
+    for kind in (*KINDS, *NOT_IN_FEED):
+        path = kind.path.format_map(transactional_data.ids)
+        etag = read(transactional_data, kind)["ETag"]
         bodies = [{**kind.body, key: f"Twin {number}"} for number in range(4) for key in [next(iter(kind.other))]]
-        send = partial(_put, path, bodies, etag)
-        assert repeat_concurrently(written.owner, len(bodies), send) == {200: 1, 412: len(bodies) - 1}, kind
-        # On a sole thread the revision is read once, and nobody has written since.
-        etag = client_of(written.owner).call("GET", path)["ETag"]
-        assert client_of(written.owner).call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200, kind
+        send = partial(_put_body, path, bodies, etag)
+        statuses = repeat_concurrently(transactional_data.owner, len(bodies), send)
+        assert statuses == {200: 1, 412: len(bodies) - 1}, kind
+        # Without concurrent writes, the same request with the current ETag succeeds.
+        client = client_of(transactional_data.owner)
+        etag = client.call("GET", path)["ETag"]
+        client = client_of(transactional_data.owner)
+        assert client.call("PUT", path, bodies[0], HTTP_IF_MATCH=etag).status_code == 200, kind
 
 
-def _put(path: str, bodies: list[Any], etag: str, client: Client, number: int) -> Any:
+def _put_body(path: str, bodies: list[Any], etag: str, client: Client, number: int) -> Any:
     return client.generic("PUT", path, orjson.dumps(bodies[number]), "application/json", HTTP_IF_MATCH=etag)

@@ -1,4 +1,4 @@
-"""What each route that writes does to the revisions of rows: what changed carries the write's, the others theirs."""
+"""Each write gives its revision to the rows that it changes, and leaves the revisions of all other rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,22 +26,21 @@ from people.models import (
     RelationshipType,
 )
 from relationships.models import Relationship
-from tests.client import client_of
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import SAFE, committed_route_data, route_data, send
+from tests.routes.test_routes import SAFE, committed_route_data, owner_client, route_data, send
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)
-#: Tables whose rows are told of as part of others.
+#: Tables whose rows the feed reports as part of another record.
 LINKS = (CustomFieldValue, Membership, Participation)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One record: the number it carries, and all that a client can see of it."""
+class RecordState:
+    """A record's revision, and everything that a client can see of it."""
 
     revision: int
     facts: Any
@@ -51,8 +50,8 @@ def feed_models() -> list[Any]:
     return [model for model in apps.get_models() if issubclass(model, FeedModel)]
 
 
-def rows_of(model: Any, owner: User) -> dict[UUID, dict[str, Any]]:
-    """As the database holds them, by id: what is compared with itself need not be made instances."""
+def load_rows(model: Any, owner: User) -> dict[UUID, dict[str, Any]]:
+    """The account's rows of a table, by id, in the database's own types: they are compared only with each other."""
     with connection.cursor() as cursor:
         key = User._meta.pk.get_db_prep_value(owner.pk, connection)
         cursor.execute(f'SELECT * FROM "{model._meta.db_table}" WHERE owner_id = %s', [key])
@@ -61,22 +60,24 @@ def rows_of(model: Any, owner: User) -> dict[UUID, dict[str, Any]]:
     return {UUID(str(row["id"])): row for row in rows}
 
 
-def records(owner: User) -> dict[Any, Seen]:
-    """What the feed would tell of the account now, by kind and id; what is in the trash is there, too."""
-    found: dict[Any, Seen] = {}
-    tables = {model: rows_of(model, owner) for model in (*feed_models(), *LINKS)}
+def records(owner: User) -> dict[Any, RecordState]:
+    """The state of every record of the feed, by kind and id, including the trash."""
+    found: dict[Any, RecordState] = {}
+    tables = {model: load_rows(model, owner) for model in (*feed_models(), *LINKS)}
     for model in feed_models():
         hidden = {*model.QUIET_COLUMNS, "revision"}
         for key, row in tables[model].items():
             columns = {name: value for name, value in row.items() if name.removesuffix("_id") not in hidden}
-            found[model.FEED_TYPE, key] = Seen(row["revision"], (columns, list(elsewhere(model, row, tables))))
+            found[model.FEED_TYPE, key] = RecordState(
+                row["revision"], (columns, list(linked_facts(model, row, tables)))
+            )
     shown = {name: getattr(owner, name) for name in User.PROFILE_COLUMNS}
-    found[SETTINGS] = Seen(owner.settings_revision, (shown, has_second_factor(owner)))
+    found[SETTINGS] = RecordState(owner.settings_revision, (shown, has_second_factor(owner)))
     return found
 
 
-def elsewhere(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, dict[str, Any]]]) -> Iterator[Any]:
-    """What other tables say of the record."""
+def linked_facts(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, dict[str, Any]]]) -> Iterator[Any]:
+    """Yield the facts about the record that other tables contain."""
 
     def is_active(other: Any, key: Any) -> bool:
         return tables[other][UUID(str(key))]["deleted_at"] is None
@@ -106,7 +107,7 @@ def elsewhere(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, dict
 
 
 @pytest.fixture(scope="module")
-def before(committed_route_data: RouteData, django_db_blocker: Any) -> dict[Any, Seen]:
+def before(committed_route_data: RouteData, django_db_blocker: Any) -> dict[Any, RecordState]:
     """The records that exist before each test."""
     with django_db_blocker.unblock():
         return records(User.objects.get(pk=committed_route_data.owner.pk))
@@ -114,13 +115,10 @@ def before(committed_route_data: RouteData, django_db_blocker: Any) -> dict[Any,
 
 @pytest.mark.parametrize("route", WRITES, ids=lambda route: route.name)
 def test_a_write_numbers_what_it_changes_and_nothing_else(
-    route: Route, route_data: RouteData, before: dict[Any, Seen]
+    route: Route, route_data: RouteData, before: dict[Any, RecordState]
 ) -> None:
-    client = route_data.client
-    if route.session_only:
-        client = client_of(None)
-        client.force_login(route_data.owner)
-    started_at = route_data.owner.revision
+    client = owner_client(route, route_data)
+    revision_before = route_data.owner.revision
     Tombstone.unscoped.all().delete()
     response = send(client, route, route_data.ids)
     b"".join(response)
@@ -130,18 +128,17 @@ def test_a_write_numbers_what_it_changes_and_nothing_else(
         return
     after = records(owner)
     for key, record in after.items():
-        was = before.get(key)
-        if was and was.facts == record.facts:
-            assert record.revision == was.revision, f"{key} has not changed"
+        previous = before.get(key)
+        if previous and previous.facts == record.facts:
+            assert record.revision == previous.revision, f"{key} has not changed"
         else:
-            assert started_at < record.revision <= owner.revision, f"{key} has changed: {was} {record}"
-    gone = dict.fromkeys(before.keys() - after.keys(), owner.revision)
-    assert {(row.kind, row.record_id): row.revision for row in Tombstone.objects.owned_by(owner)} == gone
+            assert revision_before < record.revision <= owner.revision, f"{key} has changed: {previous} {record}"
+    removed = dict.fromkeys(before.keys() - after.keys(), owner.revision)
+    assert {(row.kind, row.record_id): row.revision for row in Tombstone.objects.owned_by(owner)} == removed
 
 
 def test_the_routes_change_records_of_every_kind(route_data: RouteData) -> None:
     """Checks that the test above covers every kind."""
     kinds = {*(model.FEED_TYPE for model in feed_models()), "settings"}
-    assert {kind for kind, _ in records(route_data.owner)} | {
-        "dismissal"
-    } == kinds  # that has a route to make one alone
+    # No record of the table is a dismissal, but a route creates one.
+    assert {kind for kind, _ in records(route_data.owner)} | {"dismissal"} == kinds

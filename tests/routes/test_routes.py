@@ -20,7 +20,7 @@ from notifications.models.heartbeat import Heartbeat, note_beat
 from tests.builders import make_token, make_user
 from tests.client import Client, client_of
 from tests.routes.openapi import bare, check_value, operations
-from tests.routes.route_data import ROUTE_SETTINGS, RouteData, make_route_data
+from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES, Route
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -31,8 +31,8 @@ CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode
 SYNC_RECORDS = {"carddav_connection", "carddav_run"}
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
-#: Creates whose bodies name no other record.
-SENT_AS_SHOWN = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
+#: Creates whose bodies contain no id of another record.
+EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 
 
 def each(routes: list[Route]) -> pytest.MarkDecorator:
@@ -44,7 +44,7 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
     """The records, committed once for the whole table. Each test rolls back its changes."""
     with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
         made = make_route_data(make_user("alice@example.org", name="Alice"))
-        note_beat("due_scan", timezone.now())  # health looks at it
+        note_beat("due_scan", timezone.now())  # GET /api/health fails when the last scan is too long ago
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
@@ -54,14 +54,13 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
 
 @pytest.fixture
 def route_data(committed_route_data: RouteData, db: None, settings: Any) -> RouteData:
-    for name, value in ROUTE_SETTINGS.items():
-        setattr(settings, name, value)
+    apply_route_settings(settings)
     client = Client()
     client.bearer = committed_route_data.client.bearer
     return RouteData(User.objects.get(pk=committed_route_data.owner.pk), client, dict(committed_route_data.ids))
 
 
-def served() -> Iterator[tuple[str, str]]:
+def served_routes() -> Iterator[tuple[str, str]]:
     """Every method and bare path below /api/ that the URL configuration serves."""
 
     def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
@@ -87,23 +86,33 @@ def methods(view: Any) -> set[str]:
 
 
 def test_the_table_holds_every_route_and_no_other() -> None:
-    assert {(route.method, bare(route.path)) for route in ROUTES} == set(served())
+    assert {(route.method, bare(route.path)) for route in ROUTES} == set(served_routes())
 
 
 def test_every_route_is_described(db: None) -> None:
     undescribed = {("GET", "/api/openapi.json"), ("GET", "/api/docs")}
-    assert set(operations()) == set(served()) - undescribed
+    assert set(operations()) == set(served_routes()) - undescribed
 
 
 def test_the_examples_of_bodies_can_be_sent_as_they_stand(route_data: RouteData) -> None:
     for route in ROUTES:
         body = operations().get((route.method, bare(route.path)), {}).get("requestBody", {})
         media = body.get("content", {}).get("application/json")
-        if media and route.path in SENT_AS_SHOWN:
+        if media and route.path in EXAMPLES_TO_SEND:
             route_data.client.ok(route.method, route.path, media["example"], status=route.owner)
 
 
+def owner_client(route: Route, route_data: RouteData) -> Client:
+    """The owner's client, with a token or, where tokens are refused, a session."""
+    if not route.session_only:
+        return route_data.client
+    client = client_of(None)
+    client.force_login(route_data.owner)
+    return client
+
+
 def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
+    """Call the route with its body, in which names are replaced by ids."""
     path = route.path.format_map(ids)
     if callable(route.body):
         return route.body(client, path, ids)
@@ -159,7 +168,7 @@ def test_what_is_no_id_answers_like_an_unknown_one(route_data: RouteData) -> Non
         assert anonymous.status_code in {401, 403}, route.name
 
 
-#: What a read-only token opens.
+#: Routes that a read-only token may call.
 READABLE = [route for route in ROUTES if route.method in SAFE and not (route.is_open or route.session_only)]
 
 
@@ -188,10 +197,7 @@ def test_a_read_only_token_is_refused_all_others(route_data: RouteData) -> None:
 @each([route for route in ROUTES if not route.own_credential])
 def test_owner(route: Route, route_data: RouteData) -> None:
     """Whatever changes owned rows raises the account's revision, and with it every ETag."""
-    client, before = route_data.client, revision_of(route_data.owner)
-    if route.session_only:
-        client = client_of(None)
-        client.force_login(route_data.owner)
+    client, before = owner_client(route, route_data), revision_of(route_data.owner)
     with CaptureQueriesContext(connection) as queries:
         response = send(client, route, route_data.ids)
         content = b"".join(response.streaming_content) if response.streaming else response.content
@@ -221,7 +227,7 @@ def test_a_trailing_slash_is_404(route_data: RouteData) -> None:
         assert route_data.client.call(route.method, path + "/").status_code == 404, route.name
 
 
-#: The other methods negotiate no other way.
+#: Content negotiation does not depend on the method, so GET alone is tested.
 READS = [route for route in ROUTES if route.method == "GET" and not (route.own_credential or route.session_only)]
 
 

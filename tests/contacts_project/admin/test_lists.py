@@ -26,7 +26,7 @@ from tests.client import Client
 from tests.contacts_project.admin.scene import LISTS, PLANTED, fill, make_destination, rows_of
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
 from tests.rounds import rounds
-from tests.routes.test_growth import work_counted
+from tests.routes.test_growth import count_work
 
 PAGES = [*LISTS, "/admin/", "/admin/trash/", "/admin/operation/"]
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
@@ -165,7 +165,7 @@ def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alic
 
 def test_the_page_of_the_trash_looks_at_the_trash_alone(operator: Client, alice: User) -> None:
     def cost() -> int:
-        with work_counted() as read, connection.cursor() as cursor:
+        with count_work() as read, connection.cursor() as cursor:
             if connection.vendor == "postgresql":  # SQLite has fixed statistics, and would keep these for later tests
                 cursor.execute("ANALYZE")
             html_of(operator, "/admin/trash/")
@@ -205,7 +205,7 @@ WALKED_ON_SQLITE = {"notifications/delivery/?state=failed", "carddav/run/?state=
 def test_a_filter_of_what_is_rare_looks_at_nothing_else(operator: Client, alice: User) -> None:
     def costs() -> dict[str, int]:
         found = {}
-        with work_counted() as read, connection.cursor() as cursor:
+        with count_work() as read, connection.cursor() as cursor:
             if connection.vendor == "postgresql":
                 cursor.execute("ANALYZE")
             for path in RARE if connection.vendor == "postgresql" else set(RARE) - WALKED_ON_SQLITE:
