@@ -29,7 +29,7 @@ def _settings() -> Iterator[CheckMessage]:
     if settings.OIDC_ISSUER and not settings.OIDC_CLIENT_ID:
         yield Error("OIDC_ISSUER is set without OIDC_CLIENT_ID.", hint="Set both, or neither.", id="doctor.E031")
     if settings.OIDC_APP_REDIRECT_URIS and not settings.OIDC_ISSUER:
-        hint = "Set OIDC_ISSUER, or leave it out: apps sign in by POST /api/auth/token."
+        hint = "Set OIDC_ISSUER, or unset OIDC_APP_REDIRECT_URIS: apps sign in by POST /api/auth/token."
         yield Caution("OIDC_APP_REDIRECT_URIS is set without OIDC_ISSUER.", hint=hint, id="doctor.W039")
     if settings.OIDC_ISSUER:
         try:
@@ -55,9 +55,7 @@ def _mail() -> Iterator[CheckMessage]:
     if settings.EMAIL_BACKEND == _CONSOLE:
         level = Error if settings.EMAIL_VERIFICATION == "mandatory" else Caution
         hint = "Set EMAIL_URL, for example smtp+tls://user:password@host:587."
-        yield level("Mails go to the console: nobody gets them.", hint=hint, id="doctor.W035")
+        yield level("Mails are printed to the console and not sent.", hint=hint, id="doctor.W035")
     stuck = AccountMail.objects.filter(tries__gte=2).count()
     if stuck:
-        yield Caution(
-            f"{stuck} mails could not be sent so far.", hint="Look at EMAIL_URL and the log.", id="doctor.W036"
-        )
+        yield Caution(f"{stuck} mails could not be sent so far.", hint="Check EMAIL_URL and the log.", id="doctor.W036")

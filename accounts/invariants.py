@@ -11,12 +11,12 @@ from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.invariants import ids_of, in_chunks, invariant
 
 
-@invariant("accounts show a change of their profile that they have not had")
+@invariant("accounts have a negative revision, or a settings revision above their revision")
 def find_wrong_settings_revisions() -> Iterator[object]:
     return ids_of(User.objects.filter(Q(settings_revision__gt=F("revision")) | Q(revision__lt=0)))
 
 
-@invariant("sessions are of no account", hint="They sign nobody in; the daily sweep removes them when they expire.")
+@invariant("sessions belong to no account", hint="They sign nobody in; the daily sweep removes them when they expire.")
 def find_sessions_of_nobody() -> Iterator[object]:
     # Reported by account and expiry, because the key of a session is a secret.
     for chunk in in_chunks(Session.objects.all()):

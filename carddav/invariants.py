@@ -53,15 +53,15 @@ def _is_card(raw: str) -> bool:
         return False
 
 
-@invariant("mappings are of a connection of another account")
+@invariant("mappings belong to another account than their connection or person")
 def find_foreign_mappings() -> Iterator[object]:
     foreign = ~Q(connection__owner=F("owner")) | ~Q(person__owner=F("owner"))
     return ids_of(Mapping.unscoped.rows().filter(foreign))
 
 
 @invariant(
-    "writes to servers are open though a later run has ended well",
-    hint="`manage.py sync_carddav --user EMAIL` asks the server what became of them.",
+    "writes to servers are unfinished although a later run has succeeded",
+    hint="`manage.py sync_carddav --user EMAIL` asks the server whether they were carried out.",
 )
 def find_forgotten_intents() -> Iterator[object]:
     later = Run.unscoped.rows().filter(
@@ -76,7 +76,8 @@ def find_forgotten_intents() -> Iterator[object]:
 
 
 @invariant(
-    "runs go on that nobody works on", hint="Are workers and the scheduler running? Each minute they end such runs."
+    "runs are marked as running, but no process works on them",
+    hint="Are workers and the scheduler running? Each minute they end such runs.",
 )
 def find_lost_runs() -> Iterator[object]:
     old = timezone.now() - _MAX_RUN_DURATION

@@ -15,7 +15,7 @@ _TAKEOVER_LIMIT = dt.timedelta(minutes=10)
 _FINAL_STATES = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED)
 
 
-@invariant("deliveries are there twice for one occurrence and destination")
+@invariant("deliveries exist twice for one occurrence and destination")
 def find_doubled_deliveries() -> Iterator[object]:
     """The unique constraint prevents these, unless its index is damaged."""
     once = ("source_id", "occurrence_on", "kind", "channel", "lead_days", "round", "target_key")

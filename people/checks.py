@@ -50,7 +50,7 @@ def check_photo_store() -> list[CheckMessage]:
             is_same = file.read() == content
         default_storage.delete(name)
     except OSError as error:
-        hint = "Look at PHOTO_STORAGE, at the store, and at what its key may do: read, write, delete and list."
+        hint = "Check PHOTO_STORAGE, the store, and the permissions of its key: read, write, delete and list."
         return [Error(f"Photos cannot be stored: {error.strerror or error}", hint=hint, id="doctor.E053")]
-    hint = "Look at what lies between this machine and the store."
-    return [] if is_same else [Error("The store gives back another object than it took.", hint=hint, id="doctor.E054")]
+    hint = "Check what is between this machine and the store, such as a proxy."
+    return [] if is_same else [Error("The store returns another object than was stored.", hint=hint, id="doctor.E054")]

@@ -49,7 +49,7 @@ def _broken_rows(rows: Any, look: Callable[[list[Any]], Iterable[Any]]) -> Itera
         yield from still_broken(found, lambda _, keys: [row.pk for row in look(list(rows.filter(pk__in=keys)))])
 
 
-@invariant("people have keys to sort and search by that are not those of their names", hint=_HINT_SAVE_AGAIN)
+@invariant("people have sort or search keys that do not match their names", hint=_HINT_SAVE_AGAIN)
 def find_wrong_name_keys() -> Iterator[object]:
     rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *KEYED_COLUMNS)
     return _broken_rows(
@@ -60,7 +60,7 @@ def find_wrong_name_keys() -> Iterator[object]:
     )
 
 
-@invariant("people have look-up keys that are not those of their names, addresses and numbers", hint=_HINT_SAVE_AGAIN)
+@invariant("people have look-up keys that do not match their names, addresses and numbers", hint=_HINT_SAVE_AGAIN)
 def find_wrong_lookup_keys() -> Iterator[object]:
     return _broken_rows(Person.unscoped.rows().only("owner_id", *lookup.KEY_COLUMNS), _with_wrong_keys)
 
@@ -76,7 +76,7 @@ def _with_wrong_keys(people: list[Person]) -> Iterator[Person]:
             yield person
 
 
-@invariant("people's last contact is not the later one of what was typed and of their interactions")
+@invariant("people's last contact is not the later of the entered date and their last interaction")
 def find_wrong_last_contacts() -> Iterator[object]:
     rows = Person.unscoped.rows().filter(owner__reminders_stale=False)
     return _broken_rows(rows.only("owner_id", "last_contact", "contact_before", "interacted_on"), _with_wrong_contact)
@@ -104,13 +104,13 @@ def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
             yield person
 
 
-@invariant("interactions are of nobody, or stand at another instant with their people")
+@invariant("interactions have no participants, or participants with another time")
 def find_wrong_participations() -> Iterator[object]:
     yield from ids_of(Interaction.unscoped.rows().filter(participations=None))
     yield from ids_of(Participation.unscoped.rows().exclude(at=F("interaction__at")))
 
 
-@invariant("custom values or interactions have words to find them by that are not theirs")
+@invariant("custom values or interactions have search words that do not match their text")
 def find_wrong_words() -> Iterator[object]:
     values = CustomFieldValue.unscoped.rows().only("owner_id", "value")
     look = partial(
@@ -132,7 +132,7 @@ def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callab
             yield row
 
 
-@invariant("people have related names that are not those of their cards")
+@invariant("people have related names that do not match their cards")
 def find_wrong_related_names() -> Iterator[object]:
     return _broken_rows(Person.unscoped.rows().only("owner_id", "card_lines"), _with_wrong_related_names)
 
@@ -147,13 +147,13 @@ def _with_wrong_related_names(people: list[Person]) -> Iterator[Person]:
             yield person
 
 
-@invariant("look-up keys are of another account than their person")
+@invariant("look-up keys belong to another account than their person")
 def find_foreign_lookup_keys() -> Iterator[object]:
     return ids_of(LookupKey.objects.exclude(person__owner=F("owner")))
 
 
 @invariant(
-    "kept counts are not those of the rows",
+    "stored counts do not match the rows",
     hint="`manage.py install_triggers` puts the triggers back; write to the maintainers about the counts.",
 )
 def find_wrong_counts() -> Iterator[object]:
@@ -161,7 +161,7 @@ def find_wrong_counts() -> Iterator[object]:
 
 
 @invariant(
-    "dates are to remind at another moment than their settings say",
+    "dates have a next reminder that does not match their settings",
     hint="Setting the account's time zone or reminder hour to another value and back plans all its reminders.",
 )
 def find_wrong_dates() -> Iterator[object]:
@@ -173,8 +173,8 @@ def find_wrong_dates() -> Iterator[object]:
 
 
 @invariant(
-    "people are to be remembered at another moment than their settings say",
-    hint="Saving each of these people's contact reminder anew plans it.",
+    "people have a next contact reminder that does not match their settings",
+    hint="Saving each of these people's contact reminder again plans it.",
 )
 def find_wrong_contacts() -> Iterator[object]:
     reminding = Q(contact_reminder_enabled=True) | Q(contact_due_at__isnull=False)
@@ -197,15 +197,15 @@ def _with_wrong_schedule(
 
 
 @invariant(
-    "files of photos are missing, damaged, or known to no row",
-    hint="Put missing files back from a backup, or upload the photos again; the daily purge removes files of no row.",
+    "photo files are missing, damaged, or referenced by no row",
+    hint="Restore missing files from a backup, or upload the photos again; the daily purge removes unreferenced ones.",
 )
 def find_wrong_files() -> Iterator[object]:
     # The name of a file is made of the hash of its content and the id of its owner.
     yield from (f"{name} ({fault})" for name, fault in find_faulty_files(now=timezone.now()))
 
 
-@invariant("photos are named by people or accounts and have no row of their own", hint="The daily purge notes them.")
+@invariant("photos of people or accounts have no row of their own", hint="The daily purge adds the rows.")
 def find_uncounted_photos() -> Iterator[object]:
     noted = StoredPhoto.objects.filter(name=OuterRef("photo"))
     yield from ids_of(

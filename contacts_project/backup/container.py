@@ -130,7 +130,7 @@ def read_frames(file: BinaryIO, key: str) -> Iterator[Frame]:
 def _parse_first_line(line: bytes) -> tuple[int, bytes, bytes]:
     found = _FIRST_LINE.fullmatch(line)
     if found is None:
-        raise BackupError("This is no backup of this service, or its beginning is damaged. Nothing was changed.")
+        raise BackupError("This is not a backup of this service, or its beginning is damaged. Nothing was changed.")
     return int(found[1]), found[2], bytes.fromhex(found[3].decode())
 
 

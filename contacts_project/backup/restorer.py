@@ -27,8 +27,8 @@ def verify(path: Path, *, key: str) -> VerifiedBackup:
         verified = verify_file(file, key)
     if verified.undecryptable_secrets:
         raise BackupError(
-            f"{verified.undecryptable_secrets} secrets in the backup are under a key that ENCRYPTION_KEYS does not "
-            "hold: put the keys of its instance there. Nothing was changed."
+            f"{verified.undecryptable_secrets} secrets in the backup are encrypted with a key that is not in "
+            "ENCRYPTION_KEYS: append the keys of its instance. Nothing was changed."
         )
     has_current_schema(verified.header)
     return verified
@@ -83,7 +83,7 @@ def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
                 start_revision_epochs(timezone.now())
                 reset_sequences()
         except Error as error:
-            raise BackupError(f"The database refused it: {_first_line(error)}. Nothing was changed.") from error
+            raise BackupError(f"The database rejected the data: {_first_line(error)}. Nothing was changed.") from error
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # the planner has no statistics of the new rows yet

@@ -61,7 +61,7 @@ def upgraded_backup(path: Path) -> Iterator[Path]:
 def upgrade_file(old: Path, new: Path) -> None:
     """In the subprocess: fill its database, migrate it and write the new file. Raises BackupError."""
     if connection.introspection.table_names():
-        raise BackupError("This is for restore's own use, on a database without tables.")
+        raise BackupError("This command is only for restore, on a database without tables.")
     totals = _load_with_old_schema(old, settings.BACKUP_KEY)
     call_command("migrate", verbosity=0, interactive=False)
     with old.open("rb") as file, create_file(new) as target, open_snapshot() as snapshot:

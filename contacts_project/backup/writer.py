@@ -120,7 +120,7 @@ def _count_rows(lines: Iterator[bytes], table: str, totals: Totals) -> Iterator[
     for line in lines:
         if len(line) > MAX_ROW_BYTES:
             raise BackupError(
-                f"A row of {table} has more than {MAX_ROW_BYTES >> 20} MiB: that is more than restore takes."
+                f"A row of {table} has more than {MAX_ROW_BYTES >> 20} MiB: that is more than restore accepts."
             )
         totals.rows[table] += 1
         yield line
@@ -133,7 +133,7 @@ def create_file(path: Path) -> Iterator[BinaryIO]:
     Raises BackupError if the name is taken: an existing file is never overwritten.
     """
     if os.path.lexists(path):
-        raise BackupError(f"{path} exists already: a backup never takes the place of a file.")
+        raise BackupError(f"{path} already exists: a backup never overwrites a file.")
     # mkstemp() makes it with mode 0600.
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
@@ -157,8 +157,8 @@ def _publish(draft: Path, path: Path) -> None:
     try:
         os.link(draft, path)  # unlike rename() it fails if the name is taken
     except FileExistsError:
-        raise BackupError(f"{path} exists already: a backup never takes the place of a file.") from None
+        raise BackupError(f"{path} already exists: a backup never overwrites a file.") from None
     except OSError:  # a file system without hard links
         if os.path.lexists(path):
-            raise BackupError(f"{path} exists already: a backup never takes the place of a file.") from None
+            raise BackupError(f"{path} already exists: a backup never overwrites a file.") from None
         draft.rename(path)

@@ -38,16 +38,16 @@ def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The database, its migrations and triggers, and the broker."""
     if not check_database().fit:
         # Nothing else can be checked without the database.
-        return [Error(_database_failure(), hint="Look at DATABASE_URL.", id="doctor.E001")]
+        return [Error(_database_failure(), hint="Check DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
     if not check_migrations().fit:
-        hint = f"Run manage.py migrate; or set DATA_DIR, if this instance does not lie in {settings.DATA_DIR}."
-        found.append(Error("Migrations wait to be applied.", hint=hint, id="doctor.E002"))
+        hint = f"Run manage.py migrate; or set DATA_DIR, if the data of this instance is not in {settings.DATA_DIR}."
+        found.append(Error("Migrations have not been applied.", hint=hint, id="doctor.E002"))
     elif missing := missing_triggers():
         text = f"Triggers of the database are missing: {', '.join(missing)}."
         found.append(Error(text, hint="Run manage.py install_triggers.", id="doctor.E003"))
     if not check_broker().fit:
-        found.append(Error("The broker does not answer.", hint="Look at REDIS_URL, or at DATA_DIR.", id="doctor.E004"))
+        found.append(Error("The broker does not answer.", hint="Check REDIS_URL, or DATA_DIR.", id="doctor.E004"))
     return found
 
 
@@ -68,10 +68,10 @@ def check_exposure(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 def _exposures() -> Iterator[CheckMessage]:
     base = urlsplit(settings.BASE_URL)
     if settings.DEBUG:
-        yield Error("DEBUG is on: error pages show the inside.", hint="Unset DEBUG.", id="doctor.E010")
+        yield Error("DEBUG is on: error pages show source code and settings.", hint="Unset DEBUG.", id="doctor.E010")
     if base.scheme == "http" and base.hostname not in {"127.0.0.1", "localhost", "::1"}:
         yield Caution(
-            "BASE_URL is plain http: passwords and tokens travel readable.",
+            "BASE_URL is plain http: passwords and tokens are sent unencrypted.",
             hint="Put a TLS proxy in front and set BASE_URL=https://...",
             id="doctor.W011",
         )
@@ -99,7 +99,7 @@ def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessag
     """Names in `.env` that are nearly those of settings. Other unknown names may be meant for other programs."""
     file = settings.BASE_DIR / ".env"
     return [
-        Caution(f"{name} in {file} is no setting.", hint=f"Is {meant} meant?", id="doctor.W016")
+        Caution(f"{name} in {file} is not a setting.", hint=f"Did you mean {meant}?", id="doctor.W016")
         for name, meant in misspelt_names(file)
     ]
 
@@ -108,11 +108,11 @@ def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessag
 def check_disk_space(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The free space on the disk of the data folder."""
     free = free_bytes()
-    text = f"{filesizeformat(free)} are free where {settings.DATA_DIR} lies."
+    text = f"{filesizeformat(free)} are free on the disk of {settings.DATA_DIR}."
     if free < MIN_FREE_BYTES:
-        return [Error(text, hint="Make room: writing will fail soon.", id="doctor.E021")]
+        return [Error(text, hint="Free some space: writes will fail soon.", id="doctor.E021")]
     if free < WARN_FREE_BYTES:
-        return [Caution(text, hint="Make room before photos and the database need it.", id="doctor.W022")]
+        return [Caution(text, hint="Free some space before photos and the database need it.", id="doctor.W022")]
     return [Info(text, id="doctor.I023")]
 
 
@@ -128,7 +128,7 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
         return []
     if mode == "wal":
         return []
-    hint = "Keep DATA_DIR on a local disk: network file systems cannot do it."
+    hint = "Keep DATA_DIR on a local disk: network file systems do not support WAL."
     return [Caution(f"SQLite runs in {mode} mode, not WAL.", hint=hint, id="doctor.W020")]
 
 
@@ -139,8 +139,8 @@ def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         encoding = wrong_encoding(connection)
     except DatabaseError:
         return []
-    hint = f"{REMEDY}; then manage.py backup here, and restore there."
-    return [Error(f"The database holds {encoding}.", hint=hint, id="doctor.E027")] if encoding else []
+    hint = f"{REMEDY}; then run manage.py backup here, and manage.py restore there."
+    return [Error(f"The encoding of the database is {encoding}.", hint=hint, id="doctor.E027")] if encoding else []
 
 
 @register(TAG, deploy=True)
@@ -159,7 +159,7 @@ def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     except DatabaseError:
         return []
     pool = settings.DATABASES["default"]["OPTIONS"].get("pool")
-    text = f"{taken} of the {most} connections of PostgreSQL are taken" + (
+    text = f"{taken} of the {most} connections of PostgreSQL are in use" + (
         f"; each of our processes has at most {pool['max_size']}." if pool else "; our processes have no pool."
     )
     hint = "Give each process a smaller pool (DATABASE_URL, ?pool=2..8), run pgbouncer, or raise max_connections."
@@ -181,8 +181,8 @@ def check_random_page_cost(app_configs: Any, **kwargs: Any) -> list[CheckMessage
         return []
     if cost <= _MAX_RANDOM_PAGE_COST:
         return []
-    text = f"PostgreSQL takes a page at random for {cost:g} times as dear as the next one (random_page_cost)."
-    hint = "Unless its disk turns: ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf();"
+    text = f"PostgreSQL assumes that a random page costs {cost:g} times as much as a sequential one (random_page_cost)."
+    hint = "Unless it is on a spinning disk: ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf();"
     return [Info(text, hint=hint, id="doctor.I026")]
 
 
@@ -193,13 +193,13 @@ def check_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 def _undecryptable_models() -> Iterator[CheckMessage]:
-    hint = "Put the key back that was taken out, at the end of ENCRYPTION_KEYS, and run manage.py rotate_encryption."
+    hint = "Append the key that was removed to ENCRYPTION_KEYS, and run manage.py rotate_encryption."
     for model in apps.get_models():
         if columns := encrypted_columns(model):
             try:
                 list(model._default_manager.order_by("-pk").values_list(*columns)[:_SECRETS_PER_MODEL])
             except UndecryptableError:
-                text = f"{model._meta.label} holds a secret that no key of ENCRYPTION_KEYS opens."
+                text = f"{model._meta.label} has a secret that cannot be decrypted with any key of ENCRYPTION_KEYS."
                 yield Error(text, hint=hint, id="doctor.E014")
             except (DatabaseError, ValueError):
                 return  # reported by check_parts

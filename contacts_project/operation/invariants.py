@@ -34,10 +34,10 @@ def find_damage() -> Iterator[object]:
     with connection.cursor() as cursor:
         yield from (text for (text,) in cursor.execute("PRAGMA integrity_check").fetchall() if text != "ok")
         for table, row, target, _ in cursor.execute("PRAGMA foreign_key_check"):
-            yield f"row {row} of {table}, which names none of {target}"
+            yield f"row {row} of {table}, which references no row of {target}"
 
 
-@invariant("rows name a row of another account")
+@invariant("rows reference a row of another account")
 def find_foreign_rows() -> Iterator[object]:
     """The owner triggers prevent these."""
     for model in apps.get_models():
@@ -50,20 +50,20 @@ def find_foreign_rows() -> Iterator[object]:
                 yield from _describe_rows(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
 
 
-@invariant("rows have a revision that their account has not had")
+@invariant("rows have a revision below 1 or above that of their account")
 def find_wrong_revisions() -> Iterator[object]:
     for model in feed_models():
         wrong = Q(revision__gt=F("owner__revision")) | Q(revision__lt=1)
         yield from _describe_rows(model, model._default_manager.filter(wrong))
 
 
-@invariant("tombstones are of no account, or have a revision that it has not had")
+@invariant("tombstones belong to no account, or have a revision above that of their account")
 def find_wrong_tombstones() -> Iterator[object]:
     owner = User.objects.filter(pk=OuterRef("owner_id"), revision__gte=OuterRef("revision"))
     return ids_of(Tombstone.unscoped.rows().filter(~Exists(owner)))
 
 
-@invariant("tombstones stand for rows that are there")
+@invariant("tombstones exist for rows that are not deleted")
 def find_tombstones_of_existing_rows() -> Iterator[object]:
     """A row that an import restored has at least the tombstone's revision: clients read it after the tombstone."""
     for model in feed_models():
@@ -72,8 +72,8 @@ def find_tombstones_of_existing_rows() -> Iterator[object]:
 
 
 @invariant(
-    "stored secrets are opened by no key of ENCRYPTION_KEYS",
-    hint="Put the key back that was taken out, at the end of ENCRYPTION_KEYS, and run manage.py rotate_encryption.",
+    "stored secrets cannot be decrypted with any key of ENCRYPTION_KEYS",
+    hint="Append the key that was removed to ENCRYPTION_KEYS, and run manage.py rotate_encryption.",
 )
 def find_unreadable_secrets() -> Iterator[object]:
     for model in apps.get_models():
@@ -95,7 +95,7 @@ def _is_decryptable(text: str | None) -> bool:
         return False
 
 
-@invariant("lines of the schedule are missing", hint="`manage.py migrate` puts them back.")
+@invariant("periodic tasks are missing from the schedule", hint="`manage.py migrate` adds them.")
 def find_missing_tasks() -> Iterator[object]:
     stored = set(PeriodicTask.objects.values_list("task", flat=True))
     yield from sorted(line.task for line in SCHEDULE if line.task not in stored)

@@ -97,7 +97,7 @@ def test_connections_are_counted_and_doctor_tells_of_them() -> None:
         assert not messages
         return
     assert found["active"] >= 1
-    assert "connections of PostgreSQL are taken" in str(messages[0].msg)
+    assert "connections of PostgreSQL are in use" in str(messages[0].msg)
 
 
 @pytest.mark.django_db

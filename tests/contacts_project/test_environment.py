@@ -211,8 +211,8 @@ def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: s
 def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
     url = "postgres://me:s3cret@127.0.0.1:1/contacts"
     _, said = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
-    [line] = [line for line in said.splitlines() if line.startswith("WRONG")]
-    assert re.match(r"WRONG  The database does not answer: .*refused\.$", line)
+    [line] = [line for line in said.splitlines() if line.startswith("ERROR")]
+    assert re.match(r"ERROR  The database does not answer: .*refused\.$", line)
     assert "s3cret" not in said
 
 

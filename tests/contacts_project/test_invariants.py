@@ -42,7 +42,7 @@ def doctor() -> list[str]:
         call_command("doctor", "--deep", stdout=out)
     except CommandError:
         has_failed = True
-    wrong = [line for line in out.getvalue().splitlines() if line.startswith("WRONG")]
+    wrong = [line for line in out.getvalue().splitlines() if line.startswith("ERROR")]
     assert has_failed == bool(wrong)
     return wrong
 
@@ -245,29 +245,29 @@ def lose_line(owner: User) -> object:
 
 
 BREAKS: dict[Callable[[User], object], str] = {
-    break_name_key: "people have keys to sort and search by",
-    break_lookup_key: "people have look-up keys that are not",
-    break_lookup_owner: "look-up keys are of another account",
-    break_count: "kept counts are not those of the rows",
-    break_due_moment: "dates are to remind at another moment",
-    lose_reminder: "dates are to remind at another moment",
-    skip_occurrence: "dates are to remind at another moment",
-    lose_contact: "people are to be remembered at another moment",
+    break_name_key: "people have sort or search keys",
+    break_lookup_key: "people have look-up keys that do not match",
+    break_lookup_owner: "look-up keys belong to another account",
+    break_count: "stored counts do not match the rows",
+    break_due_moment: "dates have a next reminder that does not match",
+    lose_reminder: "dates have a next reminder that does not match",
+    skip_occurrence: "dates have a next reminder that does not match",
+    lose_contact: "people have a next contact reminder that does not match",
     break_pair: "relationships do not match their inverse",
     break_delivery: "deliveries are in a state that does not fit",
     hold_delivery: "deliveries are held for longer than their lease",
     lose_digest: "accounts have the digest switched on and none",
     break_base: "mappings have a base or a card that cannot be read",
-    forget_intent: "writes to servers are open",
-    lose_run: "runs go on that nobody works on",
+    forget_intent: "writes to servers are unfinished",
+    lose_run: "runs are marked as running, but no process works on them",
     unmark_mirrored: "accounts are marked as mirrored",
-    raise_revision: "rows have a revision that their account has not had",
-    raise_settings_revision: "accounts show a change of their profile",
-    bury_the_living: "tombstones stand for rows that are there",
-    bury_for_nobody: "tombstones are of no account",
-    lose_key: "stored secrets are opened by no key",
-    sign_nobody_in: "sessions are of no account",
-    lose_line: "lines of the schedule are missing",
+    raise_revision: "rows have a revision below 1 or above that of their account",
+    raise_settings_revision: "accounts have a negative revision",
+    bury_the_living: "tombstones exist for rows that are not deleted",
+    bury_for_nobody: "tombstones belong to no account",
+    lose_key: "stored secrets cannot be decrypted",
+    sign_nobody_in: "sessions belong to no account",
+    lose_line: "periodic tasks are missing from the schedule",
 }
 
 
@@ -291,7 +291,7 @@ def test_files_of_photos(owner: User, media: Path) -> None:
     stray = damaged.with_name(f"{damaged.name[:2]}{'0' * 38}-{owner.pk.hex}.jpg")
     stray.write_bytes(content)
     (line,) = doctor()
-    assert line.startswith("WRONG  2 files of photos")
+    assert line.startswith("ERROR  2 photo files")
     assert all(f"{file.name} (missing or damaged)" in line for file in (lost, damaged))
     old = (timezone.now() - dt.timedelta(days=3)).timestamp()
     os.utime(stray, (old, old))
@@ -304,7 +304,7 @@ def test_a_quick_look_does_not_walk_the_data(owner: User) -> None:
     break_count(owner)
     out = StringIO()
     call_command("doctor", stdout=out)
-    assert "WRONG" not in out.getvalue()
+    assert "ERROR" not in out.getvalue()
 
 
 def test_chunks_hold_each_row_once(alice: User) -> None:

@@ -66,7 +66,7 @@ def test_a_full_disk_is_unfit(db: None, monkeypatch: pytest.MonkeyPatch) -> None
     assert Client().ok("GET", "/api/health", status=503)["checks"]["disk"] == "failed"
 
 
-@pytest.mark.parametrize(("free", "word"), [(10, "WRONG"), (2**29, "CARE"), (2**40, "NOTE")])
+@pytest.mark.parametrize(("free", "word"), [(10, "ERROR"), (2**29, "WARNING"), (2**40, "INFO")])
 def test_doctor_says_how_much_is_free(db: None, monkeypatch: pytest.MonkeyPatch, free: int, word: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(2 * free, free, free))
     assert f"{word}  {filesizeformat(free)} are free" in doctor()
@@ -79,7 +79,7 @@ def test_doctor_names_files_that_others_can_read(db: None, settings: Any, tmp_pa
     settings.DATA_DIR = tmp_path
     assert "can read" not in doctor()
     photo.chmod(0o604)
-    assert f"WRONG  Other users of this machine can read {photo}." in doctor()
+    assert f"ERROR  Other users of this machine can read {photo}." in doctor()
 
 
 def doctor() -> str:
@@ -92,7 +92,7 @@ def doctor() -> str:
 def test_doctor_says_that_all_is_well_or_what_to_take_care_of(db: None) -> None:
     out = StringIO()
     call_command("doctor", stdout=out)
-    assert "WRONG" not in out.getvalue()
+    assert "ERROR" not in out.getvalue()
 
 
 def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
@@ -132,7 +132,10 @@ def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: A
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("doctor", stdout=out)
-    assert "WRONG  accounts.TotpDevice holds a secret that no key of ENCRYPTION_KEYS opens." in out.getvalue()
+    assert (
+        "ERROR  accounts.TotpDevice has a secret that cannot be decrypted with any key of ENCRYPTION_KEYS."
+        in out.getvalue()
+    )
 
 
 def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) -> None:

@@ -213,7 +213,7 @@ class Soak:
 
     def _doctor(self) -> list[str]:
         done = self.stack.manage("doctor", "--deep")
-        wrong = [line for line in done.stdout.splitlines() if line.startswith("WRONG")]
+        wrong = [line for line in done.stdout.splitlines() if line.startswith("ERROR")]
         return wrong or ([done.stderr[-500:]] if done.returncode else [])
 
     def _tell(self, problems: list[str]) -> None:

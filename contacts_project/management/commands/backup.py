@@ -31,7 +31,7 @@ class Command(ServiceCommand):
         except Error as error:
             raise CommandError(f"The database failed: {str(error).splitlines()[0]}. There is no backup.") from None
         if totals.missing_photos:
-            text = f"CARE  {totals.missing_photos} photos that rows name are not there, or damaged: they are left out."
+            text = f"WARNING  {totals.missing_photos} photos are missing or damaged: the backup does not contain them."
             self.stderr.write(text)
         kind = "encrypted" if settings.BACKUP_KEY else "not encrypted"
         self.stdout.write(f"{path}: {totals}; {filesizeformat(path.stat().st_size)}, {kind}.")

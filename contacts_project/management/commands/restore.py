@@ -30,7 +30,7 @@ class Command(ServiceCommand):
             raise CommandError(f"{error.filename or path}: {error.strerror or error}. Nothing was changed.") from None
         if not verified.header.fits_secret_key:
             self.stderr.write(
-                "CARE  SECRET_KEY is not that of the backup: links in mails that were sent, and recovery codes, end."
+                "WARNING  SECRET_KEY is not that of the backup: links in sent mails and recovery codes will not work."
             )
         word = "whole" if options["verify"] else "restored"
         header = verified.header

@@ -66,7 +66,7 @@ def test_what_is_there_stays(tmp_path: Path, kind: str) -> None:
         path.mkdir()
     else:
         path.symlink_to(tmp_path / "nothing")
-    with pytest.raises(CommandError, match="exists already"):
+    with pytest.raises(CommandError, match="already exists"):
         backup(path)
     assert kind != "file" or path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
@@ -81,7 +81,7 @@ def test_a_file_that_comes_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.M
         path.write_text("somebody else's")
 
     monkeypatch.setattr(writer, "write_rows", write_rows)
-    with pytest.raises(CommandError, match="exists already"):
+    with pytest.raises(CommandError, match="already exists"):
         backup(path)
     assert path.read_text() == "somebody else's"
     assert list(tmp_path.iterdir()) == [path]
@@ -156,7 +156,7 @@ def test_a_photo_that_is_not_there_is_told(small: Client, tmp_path: Path) -> Non
     default_storage.delete(f"photos/{gone[:2]}/{gone}")
     put_photo(changed, b"another picture")
     _, complaints = backup(tmp_path / "one")
-    assert complaints == "CARE  2 photos that rows name are not there, or damaged: they are left out.\n"
+    assert complaints == "WARNING  2 photos are missing or damaged: the backup does not contain them.\n"
     assert photos_of(tmp_path / "one").keys() == named - {gone, changed}
 
 

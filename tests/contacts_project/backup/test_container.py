@@ -107,7 +107,7 @@ def test_an_encrypted_file_cannot_be_passed_off_as_a_plain_one(path: Path) -> No
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(500), b"\n", b"contact-network backup\n"])
 def test_other_files_are_no_backup(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(BackupError, match="no backup of this service"):
+    with pytest.raises(BackupError, match="not a backup of this service"):
         frames_of(path)
 
 

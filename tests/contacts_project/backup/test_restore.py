@@ -189,7 +189,7 @@ def test_the_key_of_the_file_is_needed(path: Path, elsewhere: Path, settings: An
 def test_the_keys_of_stored_secrets_are_needed(path: Path, elsewhere: Path, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     for options in ([], ["--verify"]):
-        with pytest.raises(CommandError, match="under a key that ENCRYPTION_KEYS does not hold"):
+        with pytest.raises(CommandError, match="encrypted with a key that is not in ENCRYPTION_KEYS"):
             restore(path, *options)
     assert is_untouched(elsewhere)
 
@@ -197,7 +197,7 @@ def test_the_keys_of_stored_secrets_are_needed(path: Path, elsewhere: Path, sett
 def test_another_secret_key_is_told(path: Path, elsewhere: Path, settings: Any) -> None:
     settings.SECRET_KEY = "another"
     _, complaints = restore(path)
-    assert complaints.startswith("CARE  SECRET_KEY is not that of the backup")
+    assert complaints.startswith("WARNING  SECRET_KEY is not that of the backup")
 
 
 def changed(path: Path, **kinds: Any) -> Path:

@@ -34,7 +34,7 @@ def names(api: Client, query: str, **more: Any) -> list[str]:
 
 def whole(api: Client) -> None:
     """What is found by is as the invariants say."""
-    assert list(breaches("look-up keys")) == list(breaches("words to find")) == []
+    assert list(breaches("look-up keys")) == list(breaches("search words")) == []
 
 
 @pytest.mark.parametrize(
