@@ -1,4 +1,4 @@
-"""What holds of an account's relationships and types after every operation."""
+"""Invariants of an account's relationships and types, which hold after every operation."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from relationships.models import Relationship
 
 
 def check_invariants(owner: User) -> None:
-    """Raise where a pair does not match, a type is half, or something active has a type in the trash."""
+    """Fail if a pair or type does not match its inverse, or an active row has a type in the trash."""
     types = _by_id(RelationshipType.objects.owned_by(owner), "name", "inverse_id", "deleted_at")
     ends = ("person_id", "related_person_id")
     rows = _by_id(
@@ -17,7 +17,7 @@ def check_invariants(owner: User) -> None:
     )
     for key, (person, related, kind_id, notes, deleted_at, inverse_id) in rows.items():
         other = rows[inverse_id]
-        assert (other[0], other[1], other[5]) == (related, person, key), "two rows that do not know each other"
+        assert (other[0], other[1], other[5]) == (related, person, key), "two rows that do not refer to each other"
         assert key != inverse_id, "a row that is its own inverse"
         assert (notes, deleted_at) == other[3:5], "half a change"
         if kind_id is None:
@@ -28,7 +28,7 @@ def check_invariants(owner: User) -> None:
         assert other[2] == back, "types that are not each other's inverse"
         assert deleted_at or not gone_at, "an active relationship of a deleted type"
     for key, (_, inverse_id, _) in types.items():
-        assert inverse_id is None or types[inverse_id][1] == key, "half a type"
+        assert inverse_id is None or types[inverse_id][1] == key, "a type that is not the inverse of its inverse"
     active = [row[:3] for row in rows.values() if not row[4]]
     assert len(active) == len(set(active)), "the same relationship twice"
     names = [name for name, _, deleted_at in types.values() if not deleted_at]

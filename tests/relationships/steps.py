@@ -1,4 +1,4 @@
-"""What the tests of relationships do over and over, through the API."""
+"""Helpers of the tests of relationships: people, and calls of the API."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def make_people(owner: User, names: str, **fields: Any) -> list[Person]:
     return [make_person(owner, name=name, **fields) for name in words]
 
 
-def make_pair(owner: User) -> tuple[Person, Person]:
+def make_ada_and_bob(owner: User) -> tuple[Person, Person]:
     """Ada and Bob."""
     return make_person(owner, name="Ada"), make_person(owner, name="Bob")
 
@@ -25,7 +25,7 @@ def type_ids(api: Client) -> dict[str, str]:
 
 
 def relate(api: Client, person: Any, related: Any, type_id: str | None = None, notes: str | None = None) -> Any:
-    """Relate two people (rows or ids); returns the relationship."""
+    """Create a relationship of two people (rows or ids); returns its JSON."""
     body = {
         "personId": str(getattr(person, "pk", person)),
         "relatedPersonId": str(getattr(related, "pk", related)),
@@ -35,13 +35,13 @@ def relate(api: Client, person: Any, related: Any, type_id: str | None = None, n
     return api.ok("POST", "/api/relationships", body)["relationship"]
 
 
-def relationships(api: Client) -> list[Any]:
+def list_relationships(api: Client) -> list[Any]:
     found: list[Any] = api.ok("GET", "/api/relationships")["relationships"]
     return found
 
 
-def refused(api: Client, method: str, path: str, body: Any, field: str) -> str:
-    """Expect a 400 that names `field`; returns its message."""
+def expect_field_error(api: Client, method: str, path: str, body: Any, field: str) -> str:
+    """Expect a 400 with an error of `field`; returns its message."""
     answer = api.ok(method, path, body, status=400)
     messages = {detail["field"]: detail["message"] for detail in answer["details"]}
     assert field in messages, answer

@@ -1,4 +1,4 @@
-"""One action over many people: all or nothing, counted, and in as many statements for one as for many."""
+"""Bulk actions: all or nothing, with a count, and with a constant number of statements."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from people.models import Group, Membership, Person
 from people.signals import people_changed, people_deleted
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.steps import make_people, refused, relate, type_ids
+from tests.relationships.steps import expect_field_error, make_people, relate, type_ids
 
 PATH = "/api/people/bulk"
 
@@ -141,7 +141,7 @@ def test_nothing_is_done_when_anything_is_wrong(
             return [filled(item) for item in value]
         return value.format(**known, type=type_ids(stranger)["FRIEND"]) if isinstance(value, str) else value
 
-    refused(api, "POST", PATH, {key: filled(value) for key, value in body.items()}, field)
+    expect_field_error(api, "POST", PATH, {key: filled(value) for key, value in body.items()}, field)
     assert names(api) == "a"
     assert names(stranger) == foreign.name
     assert not Membership.unscoped.exists()

@@ -1,4 +1,4 @@
-"""What types a new account has, and that every type of an account is whole."""
+"""The relationship types of a new account, with labels in its language."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.client import Client, client_of
 SYMMETRIC = {"SIBLING", "SPOUSE", "PARTNER", "FRIEND", "COLLEAGUE", "ACQUAINTANCE", "RELATIVE", "OTHER"}
 
 
-def test_a_new_account_has_them(api: Client) -> None:
+def test_a_new_account_has_the_default_types(api: Client) -> None:
     types = {row["name"]: row for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     assert set(types) == {"PARENT", "CHILD", *SYMMETRIC}
     assert {name for name, row in types.items() if row["symmetric"]} == SYMMETRIC
@@ -19,7 +19,7 @@ def test_a_new_account_has_them(api: Client) -> None:
     assert all(row["inverseId"] == row["id"] for row in types.values() if row["symmetric"])
 
 
-def test_registration_makes_them_in_the_accounts_language(db: None) -> None:
+def test_registration_creates_them_in_the_accounts_language(db: None) -> None:
     client = Client()
     body = {"email": "kari@example.org", "password": "Correct-Horse-7", "name": "Kari", "language": "nb-NO"}
     client.ok("POST", "/api/auth/register", body, status=201)

@@ -8,7 +8,7 @@ from accounts.models import User
 from people.models import Group, Membership, Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.steps import make_pair, make_people, refused, relate, type_ids
+from tests.relationships.steps import expect_field_error, make_ada_and_bob, make_people, relate, type_ids
 
 
 def make_group(owner: User, name: str, *members: Person) -> Group:
@@ -18,16 +18,16 @@ def make_group(owner: User, name: str, *members: Person) -> Group:
     return group
 
 
-def graph(api: Client, person: Person) -> Any:
+def get_graph(api: Client, person: Person) -> Any:
     return api.ok("GET", f"/api/people/{person.pk}/graph")
 
 
-def labels(answer: Any) -> list[str]:
+def node_labels(answer: Any) -> list[str]:
     return [node["label"] for node in answer["nodes"]]
 
 
-def ends(answer: Any) -> list[tuple[str, str, str | None]]:
-    """Edges by the labels of their ends."""
+def edge_labels(answer: Any) -> list[tuple[str, str, str | None]]:
+    """Source, target and type of each edge, by labels."""
     names = {node["id"]: node["label"] for node in answer["nodes"]}
     return sorted((names[edge["source"]], names[edge["target"]], edge["type"] or "") for edge in answer["edges"])
 
@@ -40,11 +40,11 @@ def test_a_person_with_direct_connections(api: Client, alice: User) -> None:
     relate(api, ada, bob, types["COLLEAGUE"])
     relate(api, eve, ada, types["PARENT"])
     relate(api, eve, fay, types["FRIEND"])
-    answer = graph(api, ada)
-    assert labels(answer)[0] == "Ada"
-    assert sorted(labels(answer)) == ["Ada", "Alice", "Bob", "Eve"]
+    answer = get_graph(api, ada)
+    assert node_labels(answer)[0] == "Ada"
+    assert sorted(node_labels(answer)) == ["Ada", "Alice", "Bob", "Eve"]
     assert {node["label"]: node["isCenter"] for node in answer["nodes"] if node["isCenter"]} == {"Ada": True}
-    assert ends(answer) == [
+    assert edge_labels(answer) == [
         ("Ada", "Alice", "FRIEND"),
         ("Ada", "Bob", "COLLEAGUE"),
         ("Ada", "Bob", "PARENT"),
@@ -57,11 +57,11 @@ def test_a_person_with_direct_connections(api: Client, alice: User) -> None:
     assert user_edge["relationshipId"] is None
 
 
-def test_the_user_is_there_only_when_an_edge_needs_it(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+def test_the_user_is_a_node_only_if_an_edge_ends_there(api: Client, alice: User) -> None:
+    ada, bob = make_ada_and_bob(alice)
     relate(api, ada, bob)
-    answer = graph(api, ada)
-    assert labels(answer) == ["Ada", "Bob"]
+    answer = get_graph(api, ada)
+    assert node_labels(answer) == ["Ada", "Bob"]
     assert answer["edges"][0] | {"relationshipId": None} == {
         "source": str(ada.pk),
         "target": str(bob.pk),
@@ -72,20 +72,20 @@ def test_the_user_is_there_only_when_an_edge_needs_it(api: Client, alice: User) 
     }
 
 
-def test_somebody_alone_is_a_node_without_edges(api: Client, alice: User) -> None:
+def test_a_person_without_relationships_is_a_node_without_edges(api: Client, alice: User) -> None:
     ada = make_person(alice)
     node = {"id": str(ada.pk), "label": "Ada", "groups": [], "colors": [], "isCenter": True}
-    assert graph(api, ada) == {"nodes": [node], "edges": []}
+    assert get_graph(api, ada) == {"nodes": [node], "edges": []}
 
 
 def test_nodes_carry_their_groups(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+    ada, bob = make_ada_and_bob(alice)
     relate(api, ada, bob)
     make_group(alice, "Zoo", bob)
     make_group(alice, "Art", bob)
     gone = make_group(alice, "Gone", bob)
     Group.objects.owned_by(alice).filter(pk=gone.pk).update(deleted_at=gone.created_at)
-    node = graph(api, ada)["nodes"][1]
+    node = get_graph(api, ada)["nodes"][1]
     assert (node["groups"], node["colors"]) == (["Art", "Zoo"], ["#123456", "#123456"])
 
 
@@ -95,8 +95,8 @@ def test_deleted_people_and_relationships_are_not_drawn(api: Client, alice: User
     made = relate(api, ada, eve)
     api.ok("DELETE", f"/api/people/{bob.pk}")
     api.ok("DELETE", f"/api/relationships/{made['id']}")
-    assert labels(graph(api, ada)) == ["Ada"]
-    assert labels(api.ok("GET", "/api/dashboard/graph")) == ["Alice", "Ada", "Eve"]
+    assert node_labels(get_graph(api, ada)) == ["Ada"]
+    assert node_labels(api.ok("GET", "/api/dashboard/graph")) == ["Alice", "Ada", "Eve"]
     api.ok("GET", f"/api/people/{bob.pk}/graph", status=404)
 
 
@@ -106,13 +106,13 @@ def test_the_whole_network_with_the_user_as_center(api: Client, alice: User) -> 
     bob, _eve = make_people(alice, "Bob Eve")
     relate(api, ada, bob, types["PARENT"])
     answer = api.ok("GET", "/api/dashboard/graph")
-    assert labels(answer) == ["Alice", "Ada", "Bob", "Eve"]
+    assert node_labels(answer) == ["Alice", "Ada", "Bob", "Eve"]
     assert answer["nodes"][0] == {"id": "user", "label": "Alice", "groups": [], "colors": [], "isCenter": True}
     assert not any(node["isCenter"] for node in answer["nodes"][1:])
-    assert ends(answer) == [("Ada", "Alice", "FRIEND"), ("Ada", "Bob", "PARENT")]
+    assert edge_labels(answer) == [("Ada", "Alice", "FRIEND"), ("Ada", "Bob", "PARENT")]
 
 
-def test_groups_choose_and_leave_out(api: Client, alice: User) -> None:
+def test_groups_include_and_exclude_people(api: Client, alice: User) -> None:
     ada, bob, eve, _fay = make_people(alice, "Ada Bob Eve Fay")
     for one, other in ((ada, bob), (bob, eve)):
         relate(api, one, other)
@@ -122,7 +122,7 @@ def test_groups_choose_and_leave_out(api: Client, alice: User) -> None:
         answer = api.ok("GET", f"/api/dashboard/graph?{query}")
         ids = {node["id"] for node in answer["nodes"]}
         assert all({edge["source"], edge["target"]} <= ids for edge in answer["edges"])
-        return labels(answer)[1:]
+        return node_labels(answer)[1:]
 
     assert shown(f"includeGroupIds={work.pk}") == ["Ada", "Bob"]
     assert shown(f"includeGroupIds={work.pk},{family.pk}") == ["Ada", "Bob", "Eve"]
@@ -135,19 +135,19 @@ def test_groups_choose_and_leave_out(api: Client, alice: User) -> None:
 def test_a_limit_keeps_those_nearest_to_the_user(api: Client, alice: User) -> None:
     types = type_ids(api)
     zoe = make_person(alice, name="Zoe", relationship_to_user_id=types["FRIEND"])
-    ada, bob = make_pair(alice)
+    ada, bob = make_ada_and_bob(alice)
     relate(api, zoe, bob)
     relate(api, bob, ada)
-    assert labels(api.ok("GET", "/api/dashboard/graph?limit=2")) == ["Alice", "Zoe", "Bob"]
+    assert node_labels(api.ok("GET", "/api/dashboard/graph?limit=2")) == ["Alice", "Zoe", "Bob"]
     assert len(api.ok("GET", "/api/dashboard/graph?limit=500")["nodes"]) == 4
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "x", "1.5", "", "٣", "9" * 5000])
 def test_a_limit_is_a_positive_number(api: Client, limit: str) -> None:
-    refused(api, "GET", f"/api/dashboard/graph?limit={limit}", None, "limit")
+    expect_field_error(api, "GET", f"/api/dashboard/graph?limit={limit}", None, "limit")
 
 
-def test_strangers_groups_choose_nobody(api: Client, alice: User, mallory: User) -> None:
-    make_pair(alice)
+def test_the_groups_of_a_stranger_match_nobody(api: Client, alice: User, mallory: User) -> None:
+    make_ada_and_bob(alice)
     foreign = make_group(mallory, "Work", make_person(mallory))
-    assert labels(api.ok("GET", f"/api/dashboard/graph?includeGroupIds={foreign.pk}")) == ["Alice"]
+    assert node_labels(api.ok("GET", f"/api/dashboard/graph?includeGroupIds={foreign.pk}")) == ["Alice"]

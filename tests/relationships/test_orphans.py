@@ -1,4 +1,4 @@
-"""Orphans through the API: on a person, of many, and deleted along."""
+"""Orphans through the API: of one person, of many, and deleted together with a person."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from relationships.services.relationships import create_relationship, delete_rel
 from tests.builders import make_person
 from tests.client import Client
 from tests.relationships import reference
-from tests.relationships.steps import refused, relate, type_ids
+from tests.relationships.steps import expect_field_error, relate, type_ids
 from tests.rounds import rounds
 
 
-def draw(api: Client, owner: User, picture: str) -> dict[str, Person]:
+def make_network(api: Client, owner: User, picture: str) -> dict[str, Person]:
     """People of the letters of `picture`, related as its pairs say; `*` is the user."""
     types = type_ids(api)
     pairs = picture.split()
@@ -45,7 +45,7 @@ def names(api: Client) -> str:
 
 
 def test_whole_branches_in_name_order(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*b bc ca bd *d ef")
+    people = make_network(api, alice, "*b bc ca bd *d ef")
     assert {letter: orphans(api, person) for letter, person in people.items()} == {
         "a": "",
         "b": "ac",
@@ -68,28 +68,28 @@ def test_full_names(api: Client, alice: User) -> None:
 
 
 def test_deleted_people_and_relationships_connect_nobody(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a ab bc *d dc")
+    people = make_network(api, alice, "*a ab bc *d dc")
     assert orphans(api, people["a"]) == ""
     api.ok("DELETE", f"/api/people/{people['d'].pk}")
     assert orphans(api, people["a"]) == "bc"
-    tie = next(
+    relationship_id = next(
         row["id"]
         for row in api.ok("GET", "/api/relationships")["relationships"]
         if (row["person"]["name"], row["relatedPerson"]["name"]) == ("b", "c")
     )
-    api.ok("DELETE", f"/api/relationships/{tie}")
+    api.ok("DELETE", f"/api/relationships/{relationship_id}")
     assert orphans(api, people["a"]) == "b"
     api.ok("GET", f"/api/people/{people['d'].pk}/orphans", status=404)
 
 
 def test_delete_leaves_orphans_unless_asked(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a ab bc *d")
+    people = make_network(api, alice, "*a ab bc *d")
     api.ok("DELETE", f"/api/people/{people['a'].pk}")
     assert names(api) == "bcd"
 
 
 def test_delete_with_all_orphans_and_restore_without_them(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a ab bc *d ef")
+    people = make_network(api, alice, "*a ab bc *d ef")
     path = f"/api/people/{people['a'].pk}"
     assert "message" in api.ok("DELETE", path, {"deleteOrphans": True})
     assert names(api) == "def"
@@ -99,21 +99,21 @@ def test_delete_with_all_orphans_and_restore_without_them(api: Client, alice: Us
 
 
 def test_delete_with_some_orphans(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a ab bc *d")
+    people = make_network(api, alice, "*a ab bc *d")
     body = {"deleteOrphans": True, "orphanIds": [str(people["c"].pk)]}
     api.ok("DELETE", f"/api/people/{people['a'].pk}", body)
     assert names(api) == "bd"
 
 
 def test_delete_with_no_orphan_named_deletes_none(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a ab")
+    people = make_network(api, alice, "*a ab")
     api.ok("DELETE", f"/api/people/{people['a'].pk}", {"deleteOrphans": True, "orphanIds": []})
     assert names(api) == "b"
 
 
 @pytest.mark.parametrize("body", [{"orphanIds": ["{b}"]}, {"deleteOrphans": False, "orphanIds": ["{b}"]}])
 def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, body: dict[str, Any]) -> None:
-    people = draw(api, alice, "*a ab")
+    people = make_network(api, alice, "*a ab")
     api.ok("DELETE", f"/api/people/{people['a'].pk}", {**body, "orphanIds": [str(people["b"].pk)]})
     assert names(api) == "b"
 
@@ -121,23 +121,23 @@ def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, bod
 @pytest.mark.parametrize("letter", ["a", "d", "e"])
 def test_who_is_no_orphan_is_refused_and_nothing_is_done(api: Client, alice: User, letter: str) -> None:
     """Not the person itself, nobody else who is connected, nobody on an island."""
-    people = draw(api, alice, "*a ab *d ef")
+    people = make_network(api, alice, "*a ab *d ef")
     body = {"deleteOrphans": True, "orphanIds": [str(people["b"].pk), str(people[letter].pk)]}
-    refused(api, "DELETE", f"/api/people/{people['a'].pk}", body, "orphanIds.1")
+    expect_field_error(api, "DELETE", f"/api/people/{people['a'].pk}", body, "orphanIds.1")
     assert names(api) == "abdef"
 
 
 @pytest.mark.parametrize("value", ["01900000-0000-7000-8000-000000000000", "no-id", 5, None])
 def test_ids_that_are_none_are_refused(api: Client, alice: User, value: Any) -> None:
-    people = draw(api, alice, "*a ab")
+    people = make_network(api, alice, "*a ab")
     path = f"/api/people/{people['a'].pk}"
-    refused(api, "DELETE", path, {"deleteOrphans": True, "orphanIds": [value]}, "orphanIds.0")
-    refused(api, "DELETE", path, {"deleteOrphans": "yes"}, "deleteOrphans")
+    expect_field_error(api, "DELETE", path, {"deleteOrphans": True, "orphanIds": [value]}, "orphanIds.0")
+    expect_field_error(api, "DELETE", path, {"deleteOrphans": "yes"}, "deleteOrphans")
     assert names(api) == "ab"
 
 
 def test_of_many_at_once(api: Client, alice: User) -> None:
-    people = draw(api, alice, "*a *b ac bc cd *e ef")
+    people = make_network(api, alice, "*a *b ac bc cd *e ef")
     ids = {letter: str(person.pk) for letter, person in people.items()}
     answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"]]})
     assert answer == {
@@ -147,53 +147,55 @@ def test_of_many_at_once(api: Client, alice: User) -> None:
     answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"], ids["c"], ids["c"]]})
     assert [row["id"] for row in answer["orphans"]] == [ids["d"]]
     assert api.ok("POST", "/api/people/bulk/orphans", {"personIds": []})["orphans"] == []
-    refused(api, "POST", "/api/people/bulk/orphans", {}, "personIds")
-    refused(api, "POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], "no-id"]}, "personIds.1")
+    expect_field_error(api, "POST", "/api/people/bulk/orphans", {}, "personIds")
+    expect_field_error(api, "POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], "no-id"]}, "personIds.1")
     assert names(api) == "abcdef"
 
 
 LETTERS = "abcdefgh"
-ends = st.sampled_from([*LETTERS, USER])
-links = st.lists(st.tuples(ends, ends).filter(lambda link: link[0] != link[1]), max_size=14)
-some = st.sets(st.sampled_from(LETTERS), max_size=3)
+nodes = st.sampled_from([*LETTERS, USER])
+edges = st.lists(st.tuples(nodes, nodes).filter(lambda edge: edge[0] != edge[1]), max_size=14)
+some_people = st.sets(st.sampled_from(LETTERS), max_size=3)
 
 
-def relate_by(owner: User, one: Person, other: Person, kind: RelationshipType | None, *, is_cut: bool) -> bool:
-    """Relate the two, and delete the relationship when it `is_cut`; returns whether they are related by `kind` then."""
-    moment = owner.created_at
+def relate_two(
+    owner: User, one: Person, other: Person, relationship_type: RelationshipType | None, *, then_delete: bool
+) -> bool:
+    """Relate the two, and delete the relationship if `then_delete`; returns whether they are still related by it."""
+    now = owner.created_at
     try:
         row = create_relationship(
-            owner=owner, person=one, related_person=other, relationship_type=kind, notes=None, now=moment
+            owner=owner, person=one, related_person=other, relationship_type=relationship_type, notes=None, now=now
         )
-    except FieldError:  # a second one of the kind
+    except FieldError:  # they have a relationship of this type already
         return True
-    if is_cut:
-        delete_relationship(owner=owner, relationship_id=row.pk, now=moment)
-    return not is_cut
+    if then_delete:
+        delete_relationship(owner=owner, relationship_id=row.pk, now=now)
+    return not then_delete
 
 
 @settings(max_examples=rounds(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(links=links, deleted_people=some, cut=st.sets(st.integers(0, 13)), gone=some)
+@given(edges=edges, deleted_people=some_people, deleted_edges=st.sets(st.integers(0, 13)), removed=some_people)
 def test_the_stored_network_agrees_with_the_reference(
-    alice: User, links: list[tuple[str, str]], deleted_people: set[str], cut: set[int], gone: set[str]
+    alice: User, edges: list[tuple[str, str]], deleted_people: set[str], deleted_edges: set[int], removed: set[str]
 ) -> None:
     """With people, relationships and types in the trash, several types between two people, and islands."""
     Person.objects.owned_by(alice).delete()
     now = alice.created_at
-    kinds = list(RelationshipType.objects.owned_by(alice).active().order_by("name"))
+    types = list(RelationshipType.objects.owned_by(alice).active().order_by("name"))
     people = {letter: make_person(alice, name=letter) for letter in LETTERS}
     kept = []
-    for number, link in enumerate(links):
-        one, other = sorted(link, key=lambda end: end != USER)  # the user first
-        kind = kinds[number] if number < len(kinds) else None
+    for number, edge in enumerate(edges):
+        one, other = sorted(edge, key=lambda end: end != USER)  # the user first
+        relationship_type = types[number] if number < len(types) else None
         if one == USER:
-            Person.objects.owned_by(alice).filter(pk=people[other].pk).update(relationship_to_user=kinds[0])
-        elif not relate_by(alice, people[one], people[other], kind, is_cut=number in cut):
+            Person.objects.owned_by(alice).filter(pk=people[other].pk).update(relationship_to_user=types[0])
+        elif not relate_two(alice, people[one], people[other], relationship_type, then_delete=number in deleted_edges):
             continue
         kept.append((one, other))
     Person.objects.owned_by(alice).filter(name__in=deleted_people).update(deleted_at=now)
-    there = set(LETTERS) - deleted_people
-    gone &= there
-    found = find_orphans(alice, [people[letter].pk for letter in gone])
-    expected = reference.orphans_of(gone, there, kept)
+    active = set(LETTERS) - deleted_people
+    removed &= active
+    found = find_orphans(alice, [people[letter].pk for letter in removed])
+    expected = reference.orphans_of(removed, active, kept)
     assert found == {people[letter].pk.hex for letter in expected}

@@ -1,4 +1,4 @@
-"""What relationships add to people: rows in answers, connectedThroughId, what comes back on restore."""
+"""What relationships add to people: entries in responses, connectedThroughId, restoring with the person."""
 
 from typing import Any
 
@@ -7,10 +7,17 @@ import pytest
 from accounts.models import User
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.steps import make_pair, make_people, refused, relate, relationships, type_ids
+from tests.relationships.steps import (
+    expect_field_error,
+    list_relationships,
+    make_ada_and_bob,
+    make_people,
+    relate,
+    type_ids,
+)
 
 
-def person(api: Client, row: Any) -> Any:
+def get_person(api: Client, row: Any) -> Any:
     return api.ok("GET", f"/api/people/{getattr(row, 'pk', row)}")["person"]
 
 
@@ -19,7 +26,7 @@ def test_a_person_has_its_outgoing_rows(api: Client, alice: User) -> None:
     types = type_ids(api)
     first = relate(api, ada, bob, types["PARENT"], "x")
     second = relate(api, eve, ada, types["PARENT"])
-    rows = person(api, ada)["relationships"]
+    rows = get_person(api, ada)["relationships"]
     assert [row["relatedPerson"]["name"] for row in rows] == ["Eve", "Bob"]
     assert rows[1] == first
     assert rows[0]["relationshipTypeId"] == types["CHILD"]
@@ -31,14 +38,14 @@ def test_rows_to_deleted_people_and_deleted_rows_are_left_out(api: Client, alice
     for other in (bob, eve, fay):
         relate(api, ada, other)
     api.ok("DELETE", f"/api/people/{bob.pk}")
-    api.ok("DELETE", f"/api/relationships/{person(api, fay)['relationships'][0]['id']}")
-    assert [row["relatedPerson"]["name"] for row in person(api, ada)["relationships"]] == ["Eve"]
+    api.ok("DELETE", f"/api/relationships/{get_person(api, fay)['relationships'][0]['id']}")
+    assert [row["relatedPerson"]["name"] for row in get_person(api, ada)["relationships"]] == ["Eve"]
     everyone = api.ok("GET", "/api/people?includeAll=true")["people"]
     assert {row["name"]: len(row["relationships"]) for row in everyone} == {"Ada": 1, "Eve": 1, "Fay": 0}
 
 
 def test_a_list_without_include_all_has_none(api: Client, alice: User) -> None:
-    relate(api, *make_pair(alice))
+    relate(api, *make_ada_and_bob(alice))
     assert all("relationships" not in row for row in api.ok("GET", "/api/people")["people"])
 
 
@@ -51,7 +58,7 @@ def test_connected_through_makes_the_pair(api: Client, alice: User) -> None:
     assert "connectedThroughId" not in bob
     [row] = bob["relationships"]
     assert (row["relatedPersonId"], row["relationshipTypeId"]) == (str(ada.pk), types["CHILD"])
-    [back] = person(api, ada)["relationships"]
+    [back] = get_person(api, ada)["relationships"]
     assert (back["relatedPersonId"], back["relationshipTypeId"]) == (bob["id"], types["PARENT"])
 
 
@@ -63,7 +70,7 @@ def test_connected_through_without_a_type(api: Client, alice: User, extra: dict[
     assert row["relationshipType"] is None
 
 
-def test_without_it_the_type_is_that_to_the_user(api: Client) -> None:
+def test_without_connected_through_the_type_is_that_to_the_user(api: Client) -> None:
     types = type_ids(api)
     body = {"name": "Bob", "connectedThroughId": None, "relationshipToUserId": types["CHILD"]}
     bob = api.ok("POST", "/api/people", body, status=201)["person"]
@@ -76,30 +83,30 @@ def test_connected_through_an_own_person_only(api: Client, alice: User, mallory:
     api.ok("DELETE", f"/api/people/{deleted.pk}")
     if isinstance(value, str):
         value = value.format(foreign=foreign.pk, deleted=deleted.pk)
-    refused(api, "POST", "/api/people", {"name": "Bob", "connectedThroughId": value}, "connectedThroughId")
+    expect_field_error(api, "POST", "/api/people", {"name": "Bob", "connectedThroughId": value}, "connectedThroughId")
     assert api.ok("GET", "/api/people")["people"] == []
 
 
-def test_it_is_ignored_on_update(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+def test_connected_through_is_ignored_on_update(api: Client, alice: User) -> None:
+    ada, bob = make_ada_and_bob(alice)
     body = {"connectedThroughId": str(bob.pk), "relationshipToUserId": type_ids(api)["FRIEND"]}
     changed = api.ok("PUT", f"/api/people/{ada.pk}", body)["person"]
     assert changed["relationshipToUser"]["name"] == "FRIEND"
-    assert relationships(api) == []
+    assert list_relationships(api) == []
 
 
 def test_relationships_come_back_with_their_people_whatever_the_order(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+    ada, bob = make_ada_and_bob(alice)
     made = relate(api, ada, bob)
     api.ok("DELETE", f"/api/people/{ada.pk}")
     api.ok("DELETE", f"/api/people/{bob.pk}")
     assert api.ok("POST", f"/api/people/{ada.pk}/restore")["person"]["relationships"] == []
     assert len(api.ok("POST", f"/api/people/{bob.pk}/restore")["person"]["relationships"]) == 1
-    assert made in relationships(api)
+    assert made in list_relationships(api)
 
 
 def test_a_new_relationship_changes_the_etag_of_its_people(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+    ada, bob = make_ada_and_bob(alice)
     before = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
     relate(api, ada, bob)
     assert api.call("GET", f"/api/people/{ada.pk}")["ETag"] != before

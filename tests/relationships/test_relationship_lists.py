@@ -1,4 +1,4 @@
-"""The list of relationships: the same statements for one row and for fifty, and not at all when nothing changed."""
+"""The list of relationships: a constant number of statements, and 304 if nothing has changed."""
 
 import orjson
 from django.db import connection
@@ -9,7 +9,7 @@ from contacts_project.kernel.api.json import format_timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.steps import make_pair, make_people, relate, relationships, type_ids
+from tests.relationships.steps import list_relationships, make_ada_and_bob, make_people, relate, type_ids
 
 
 def statements(api: Client, path: str) -> int:
@@ -36,8 +36,8 @@ def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) ->
     assert [statements(api, path) for path in paths] == few
 
 
-def test_the_list_is_sent_as_it_is_read(api: Client, alice: User) -> None:
-    pairs = [relate(api, *make_pair(alice), type_ids(api)["FRIEND"]) for _ in range(20)]
+def test_the_list_is_streamed(api: Client, alice: User) -> None:
+    pairs = [relate(api, *make_ada_and_bob(alice), type_ids(api)["FRIEND"]) for _ in range(20)]
     response = api.call("GET", "/api/relationships")
     pieces = list(response.streaming_content)
     assert len(pieces) > 2
@@ -53,43 +53,47 @@ def test_types_take_the_same_statements_however_many(api: Client) -> None:
     assert statements(api, "/api/relationship-types") == few
 
 
-def test_a_list_that_did_not_change_is_not_sent_again(api: Client, alice: User) -> None:
-    relate(api, *make_pair(alice))
+def test_an_unchanged_list_is_304(api: Client, alice: User) -> None:
+    relate(api, *make_ada_and_bob(alice))
     first = api.call("GET", "/api/relationships")
     assert first["Cache-Control"] == "private, no-cache"
     again = api.call("GET", "/api/relationships", HTTP_IF_NONE_MATCH=first["ETag"])
     assert (again.status_code, again.content) == (304, b"")
-    relate(api, *make_pair(alice))
+    relate(api, *make_ada_and_bob(alice))
     changed = api.call("GET", "/api/relationships", HTTP_IF_NONE_MATCH=first["ETag"])
     assert changed.status_code == 200
     assert changed["ETag"] != first["ETag"]
 
 
-def test_an_answer_holds_what_the_row_holds(api: Client, alice: User) -> None:
-    """The database writes ids and times as text; a row without microseconds is its odd case."""
-    made = relate(api, *make_pair(alice), type_ids(api)["FRIEND"], "x")
+def test_a_response_has_the_values_of_the_row(api: Client, alice: User) -> None:
+    """The database formats ids and times; zero microseconds are the special case."""
+    made = relate(api, *make_ada_and_bob(alice), type_ids(api)["FRIEND"], "x")
     row = Relationship.objects.owned_by(alice).get(pk=made["id"])
-    for moment in (row.created_at, row.created_at.replace(microsecond=0), row.created_at.replace(microsecond=999_999)):
-        Relationship.objects.owned_by(alice).filter(pk=row.pk).update(created_at=moment, updated_at=moment)
-        [answer] = [found for found in relationships(api) if found["id"] == made["id"]]
-        assert (answer["createdAt"], answer["updatedAt"]) == (format_timestamp(moment), format_timestamp(moment))
+    for timestamp in (
+        row.created_at,
+        row.created_at.replace(microsecond=0),
+        row.created_at.replace(microsecond=999_999),
+    ):
+        Relationship.objects.owned_by(alice).filter(pk=row.pk).update(created_at=timestamp, updated_at=timestamp)
+        [answer] = [found for found in list_relationships(api) if found["id"] == made["id"]]
+        assert (answer["createdAt"], answer["updatedAt"]) == (format_timestamp(timestamp), format_timestamp(timestamp))
         assert (answer["personId"], answer["relationshipTypeId"]) == (str(row.person_id), str(row.relationship_type_id))
 
 
-def test_text_of_any_kind_comes_back_as_it_went_in(api: Client, alice: User) -> None:
-    """Answers are put together as text."""
+def test_special_characters_are_escaped(api: Client, alice: User) -> None:
+    """The JSON of a relationship is assembled as text."""
     odd = 'say "hi"\\ back\nand 👩‍👧 </script> \u2028 é'
     body = {"name": "odd", "label": 'a "quoted" \\ label', "symmetric": True}
     kind = api.ok("POST", "/api/relationship-types", body)["relationshipType"]["id"]
     made = relate(api, make_person(alice, name='"A"\\'), make_person(alice, name="B\nb"), kind, odd)
     assert (made["notes"], made["relationshipType"]["label"]) == (odd, body["label"])
     assert (made["person"]["name"], made["relatedPerson"]["name"]) == ('"A"\\', "B\nb")
-    assert made in relationships(api)
+    assert made in list_relationships(api)
     assert api.ok("GET", f"/api/people/{made['personId']}")["person"]["relationships"] == [made]
 
 
 def test_a_stranger_sees_none_of_it(api: Client, stranger: Client, alice: User, mallory: User) -> None:
-    relate(api, *make_pair(alice))
+    relate(api, *make_ada_and_bob(alice))
     own = relate(stranger, make_person(mallory, name="Max"), make_person(mallory, name="Moe"))
-    assert {row["id"] for row in relationships(stranger)} >= {own["id"]}
-    assert len(relationships(stranger)) == len(relationships(api)) == 2
+    assert {row["id"] for row in list_relationships(stranger)} >= {own["id"]}
+    assert len(list_relationships(stranger)) == len(list_relationships(api)) == 2

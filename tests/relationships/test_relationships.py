@@ -1,4 +1,4 @@
-"""A relationship is a pair of rows: made, changed, deleted, restored and removed together."""
+"""A relationship is a pair of rows, which are created, changed, deleted, restored and removed together."""
 
 from typing import Any
 
@@ -7,23 +7,30 @@ import pytest
 from accounts.models import User
 from tests.builders import make_person
 from tests.client import Client
-from tests.relationships.steps import make_pair, make_people, refused, relate, relationships, type_ids
+from tests.relationships.steps import (
+    expect_field_error,
+    list_relationships,
+    make_ada_and_bob,
+    make_people,
+    relate,
+    type_ids,
+)
 
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 
 def inverse_of(api: Client, made: Any) -> Any:
-    """The other row of the pair, found as a caller finds it."""
+    """The other row of the pair, from the list of the API."""
     [found] = [
         row
-        for row in relationships(api)
+        for row in list_relationships(api)
         if row["id"] != made["id"]
         and (row["personId"], row["relatedPersonId"]) == (made["relatedPersonId"], made["personId"])
     ]
     return found
 
 
-def test_the_inverse_is_made_with_it(api: Client, alice: User) -> None:
+def test_create_makes_the_inverse(api: Client, alice: User) -> None:
     ada, bob = make_people(alice, "Ada Bob")
     types = type_ids(api)
     made = relate(api, ada, bob, types["PARENT"], "since 1990")
@@ -41,16 +48,16 @@ def test_the_inverse_is_made_with_it(api: Client, alice: User) -> None:
 def test_list_is_newest_first_with_both_directions(api: Client, alice: User) -> None:
     ada, bob, eve = make_people(alice, "Ada Bob Eve")
     first, second = relate(api, ada, bob), relate(api, bob, eve)
-    ids = [row["id"] for row in relationships(api)]
+    ids = [row["id"] for row in list_relationships(api)]
     assert len(ids) == len(set(ids)) == 4
     assert ids.index(second["id"]) < ids.index(first["id"])
-    assert {row["createdAt"] for row in relationships(api)[:2]} == {second["createdAt"]}
+    assert {row["createdAt"] for row in list_relationships(api)[:2]} == {second["createdAt"]}
 
 
-def test_one_answers_like_the_list(api: Client, alice: User) -> None:
-    made = relate(api, *make_pair(alice))
+def test_one_relationship_is_as_in_the_list(api: Client, alice: User) -> None:
+    made = relate(api, *make_ada_and_bob(alice))
     assert api.ok("GET", f"/api/relationships/{made['id']}") == {"relationship": made}
-    assert made in relationships(api)
+    assert made in list_relationships(api)
 
 
 def test_type_and_notes_may_be_left_out(api: Client, alice: User) -> None:
@@ -63,7 +70,7 @@ def test_type_and_notes_may_be_left_out(api: Client, alice: User) -> None:
 
 def test_update_changes_both_rows(api: Client, alice: User) -> None:
     types = type_ids(api)
-    made = relate(api, *make_pair(alice), types["FRIEND"], "old")
+    made = relate(api, *make_ada_and_bob(alice), types["FRIEND"], "old")
     path = f"/api/relationships/{made['id']}"
     changed = api.ok("PUT", path, {"relationshipTypeId": types["CHILD"]})["relationship"]
     assert (changed["relationshipTypeId"], changed["notes"]) == (types["CHILD"], "old")
@@ -74,22 +81,22 @@ def test_update_changes_both_rows(api: Client, alice: User) -> None:
     assert (inverse_of(api, made)["relationshipTypeId"], inverse_of(api, made)["notes"]) == (None, None)
 
 
-def test_a_caller_may_put_what_it_read(api: Client, alice: User) -> None:
-    made = relate(api, *make_pair(alice), type_ids(api)["PARENT"], "x")
+def test_a_read_record_may_be_put_back(api: Client, alice: User) -> None:
+    made = relate(api, *make_ada_and_bob(alice), type_ids(api)["PARENT"], "x")
     put = api.ok("PUT", f"/api/relationships/{made['id']}", made)["relationship"]
     assert {**put, "updatedAt": None} == {**made, "updatedAt": None}
 
 
 def test_delete_restore_and_removal_act_on_both_rows(api: Client, alice: User) -> None:
-    made = relate(api, *make_pair(alice), type_ids(api)["PARENT"])
+    made = relate(api, *make_ada_and_bob(alice), type_ids(api)["PARENT"])
     inverse = inverse_of(api, made)
     path = f"/api/relationships/{made['id']}"
     assert list(api.ok("DELETE", path)) == ["message"]
-    assert relationships(api) == []
+    assert list_relationships(api) == []
     api.ok("GET", f"/api/relationships/{inverse['id']}", status=404)
     restored = api.ok("POST", f"/api/relationships/{inverse['id']}/restore")["relationship"]
     assert (restored["id"], restored["deletedAt"]) == (inverse["id"], None)
-    assert {row["id"] for row in relationships(api)} == {made["id"], inverse["id"]}
+    assert {row["id"] for row in list_relationships(api)} == {made["id"], inverse["id"]}
     api.ok("DELETE", path)
     assert api.ok("DELETE", f"{path}/permanent") == {"success": True}
     for row_id in (made["id"], inverse["id"]):
@@ -100,17 +107,17 @@ def test_delete_restore_and_removal_act_on_both_rows(api: Client, alice: User) -
 def test_what_is_not_deleted_is_neither_restored_nor_removed(
     api: Client, alice: User, method: str, ending: str
 ) -> None:
-    made = relate(api, *make_pair(alice))
+    made = relate(api, *make_ada_and_bob(alice))
     answer = api.ok(method, f"/api/relationships/{made['id']}/{ending}", status=400)
     assert answer["code"] == "not_deleted"
-    assert len(relationships(api)) == 2
+    assert len(list_relationships(api)) == 2
 
 
 def test_nobody_is_related_to_oneself(api: Client, alice: User) -> None:
     ada = make_person(alice)
     body = {"personId": str(ada.pk), "relatedPersonId": str(ada.pk)}
-    refused(api, "POST", "/api/relationships", body, "relatedPersonId")
-    assert relationships(api) == []
+    expect_field_error(api, "POST", "/api/relationships", body, "relatedPersonId")
+    assert list_relationships(api) == []
 
 
 @pytest.mark.parametrize("name", ["PARENT", "FRIEND", None])
@@ -121,8 +128,8 @@ def test_the_same_relationship_twice_is_refused_from_either_end(api: Client, ali
     relate(api, ada, bob, types.get(name or ""))
     for one, other, kind in ((ada, bob, name), (bob, ada, back)):
         body = {"personId": str(one.pk), "relatedPersonId": str(other.pk), "relationshipTypeId": types.get(kind or "")}
-        refused(api, "POST", "/api/relationships", body, "relationshipTypeId")
-    assert len(relationships(api)) == 2
+        expect_field_error(api, "POST", "/api/relationships", body, "relationshipTypeId")
+    assert len(list_relationships(api)) == 2
 
 
 def test_different_types_between_the_same_two_are_fine(api: Client, alice: User) -> None:
@@ -130,20 +137,20 @@ def test_different_types_between_the_same_two_are_fine(api: Client, alice: User)
     types = type_ids(api)
     for kind in (types["FRIEND"], types["COLLEAGUE"], types["PARENT"], types["CHILD"], None):
         relate(api, ada, bob, kind)
-    assert len(relationships(api)) == 10
+    assert len(list_relationships(api)) == 10
 
 
-def test_update_and_restore_do_not_make_it_twice_either(api: Client, alice: User) -> None:
+def test_update_and_restore_refuse_a_duplicate(api: Client, alice: User) -> None:
     ada, bob = make_people(alice, "Ada Bob")
     types = type_ids(api)
     relate(api, ada, bob, types["FRIEND"])
     other = relate(api, bob, ada, types["COLLEAGUE"])
     path = f"/api/relationships/{other['id']}"
-    refused(api, "PUT", path, {"relationshipTypeId": types["FRIEND"]}, "relationshipTypeId")
+    expect_field_error(api, "PUT", path, {"relationshipTypeId": types["FRIEND"]}, "relationshipTypeId")
     api.ok("DELETE", path)
     relate(api, ada, bob, types["COLLEAGUE"])
-    refused(api, "POST", f"{path}/restore", None, "relationshipTypeId")
-    assert len(relationships(api)) == 4
+    expect_field_error(api, "POST", f"{path}/restore", None, "relationshipTypeId")
+    assert len(list_relationships(api)) == 4
 
 
 @pytest.mark.split
@@ -164,10 +171,10 @@ def test_update_and_restore_do_not_make_it_twice_either(api: Client, alice: User
 )
 def test_bad_values_are_refused_by_name(api: Client, alice: User, change: dict[str, Any], field: str) -> None:
     ada, bob = make_people(alice, "Ada Bob")
-    refused(
+    expect_field_error(
         api, "POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), **change}, field
     )
-    assert relationships(api) == []
+    assert list_relationships(api) == []
 
 
 def test_both_people_are_needed(api: Client) -> None:
@@ -176,7 +183,7 @@ def test_both_people_are_needed(api: Client) -> None:
 
 
 def test_notes_take_1000_characters(api: Client, alice: User) -> None:
-    assert relate(api, *make_pair(alice), notes="é" * 1000)["notes"] == "é" * 1000
+    assert relate(api, *make_ada_and_bob(alice), notes="é" * 1000)["notes"] == "é" * 1000
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -185,34 +192,34 @@ def test_unknown_ids_are_404(api: Client, method: str, row_id: str) -> None:
     api.ok(method, f"/api/relationships/{row_id}", {} if method == "PUT" else None, status=404)
 
 
-def test_with_a_person_in_the_trash_the_relationship_waits_there(api: Client, alice: User) -> None:
+def test_a_relationship_of_a_deleted_person_is_hidden(api: Client, alice: User) -> None:
     ada, bob = make_people(alice, "Ada Bob")
     made = relate(api, ada, bob)
     api.ok("DELETE", f"/api/people/{bob.pk}")
-    assert relationships(api) == []
+    assert list_relationships(api) == []
     api.ok("GET", f"/api/relationships/{made['id']}", status=404)
     api.ok("PUT", f"/api/relationships/{made['id']}", {"notes": "x"}, status=404)
     api.ok("DELETE", f"/api/relationships/{made['id']}", status=404)
-    refused(
+    expect_field_error(
         api, "POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)}, "relatedPersonId"
     )
     api.ok("POST", f"/api/people/{bob.pk}/restore")
-    assert made in relationships(api)
+    assert made in list_relationships(api)
 
 
-def test_a_deleted_relationship_does_not_come_back_before_its_people(api: Client, alice: User) -> None:
+def test_restore_is_refused_while_a_person_is_deleted(api: Client, alice: User) -> None:
     ada, bob = make_people(alice, "Ada Bob")
     path = f"/api/relationships/{relate(api, ada, bob)['id']}"
     api.ok("DELETE", path)
     api.ok("DELETE", f"/api/people/{bob.pk}")
     assert api.ok("POST", f"{path}/restore", status=400)["code"] == "person_deleted"
     api.ok("POST", f"/api/people/{bob.pk}/restore")
-    assert relationships(api) == []
+    assert list_relationships(api) == []
     api.ok("POST", f"{path}/restore")
-    assert len(relationships(api)) == 2
+    assert len(list_relationships(api)) == 2
 
 
-def test_a_person_removed_for_good_takes_both_rows_along(api: Client, alice: User) -> None:
+def test_permanent_removal_of_a_person_removes_both_rows(api: Client, alice: User) -> None:
     ada, bob = make_people(alice, "Ada Bob")
     made = relate(api, ada, bob)
     api.ok("DELETE", f"/api/people/{bob.pk}")
@@ -221,7 +228,7 @@ def test_a_person_removed_for_good_takes_both_rows_along(api: Client, alice: Use
     assert api.ok("GET", f"/api/people/{ada.pk}")["person"]["relationships"] == []
 
 
-def test_names_are_the_display_names_of_the_reader(api: Client, alice: User) -> None:
+def test_names_are_in_the_display_format_of_the_account(api: Client, alice: User) -> None:
     ada = make_person(alice, name="Ada", surname="Lovelace", nickname="Countess")
     bob = make_person(alice, name="Bob", display_name_override="Uncle B.")
     api.ok("PUT", "/api/user/name-display-format", {"nameDisplayFormat": "SHORT"})

@@ -1,6 +1,6 @@
-"""Random operations on people, relationships and types through the API; everything holds after each of them.
+"""Random operations on people, relationships and types through the API, with a check of the invariants after each.
 
-They are done in histories of 100, in four parts; TEST_ROUNDS=30 does 12,000.
+They run in sequences of 100, in four parts; TEST_ROUNDS=30 runs 12,000.
 """
 
 import itertools
@@ -34,77 +34,77 @@ from tests.rounds import rounds
 
 OPERATIONS = rounds(400)
 PARTS = 4
-WRONG = 7  # as the last digit of a pick: one that is in the wrong state
+WRONG_STATE_DIGIT = 7  # a pick with this last digit is an id in the wrong state
 STEPS = 100
 picks = st.integers(0, 999)
-numbers = itertools.count()
-requests = APIRequestFactory()
+counter = itertools.count()
+request_factory = APIRequestFactory()
 
 
-def needs(kind: str, *, gone: bool = False) -> Any:
-    """The rule is of no use before there are such ids."""
-    return precondition(lambda self: getattr(self, kind).gone if gone else getattr(self, kind).there)
+def requires(kind: str, *, deleted: bool = False) -> Any:
+    """Run the rule only if there are such ids."""
+    return precondition(lambda self: getattr(self, kind).deleted if deleted else getattr(self, kind).active)
 
 
 class Ids:
-    """Ids of one kind, as far as the answers tell: those that are there, and those in the trash."""
+    """Ids of one kind, as far as the responses show: the active ones, and those in the trash."""
 
     def __init__(self) -> None:
-        self.there: list[str] = []
-        self.gone: list[str] = []
+        self.active: list[str] = []
+        self.deleted: list[str] = []
 
     def add(self, *ids: str | None) -> None:
         for key in filter(None, ids):
             self.drop(key)
-            self.there.append(key)
+            self.active.append(key)
 
     def delete(self, key: str) -> None:
         self.drop(key)
-        self.gone.append(key)
+        self.deleted.append(key)
 
     def drop(self, key: str) -> None:
-        for ids in (self.there, self.gone):
+        for ids in (self.active, self.deleted):
             if key in ids:
                 ids.remove(key)
 
-    def pick(self, number: int, *, or_none: bool = False, gone: bool = False) -> str | None:
-        """One of the newest twelve, of the trash if `gone`; now and then one of the others."""
+    def pick(self, number: int, *, or_none: bool = False, deleted: bool = False) -> str | None:
+        """One of the newest twelve active ids, or deleted ones if `deleted`; sometimes one in the other state."""
         if or_none and number % 4 == 0:
             return None
-        wanted, others = (self.gone, self.there) if gone else (self.there, self.gone)
-        ids = others if number % 10 == WRONG or not wanted else wanted
+        preferred, others = (self.deleted, self.active) if deleted else (self.active, self.deleted)
+        ids = others if number % 10 == WRONG_STATE_DIGIT or not preferred else preferred
         return ids[-1 - number % min(12, len(ids))] if ids else None
 
 
-class Network(RuleBasedStateMachine):
-    """One account."""
+class RelationshipMachine(RuleBasedStateMachine):
+    """Operations on one account."""
 
-    done: ClassVar[Counter[int]] = Counter()
+    status_counts: ClassVar[Counter[int]] = Counter()
 
     @initialize()
-    def open_account(self) -> None:
-        self.owner = make_user(f"user{next(numbers)}@example.org")
-        self.checked = self.asked = self.revision()
-        self.people, self.ties, self.types, self.merges = Ids(), Ids(), Ids(), Ids()
+    def create_account(self) -> None:
+        self.owner = make_user(f"user{next(counter)}@example.org")
+        self.checked_revision = self.compared_revision = self.revision()
+        self.people, self.relationships, self.types, self.merges = Ids(), Ids(), Ids(), Ids()
         self.types.add(*[row["id"] for row in self.send("GET", "relationship-types")["relationshipTypes"]])
         for _ in range(3):
             self.add_person(0, 999)
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        """Any refusal will do, an error of ours will not; returns the answer, or nothing when refused.
+        """Send a request that may be refused but must not fail; returns the response, or None if it was refused.
 
-        Straight to the view, as the owner: middleware and tokens have tests of their own, and take half of the time.
+        Calls the view directly, as the owner: middleware and tokens have their own tests, and take half of the time.
         """
         view, arguments, named = resolve(f"/api/{path}")
-        request = requests.generic(method, f"/api/{path}", orjson.dumps(body).decode(), "application/json")
+        request = request_factory.generic(method, f"/api/{path}", orjson.dumps(body).decode(), "application/json")
         force_authenticate(request, self.owner)
         response = view(request, *arguments, **named).render()
         assert response.status_code in {200, 201, 400, 404, 409}, response.content
-        self.done[response.status_code] += 1
+        self.status_counts[response.status_code] += 1
         return orjson.loads(response.content) if response.status_code < 300 else None
 
     def revision(self) -> int:
-        """Raised by whatever is written."""
+        """The revision of the account, which each write raises."""
         return User.objects.values_list("revision", flat=True).get(pk=self.owner.pk)
 
     def delete(self, path: str, ids: Ids, pick: int, body: Any = None) -> None:
@@ -113,42 +113,42 @@ class Network(RuleBasedStateMachine):
             ids.delete(key)
 
     def restore(self, path: str, ids: Ids, pick: int) -> None:
-        key = ids.pick(pick, gone=True)
+        key = ids.pick(pick, deleted=True)
         if self.send("POST", f"{path}/{key}/restore"):
             ids.add(key)
 
     def remove(self, path: str, ids: Ids, pick: int) -> None:
-        key = ids.pick(pick, gone=True)
+        key = ids.pick(pick, deleted=True)
         if self.send("DELETE", f"{path}/{key}/permanent") and key:
             ids.drop(key)
 
     @rule(kind=picks, through=picks)
     def add_person(self, kind: int, through: int) -> None:
         body = {
-            "name": f"P{next(numbers)}",
+            "name": f"P{next(counter)}",
             "relationshipToUserId": self.types.pick(kind, or_none=True),
             "connectedThroughId": self.people.pick(through) if through % 3 == 0 else None,
         }
         if answer := self.send("POST", "people", body):
             self.people.add(answer["person"]["id"])
-            self.ties.add(*[row["id"] for row in answer["person"]["relationships"]])
+            self.relationships.add(*[row["id"] for row in answer["person"]["relationships"]])
 
-    @needs("people")
+    @requires("people")
     @rule(who=picks, with_orphans=st.booleans())
     def delete_person(self, who: int, with_orphans: bool) -> None:
         self.delete("people", self.people, who, {"deleteOrphans": with_orphans})
 
-    @needs("people", gone=True)
+    @requires("people", deleted=True)
     @rule(who=picks)
     def restore_person(self, who: int) -> None:
         self.restore("people", self.people, who)
 
-    @needs("people", gone=True)
+    @requires("people", deleted=True)
     @rule(who=picks)
     def remove_person(self, who: int) -> None:
         self.remove("people", self.people, who)
 
-    @needs("people")
+    @requires("people")
     @rule(one=picks, other=picks, kind=picks)
     def relate(self, one: int, other: int, kind: int) -> None:
         body = {
@@ -157,38 +157,38 @@ class Network(RuleBasedStateMachine):
             "relationshipTypeId": self.types.pick(kind, or_none=True),
         }
         if answer := self.send("POST", "relationships", body):
-            self.ties.add(answer["relationship"]["id"])
+            self.relationships.add(answer["relationship"]["id"])
 
-    @needs("ties")
+    @requires("relationships")
     @rule(which=picks, kind=picks, notes=st.sampled_from([None, "x", "y"]))
-    def change_tie(self, which: int, kind: int, notes: str | None) -> None:
+    def change_relationship(self, which: int, kind: int, notes: str | None) -> None:
         body = {"relationshipTypeId": self.types.pick(kind, or_none=True), "notes": notes}
-        self.send("PUT", f"relationships/{self.ties.pick(which)}", body)
+        self.send("PUT", f"relationships/{self.relationships.pick(which)}", body)
 
-    @needs("ties")
+    @requires("relationships")
     @rule(which=picks)
-    def delete_tie(self, which: int) -> None:
-        self.delete("relationships", self.ties, which)
+    def delete_relationship(self, which: int) -> None:
+        self.delete("relationships", self.relationships, which)
 
-    @needs("ties", gone=True)
+    @requires("relationships", deleted=True)
     @rule(which=picks)
-    def restore_tie(self, which: int) -> None:
-        self.restore("relationships", self.ties, which)
+    def restore_relationship(self, which: int) -> None:
+        self.restore("relationships", self.relationships, which)
 
-    @needs("ties", gone=True)
+    @requires("relationships", deleted=True)
     @rule(which=picks)
-    def remove_tie(self, which: int) -> None:
-        self.remove("relationships", self.ties, which)
+    def remove_relationship(self, which: int) -> None:
+        self.remove("relationships", self.relationships, which)
 
     @rule(name=st.sampled_from("ABCDEF"), symmetric=st.booleans(), back=st.sampled_from("ABCDEF"), other=picks)
-    def define_type(self, name: str, symmetric: bool, back: str, other: int) -> None:
+    def create_type(self, name: str, symmetric: bool, back: str, other: int) -> None:
         body = {"name": name, "label": name, "symmetric": symmetric}
         if not symmetric:
             body |= {"inverseLabel": back, "inverseId": self.types.pick(other) if other % 3 == 0 else None}
         if answer := self.send("POST", "relationship-types", body):
             self.types.add(answer["relationshipType"]["inverseId"], answer["relationshipType"]["id"])
 
-    @needs("types")
+    @requires("types")
     @rule(
         which=picks,
         symmetric=st.sampled_from([None, True, False]),
@@ -205,24 +205,24 @@ class Network(RuleBasedStateMachine):
         if answer:
             self.types.add(answer["relationshipType"]["inverseId"])
 
-    @needs("types")
+    @requires("types")
     @rule(which=picks)
     def delete_type(self, which: int) -> None:
         self.delete("relationship-types", self.types, which)
 
-    @needs("types", gone=True)
+    @requires("types", deleted=True)
     @rule(which=picks)
     def restore_type(self, which: int) -> None:
         self.restore("relationship-types", self.types, which)
 
-    @needs("types", gone=True)
+    @requires("types", deleted=True)
     @rule(which=picks)
     def remove_type(self, which: int) -> None:
         self.remove("relationship-types", self.types, which)
 
-    @needs("people")
+    @requires("people")
     @rule(some=st.lists(picks, min_size=1, max_size=3), with_orphans=st.booleans(), kind=picks, deletes=st.booleans())
-    def act_in_bulk(self, some: list[int], with_orphans: bool, kind: int, deletes: bool) -> None:
+    def change_in_bulk(self, some: list[int], with_orphans: bool, kind: int, deletes: bool) -> None:
         body: dict[str, Any] = {"personIds": [self.people.pick(pick) for pick in some]}
         if deletes:
             body |= {"action": "delete", "deleteOrphans": with_orphans}
@@ -230,7 +230,7 @@ class Network(RuleBasedStateMachine):
             body |= {"action": "setRelationship", "relationshipTypeId": self.types.pick(kind)}
         self.send("POST", "people/bulk", body)
 
-    @needs("people")
+    @requires("people")
     @rule(one=picks, other=picks)
     def merge(self, one: int, other: int) -> None:
         primary, secondary = self.people.pick(one), self.people.pick(other)
@@ -239,45 +239,45 @@ class Network(RuleBasedStateMachine):
             self.merges.add(answer["mergeId"])
             self.people.delete(secondary)
 
-    @needs("merges")
+    @requires("merges")
     @rule(which=picks)
     def undo_merge(self, which: int) -> None:
         self.send("POST", f"people/merge/{self.merges.pick(which)}/undo")
 
-    @precondition(lambda self: self.checked - self.asked > 2)
+    @precondition(lambda self: self.checked_revision - self.compared_revision > 2)
     @rule(some=st.lists(picks, min_size=1, max_size=3))
-    def ask_for_orphans(self, some: list[int]) -> None:
-        self.asked = self.checked
+    def compare_orphans(self, some: list[int]) -> None:
+        self.compared_revision = self.checked_revision
         people = Person.objects.owned_by(self.owner).active()
-        there = {str(row.pk): row.relationship_to_user_id for row in people}
-        gone = there.keys() & {self.people.pick(pick) for pick in some}
-        links = [(USER, person) for person, kind in there.items() if kind]
-        links += [
+        active = {str(row.pk): row.relationship_to_user_id for row in people}
+        removed = active.keys() & {self.people.pick(pick) for pick in some}
+        edges = [(USER, person) for person, kind in active.items() if kind]
+        edges += [
             (str(row.person_id), str(row.related_person_id))
             for row in Relationship.objects.owned_by(self.owner).active()
         ]
-        answer = self.send("POST", "people/bulk/orphans", {"personIds": sorted(gone)})
-        assert {row["id"] for row in answer["orphans"]} == reference.orphans_of(gone, there, links)
+        answer = self.send("POST", "people/bulk/orphans", {"personIds": sorted(removed)})
+        assert {row["id"] for row in answer["orphans"]} == reference.orphans_of(removed, active, edges)
 
     @invariant()
-    def holds(self) -> None:
-        """What was refused has changed nothing, and is not looked at again."""
-        if self.checked != (revision := self.revision()):
-            self.checked = revision
+    def check(self) -> None:
+        """Check the invariants, unless nothing was written since the last check."""
+        if self.checked_revision != (revision := self.revision()):
+            self.checked_revision = revision
             check_invariants(self.owner)
             connection.check_constraints()
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_everything_holds_after_random_operations(db: None, part: int) -> None:
-    Network.done.clear()
-    while (left := OPERATIONS // PARTS - Network.done.total()) > 0:
+    RelationshipMachine.status_counts.clear()
+    while (left := OPERATIONS // PARTS - RelationshipMachine.status_counts.total()) > 0:
         examples = -(-left // STEPS)
         run_state_machine_as_test(
-            Network,
+            RelationshipMachine,
             settings=settings(
                 max_examples=examples, stateful_step_count=STEPS, suppress_health_check=list(HealthCheck), database=None
             ),
         )
-    carried_out = Network.done[200] + Network.done[201]
-    assert carried_out > OPERATIONS / PARTS / 4, Network.done
+    successful = RelationshipMachine.status_counts[200] + RelationshipMachine.status_counts[201]
+    assert successful > OPERATIONS / PARTS / 4, RelationshipMachine.status_counts

@@ -1,4 +1,4 @@
-"""GET /api/dashboard/stats counts what the lists show, for its owner."""
+"""GET /api/dashboard/stats: the figures agree with the lists of the account."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ def stats(api: Client) -> tuple[int, int, int, int]:
     return people, groups, relationships, events
 
 
-def test_nothing_counts_nothing(api: Client) -> None:
+def test_an_empty_account_has_zeros(api: Client) -> None:
     assert stats(api) == (0, 0, 0, 0)
 
 
-def test_what_the_lists_show_is_counted(api: Client, stranger: Client, alice: User) -> None:
+def test_the_figures_are_those_of_the_lists(api: Client, stranger: Client, alice: User) -> None:
     ada, bob, eve = (make_person(alice, name=name) for name in ("Ada", "Bob", "Eve"))
     group = api.ok("post", "/api/groups", {"name": "g"}, status=201)["group"]
     api.ok("post", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)})

@@ -1,4 +1,4 @@
-"""Suggestions of relationships: out of cards, by reason, answered once, and carried wherever the account goes."""
+"""Suggestions of relationships: from cards, relationships and addresses, and how answers to them are kept."""
 
 from typing import Any
 from uuid import UUID
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/relationship-suggestions"
 
 
-def suggestions(api: Client) -> list[dict[str, Any]]:
+def list_suggestions(api: Client) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = api.ok("GET", PATH)["suggestions"]
     return found
 
 
-def told(api: Client) -> list[tuple[str, str, str, str]]:
-    return [(one["personName"], one["typeName"], one["relatedName"], one["reason"]) for one in suggestions(api)]
+def suggestion_tuples(api: Client) -> list[tuple[str, str, str, str]]:
+    return [(one["personName"], one["typeName"], one["relatedName"], one["reason"]) for one in list_suggestions(api)]
 
 
-def add(api: Client, name: str, **fields: Any) -> str:
+def create_person(api: Client, name: str, **fields: Any) -> str:
     made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
     return made
 
@@ -41,7 +41,7 @@ def relate(api: Client, person: str, kind: str, related: str) -> None:
     api.ok("POST", "/api/relationships", body)
 
 
-def ties(api: Client) -> set[tuple[str, str, str]]:
+def relationship_triples(api: Client) -> set[tuple[str, str, str]]:
     rows = api.ok("GET", "/api/relationships")["relationships"]
     names = {row["id"]: row["name"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     return {(row["person"]["name"], names[row["relationshipTypeId"]], row["relatedPerson"]["name"]) for row in rows}
@@ -61,12 +61,12 @@ def card(*lines: str) -> bytes:
 )
 def test_a_label_in_any_language_is_a_type(api: Client, label: str, kind: str) -> None:
     send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", f"item1.X-ABLabel:{label}"))
-    assert told(api) == [("Anna Meier", kind, "Carla Wolf", "card")]
+    assert suggestion_tuples(api) == [("Anna Meier", kind, "Carla Wolf", "card")]
 
 
-def test_names_mean_people_as_duplicates_do(api: Client) -> None:
+def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
     """A lone given name of the family is tried with the surname; a UID means its person, a web address nobody."""
-    bob, eve = add(api, "Robert", surname="Hill", nickname="Bob"), add(api, "Eve")
+    bob, eve = create_person(api, "Robert", surname="Hill", nickname="Bob"), create_person(api, "Eve")
     uid = api.ok("GET", f"/api/people/{eve}")["person"]["uid"]
     lines = ["TYPE=child;VALUE=text:Carla", "TYPE=spouse;VALUE=text:Bob Hill", f"TYPE=friend:{uid}"]
     lines += ["TYPE=me;VALUE=text:Myself", "TYPE=kin:https://example.org/x", "TYPE=kin:urn:uuid:nobody"]
@@ -74,21 +74,21 @@ def test_names_mean_people_as_duplicates_do(api: Client) -> None:
     send(api, vcard("N:Meier;Carla;;;", "FN:Carla Meier", "X-ABRELATEDNAMES;TYPE=mother:Anna Meier"))
     carla = str(Person.unscoped.get(name="Carla").pk)
     # Carla's card says the same from the other side.
-    assert [(one["relatedPersonId"], one["typeName"]) for one in suggestions(api)] == [
+    assert [(one["relatedPersonId"], one["typeName"]) for one in list_suggestions(api)] == [
         (carla, "PARENT"),
         (bob, "SPOUSE"),
         (eve, "FRIEND"),
     ]
 
 
-def test_many_are_accepted_at_once_and_made_whole(api: Client) -> None:
-    add(api, "Carla", surname="Meier")
+def test_accepting_several_creates_both_rows_of_each(api: Client) -> None:
+    create_person(api, "Carla", surname="Meier")
     send(api, card("RELATED;TYPE=child;VALUE=text:Carla Meier", "RELATED;TYPE=spouse;VALUE=text:Wolf\\, Paul"))
     send(api, vcard("N:Meier;Otto;;;", "FN:Otto Meier", "RELATED;TYPE=friend;VALUE=text:Paul Wolf"))
-    ids = [one["id"] for one in suggestions(api)]
+    ids = [one["id"] for one in list_suggestions(api)]
     assert Relationship.unscoped.count() == 0
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 3, "errors": []}
-    assert ties(api) == {
+    assert relationship_triples(api) == {
         *(("Anna Meier", "PARENT", "Carla Meier"), ("Carla Meier", "CHILD", "Anna Meier")),
         *(("Anna Meier", "SPOUSE", "Paul Wolf"), ("Paul Wolf", "SPOUSE", "Anna Meier")),
         *(("Otto Meier", "FRIEND", "Paul Wolf"), ("Paul Wolf", "FRIEND", "Otto Meier")),
@@ -98,14 +98,14 @@ def test_many_are_accepted_at_once_and_made_whole(api: Client) -> None:
     again = api.ok("POST", f"{PATH}/accept", {"ids": ids[:1]})
     assert (again["accepted"], [error["id"] for error in again["errors"]]) == (0, ids[:1])
     # Anna's husband may be Carla's father: a suggestion, no more.
-    assert told(api) == [("Paul Wolf", "PARENT", "Carla Meier", "parent_of_spouses_child")]
+    assert suggestion_tuples(api) == [("Paul Wolf", "PARENT", "Carla Meier", "parent_of_spouses_child")]
 
 
-def test_one_may_mean_somebody_else(api: Client, mallory: User) -> None:
-    theirs = add(client_of(mallory), "Carla")
-    other = add(api, "Karla", surname="W")
+def test_accept_may_name_another_person(api: Client, mallory: User) -> None:
+    theirs = create_person(client_of(mallory), "Carla")
+    other = create_person(api, "Karla", surname="W")
     send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=kin;VALUE=text:Ben Wolf"))
-    first, second = (one["id"] for one in suggestions(api))
+    first, second = (one["id"] for one in list_suggestions(api))
     bodies: tuple[dict[str, Any], ...] = (
         {"ids": [first], "relatedPersonId": theirs},
         {"ids": [first, second], "relatedPersonId": other},
@@ -116,65 +116,68 @@ def test_one_may_mean_somebody_else(api: Client, mallory: User) -> None:
     for body in bodies:
         assert api.call("POST", f"{PATH}/accept", body).status_code == 400
     assert api.ok("POST", f"{PATH}/accept", {"ids": [first], "relatedPersonId": other})["accepted"] == 1
-    assert ("Karla W", "CHILD", "Anna Meier") in ties(api)
+    assert ("Karla W", "CHILD", "Anna Meier") in relationship_triples(api)
     stranger = client_of(mallory)
     assert stranger.call("POST", f"{PATH}/dismiss", {"ids": [second]}).status_code == 400
-    assert suggestions(stranger) == []
+    assert list_suggestions(stranger) == []
 
 
-def test_what_is_known_suggests_more(api: Client) -> None:
+def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> None:
     home = {"type": "home", "streetLine1": "Hauptstr. 1", "postalCode": "10115", "locality": "Berlin"}
-    eva, tom = add(api, "Eva", surname="Roth"), add(api, "Tom", surname="Roth", addresses=[home])
-    ida, max_ = add(api, "Ida"), add(api, "Max", addresses=[{**home, "streetLine1": "hauptstr 1", "postalCode": None}])
-    add(api, "Office", addresses=[{**home, "type": "work"}])
+    eva, tom = create_person(api, "Eva", surname="Roth"), create_person(api, "Tom", surname="Roth", addresses=[home])
+    ida, max_ = (
+        create_person(api, "Ida"),
+        create_person(api, "Max", addresses=[{**home, "streetLine1": "hauptstr 1", "postalCode": None}]),
+    )
+    create_person(api, "Office", addresses=[{**home, "type": "work"}])
     relate(api, eva, "PARENT", ida)
     relate(api, tom, "CHILD", eva)
     relate(api, eva, "SPOUSE", max_)
-    assert told(api) == [
+    assert suggestion_tuples(api) == [
         ("Ida", "SIBLING", "Tom Roth", "siblings"),
         ("Max", "PARENT", "Ida", "parent_of_spouses_child"),
         ("Max", "PARENT", "Tom Roth", "parent_of_spouses_child"),
     ]
-    ids = [one["id"] for one in suggestions(api)]
-    assert ids == [one["id"] for one in suggestions(api)]
+    ids = [one["id"] for one in list_suggestions(api)]
+    assert ids == [one["id"] for one in list_suggestions(api)]
     assert api.ok("POST", f"{PATH}/dismiss", {"ids": ids[2:]}) == {"dismissed": 1, "errors": []}
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids[:2]})["accepted"] == 2
-    assert told(api) == []
+    assert suggestion_tuples(api) == []
     api.ok("PUT", f"/api/people/{eva}", {"addresses": [home]})
-    assert told(api) == []  # they are something to each other, or were answered about
+    assert suggestion_tuples(api) == []  # they have a relationship, or the suggestion was answered
     api.ok("PUT", f"/api/people/{ida}", {"addresses": [home]})
-    assert told(api) == []
-    add(api, "Leo", surname="Roth", addresses=[home])
-    assert ("Tom Roth", "RELATIVE", "Leo Roth", "household") in told(api)
+    assert suggestion_tuples(api) == []
+    create_person(api, "Leo", surname="Roth", addresses=[home])
+    assert ("Tom Roth", "RELATIVE", "Leo Roth", "household") in suggestion_tuples(api)
     api.ok("DELETE", f"/api/people/{tom}")
-    assert "Tom Roth" not in str(told(api))
+    assert "Tom Roth" not in str(suggestion_tuples(api))
     assert list(breaches("related names")) == list(breaches("look-up keys")) == []
 
 
 def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     lines = ("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=friend;VALUE=text:Ben Wolf")
     send(api, card(*lines))
-    carla, ben = suggestions(api)
+    carla, ben = list_suggestions(api)
     assert api.ok("POST", f"{PATH}/dismiss", {"ids": [carla["id"]]})["dismissed"] == 1
     send(api, card(*lines, "NOTE:newer"))
-    assert suggestions(api) == [ben]
-    there = client_of(mallory)
-    there.reader = None  # reads what was alice's by right
+    assert list_suggestions(api) == [ben]
+    importer = client_of(mallory)
+    importer.reader = None  # no leak: mallory imports alice's data
     for _ in range(2):
-        there.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
-    assert told(there) == told(api)
-    add(api, "Carla", surname="Wolf")
-    assert suggestions(api) == [ben]
+        importer.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
+    assert suggestion_tuples(importer) == suggestion_tuples(api)
+    create_person(api, "Carla", surname="Wolf")
+    assert list_suggestions(api) == [ben]
     send(api, vcard("N:Meier;Anne;;;", "FN:Anne Meier", "UID:urn:uuid:anne", lines[1]))
-    anna, anne = (Person.unscoped.get(owner=reader_of(api), name=name) for name in ("Anna", "Anne"))
+    anna, anne = (Person.unscoped.get(owner=user_of(api), name=name) for name in ("Anna", "Anne"))
     merged = api.ok("POST", "/api/people/merge", {"primaryId": str(anne.pk), "secondaryId": str(anna.pk)})
-    assert told(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
+    assert suggestion_tuples(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
-    assert len(told(api)) == 2
+    assert len(suggestion_tuples(api)) == 2
     assert list(breaches("related names")) == []
 
 
-def reader_of(api: Client) -> User:
+def user_of(api: Client) -> User:
     assert api.reader is not None
     return api.reader
 
@@ -182,46 +185,46 @@ def reader_of(api: Client) -> User:
 def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: Any) -> None:
     send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf"))
     settings.SAAS_MODE, settings.PLAN_LIMITS = True, {**settings.PLAN_LIMITS, "FREE": {"people": 1}}
-    (one,) = suggestions(api)
+    (one,) = list_suggestions(api)
     answer = api.ok("POST", f"{PATH}/accept", {"ids": [one["id"]]})
     assert (answer["accepted"], len(answer["errors"])) == (0, 1)
-    assert told(api) == [("Anna Meier", "PARENT", "Carla Wolf", "card")]
+    assert suggestion_tuples(api) == [("Anna Meier", "PARENT", "Carla Wolf", "card")]
 
 
-def test_it_takes_the_same_statements_for_one_and_for_fifty(api: Client) -> None:
+def test_one_name_and_fifty_take_the_same_statements(api: Client) -> None:
     counts = []
     for number in (1, 50):
         send(api, card(*(f"RELATED;TYPE=friend;VALUE=text:Ben Wolf{n}" for n in range(number))))
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            assert len(suggestions(api)) == number
+            assert len(list_suggestions(api)) == number
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 12
 
 
-def test_a_refused_one_takes_back_only_its_own_person(api: Client) -> None:
-    """Both name somebody who is not here; the first cannot be made, the second can."""
+def test_a_failed_suggestion_rolls_back_only_its_own_person(api: Client) -> None:
+    """Both name a person who does not exist; the first fails, the second succeeds."""
     send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Freund"))
     bert = vcard("N:Huber;Bert;;;", "FN:Bert Huber", "item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Kollege")
     send(api, bert)
     RelationshipType.unscoped.rows().filter(name="FRIEND").update(inverse=None)
-    found = sorted(suggestions(api), key=lambda one: one["typeName"] != "FRIEND")
+    found = sorted(list_suggestions(api), key=lambda one: one["typeName"] != "FRIEND")
     ids = [one["id"] for one in found]
     answer = api.ok("POST", f"{PATH}/accept", {"ids": ids})
     assert (answer["accepted"], [one["id"] for one in answer["errors"]]) == (1, ids[:1])
-    assert ties(api) == {
+    assert relationship_triples(api) == {
         ("Bert Huber", "COLLEAGUE", "Carla Wolf"),
         ("Carla Wolf", "COLLEAGUE", "Bert Huber"),
     }
 
 
 def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
-    parent = add(api, "Adam")
-    children = [add(api, f"Child {number}") for number in range(40)]
+    parent = create_person(api, "Adam")
+    children = [create_person(api, f"Child {number}") for number in range(40)]
     for child in children:
         relate(api, parent, "PARENT", child)
-    found = suggestions(api)
+    found = list_suggestions(api)
     assert len(found) == 200
     assert {one["reason"] for one in found} == {"siblings"}
     last = found[-1]
@@ -230,35 +233,35 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
         refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [nothing]}, status=400)
         assert refused["details"] == [{"field": "ids.0", "message": "There is no such record."}]
     for _ in range(2):
-        api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in suggestions(api)]})
-    assert len(suggestions(api)) == 30 * 29 // 2 - 401
+        api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in list_suggestions(api)]})
+    assert len(list_suggestions(api)) == 30 * 29 // 2 - 401
 
 
-def test_a_type_that_is_not_there_comes_with_the_yes(api: Client) -> None:
-    """Out of the trash with its inverse, or made as a new account has it."""
+def test_accept_restores_or_creates_a_missing_type(api: Client) -> None:
+    """Restored from the trash with its inverse, or created as in a new account."""
     types = {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     for name in ("PARENT", "CHILD", "SPOUSE"):
         api.ok("DELETE", f"/api/relationship-types/{types[name]}")
     api.ok("DELETE", f"/api/relationship-types/{types['SPOUSE']}/permanent")
     children = [f"RELATED;TYPE=child;VALUE=text:{name}" for name in ("Carla Wolf", "Dora Wolf")]
     send(api, card(*children, "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
-    found = suggestions(api)
+    found = list_suggestions(api)
     assert {(one["typeName"], one["relationshipTypeId"]) for one in found} == {("PARENT", None), ("SPOUSE", None)}
     assert api.ok("POST", f"{PATH}/accept", {"ids": [one["id"] for one in found]}) == {"accepted": 3, "errors": []}
-    assert ("Carla Wolf", "CHILD", "Anna Meier") in ties(api)
-    assert ("Dora Wolf", "CHILD", "Anna Meier") in ties(api)
-    assert ("Ben Wolf", "SPOUSE", "Anna Meier") in ties(api)
+    assert ("Carla Wolf", "CHILD", "Anna Meier") in relationship_triples(api)
+    assert ("Dora Wolf", "CHILD", "Anna Meier") in relationship_triples(api)
+    assert ("Ben Wolf", "SPOUSE", "Anna Meier") in relationship_triples(api)
     assert list(breaches("relationship")) == []
 
 
-def test_what_came_between_looking_and_answering(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What follows from the network is looked for before the account is locked."""
-    eva, *children = (add(api, name) for name in ("Eva", "Ida", "Tom", "Leo"))
+def test_changes_between_computing_and_the_lock_are_errors(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derived suggestions are computed before the account is locked, and checked again under the lock."""
+    eva, *children = (create_person(api, name) for name in ("Eva", "Ida", "Tom", "Leo"))
     for child in children:
         relate(api, eva, "PARENT", child)
-    ids = [one["id"] for one in suggestions(api)]
-    looked = services._find_derived(reader_of(api), [UUID(key) for key in ids])
-    monkeypatch.setattr(services, "_find_derived", lambda owner, keys: {key: looked[key] for key in keys})
+    ids = [one["id"] for one in list_suggestions(api)]
+    derived = services._find_derived(user_of(api), [UUID(key) for key in ids])
+    monkeypatch.setattr(services, "_find_derived", lambda owner, keys: {key: derived[key] for key in keys})
     relate(api, children[0], "FRIEND", children[1])
     api.ok("DELETE", f"/api/people/{children[2]}")
     api.ok("DELETE", f"/api/people/{children[2]}/permanent")
@@ -272,6 +275,6 @@ def test_names_that_are_never_shown_hide_no_others(api: Client, monkeypatch: pyt
     nobody = (f"RELATED;TYPE=friend:urn:uuid:nobody-{number}" for number in range(6))
     send(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))
     monkeypatch.setattr(cards, "_FIRST_BATCH_SIZE", 1)
-    assert [one[2] for one in told(api)] == ["Ben Wolf"]
+    assert [one[2] for one in suggestion_tuples(api)] == ["Ben Wolf"]
     monkeypatch.setattr(cards, "MAX_NAMES", 3)
-    assert told(api) == []
+    assert suggestion_tuples(api) == []

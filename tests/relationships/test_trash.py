@@ -1,4 +1,4 @@
-"""Relationships and types in the trash, and out of it by the purge."""
+"""Relationships and types in the trash, and their removal by the purge."""
 
 import datetime as dt
 
@@ -10,7 +10,7 @@ from people.trash.purge import purge_deleted
 from relationships.models import Relationship
 from tests.client import Client
 from tests.relationships.invariants import check_invariants
-from tests.relationships.steps import make_pair, make_people, relate, relationships, type_ids
+from tests.relationships.steps import list_relationships, make_ada_and_bob, make_people, relate, type_ids
 
 
 def test_trash_lists_both_rows_latest_deletion_first(api: Client, alice: User) -> None:
@@ -35,8 +35,8 @@ def test_trash_lists_types(api: Client) -> None:
     assert (deleted["id"], deleted["name"]) == (friend, "FRIEND")
 
 
-def test_beyond_the_retention_there_is_nothing_to_restore(api: Client, alice: User) -> None:
-    relationship = f"/api/relationships/{relate(api, *make_pair(alice))['id']}"
+def test_nothing_is_restored_after_the_retention_period(api: Client, alice: User) -> None:
+    relationship = f"/api/relationships/{relate(api, *make_ada_and_bob(alice))['id']}"
     kind = f"/api/relationship-types/{type_ids(api)['FRIEND']}"
     for path in (relationship, kind):
         api.ok("DELETE", path)
@@ -50,8 +50,8 @@ def test_beyond_the_retention_there_is_nothing_to_restore(api: Client, alice: Us
         assert api.ok("GET", f"/api/deleted?type={name}")["deleted"] == []
 
 
-def test_the_purge_removes_pairs_and_types_whole(api: Client, alice: User) -> None:
-    ada, bob = make_pair(alice)
+def test_the_purge_removes_both_rows_of_a_pair_and_types(api: Client, alice: User) -> None:
+    ada, bob = make_ada_and_bob(alice)
     ids = type_ids(api)
     kept, gone = relate(api, ada, bob, ids["FRIEND"]), relate(api, ada, bob, ids["PARENT"])
     api.ok("DELETE", f"/api/relationships/{gone['id']}")
@@ -60,6 +60,6 @@ def test_the_purge_removes_pairs_and_types_whole(api: Client, alice: User) -> No
         purge_deleted(now=timezone.now() + dt.timedelta(days=days))
         check_invariants(alice)
         assert Relationship.objects.owned_by(alice).deleted().count() == (2 if days == 29 else 0)
-    assert kept in relationships(api)
+    assert kept in list_relationships(api)
     assert set(ids) - set(type_ids(api)) == {"CHILD"}
     assert not RelationshipType.objects.owned_by(alice).deleted().exists()
