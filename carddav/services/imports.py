@@ -152,8 +152,8 @@ def _import_uploaded(job: _ImportJob, rows: list[_ImportRow]) -> None:
     def create(rows: list[_ImportRow]) -> None:
         with job.writer.batch(), account_write(job.owner) as write:
             rows = _claim(job, rows)
-            sides = create_from_cards(job.owner, write, [row.new.with_stored_photo() for row in rows])
-            _put_into_groups(job, rows, [side.person for side in sides])
+            contacts = create_from_cards(job.owner, write, [row.new.with_stored_photo() for row in rows])
+            _put_into_groups(job, rows, [contact.person for contact in contacts])
         job.receipt.done += len(rows)
 
     _store_with_fallback(job, rows, create)

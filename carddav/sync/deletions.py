@@ -100,9 +100,9 @@ def _delete_unmapped_rows(context: Context, gone: Sequence[KnownCard]) -> None:
 
 def _apply_remote_deletion(context: Context, known: KnownCard, *, guarded: bool) -> None:
     if context.dry_run:
-        counted = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
-        person = load_local_contact(context.owner, counted.person_id)
-        _count_action(context, _plan_remote_deletion(context, counted, person, guarded=guarded))
+        unlocked = Mapping.objects.owned_by(context.owner).get(pk=known.row_id)
+        contact = load_local_contact(context.owner, unlocked.person_id)
+        _count_action(context, _plan_remote_deletion(context, unlocked, contact, guarded=guarded))
         return
     with context.write() as write:
         mapping = load_mapping(context, known.row_id)

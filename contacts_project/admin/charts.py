@@ -31,22 +31,22 @@ class Column:
 
 @dataclass(frozen=True)
 class DayChart:
-    """Stacked bars by day. `legend`: kind and sum over all days. `most`: the largest sum of a day."""
+    """Stacked bars by day. `legend`: kind and sum over all days. `maximum`: the largest sum of a day."""
 
     columns: Sequence[Column]
     legend: Sequence[tuple[str, int]]
-    most: int
+    maximum: int
     first: dt.date
     last: dt.date
 
     @property
-    def words(self) -> list[tuple[str, str]]:
+    def legend_labels(self) -> list[tuple[str, str]]:
         """The legend as text, without kinds whose sum is 0, except the first."""
         return [(kind, f"{number:,}") for kind, number in self.legend if number or kind == self.legend[0][0]]
 
     @property
-    def scale(self) -> str:
-        return f"at most {self.most:,} a day"
+    def scale_label(self) -> str:
+        return f"at most {self.maximum:,} a day"
 
     @property
     def text(self) -> str:
@@ -75,23 +75,24 @@ class Share:
     percent: float
 
 
-def day_chart(days: Mapping[dt.date, Mapping[str, int]], kinds: Sequence[str]) -> DayChart:
+def build_day_chart(days: Mapping[dt.date, Mapping[str, int]], kinds: Sequence[str]) -> DayChart:
     """Stacks `kinds` in this order, the first at the bottom."""
-    most = max([1, *(sum(numbers.get(kind, 0) for kind in kinds) for numbers in days.values())])
+    maximum = max([1, *(sum(numbers.get(kind, 0) for kind in kinds) for numbers in days.values())])
     width = WIDTH / max(1, len(days))
     columns = [
-        _column(day, numbers, kinds, index * width, width, most) for index, (day, numbers) in enumerate(days.items())
+        _build_column(day, numbers, kinds, index * width, width, maximum)
+        for index, (day, numbers) in enumerate(days.items())
     ]
     legend = [(kind, sum(numbers.get(kind, 0) for numbers in days.values())) for kind in kinds]
-    return DayChart(columns, legend, most, min(days), max(days))
+    return DayChart(columns, legend, maximum, min(days), max(days))
 
 
-def _column(
-    day: dt.date, numbers: Mapping[str, int], kinds: Sequence[str], left: float, width: float, most: int
+def _build_column(
+    day: dt.date, numbers: Mapping[str, int], kinds: Sequence[str], left: float, width: float, maximum: int
 ) -> Column:
     bars, top = [], float(HEIGHT)
     for kind in kinds:
-        if height := HEIGHT * numbers.get(kind, 0) / most:
+        if height := HEIGHT * numbers.get(kind, 0) / maximum:
             top -= height
             x, bar_width = left + width * _GAP / 2, width * (1 - _GAP)
             bars.append(Bar(kind, round(x, 2), round(top, 2), round(bar_width, 2), round(height, 2)))
@@ -99,12 +100,12 @@ def _column(
     return Column(f"{day}: {text}", round(left, 2), round(width, 2), bars)
 
 
-def line(days: Mapping[dt.date, int], latest: str) -> Line:
+def build_line(days: Mapping[dt.date, int], latest: str) -> Line:
     """A line scaled from 0 to the maximum. Over missing days it is drawn straight."""
-    most = max([1, *days.values()])
+    maximum = max([1, *days.values()])
     first, last = (min(days), max(days)) if days else (dt.date.min, dt.date.min)
     span = max(1, (last - first).days)
-    points = [(WIDTH * (day - first).days / span, HEIGHT * (1 - number / most)) for day, number in days.items()]
+    points = [(WIDTH * (day - first).days / span, HEIGHT * (1 - number / maximum)) for day, number in days.items()]
     if len(points) == 1:
         # A polyline of one point is not drawn: make it a horizontal line.
         points = [(0.0, points[0][1]), (float(WIDTH), points[0][1])]
@@ -112,8 +113,8 @@ def line(days: Mapping[dt.date, int], latest: str) -> Line:
     return Line(polyline, f"0,{HEIGHT} {polyline} {WIDTH},{HEIGHT}" if points else "", latest, first, last)
 
 
-def shares(numbers: Iterable[tuple[str, float, str]]) -> list[Share]:
+def build_shares(numbers: Iterable[tuple[str, float, str]]) -> list[Share]:
     """The shares of (name, number, number as text), the largest first."""
     ordered = sorted(numbers, key=lambda item: -item[1])
-    most = max([number for _, number, _ in ordered], default=0) or 1
-    return [Share(name, text, round(100 * number / most, 1)) for name, number, text in ordered]
+    maximum = max([number for _, number, _ in ordered], default=0) or 1
+    return [Share(name, text, round(100 * number / maximum, 1)) for name, number, text in ordered]

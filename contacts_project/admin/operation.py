@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from kombu.exceptions import KombuError
 
-from contacts_project.admin.charts import DayChart, Line, Share, day_chart, line, shares
+from contacts_project.admin.charts import DayChart, Line, Share, build_day_chart, build_line, build_shares
 from contacts_project.kernel.metrics import read_all
 from contacts_project.operation import figures
 from contacts_project.operation.health import free_bytes
@@ -77,7 +77,7 @@ def _deliveries_by_state(days: figures.ByDay) -> DayChart:
     states = {
         day: _sum_by_key((key.split("/")[1], number) for key, number in keys.items()) for day, keys in days.items()
     }
-    return day_chart(states, ["sent", "failed", "skipped"])
+    return build_day_chart(states, ["sent", "failed", "skipped"])
 
 
 def _sum_by_key(pairs: Iterable[tuple[str, int]]) -> Counter[str]:
@@ -107,7 +107,7 @@ def _failures_by_code(days: figures.ByDay) -> list[Share]:
         for channel, state, code in [key.split("/")]
         if state == "failed"
     )
-    return shares((describe_code(code), number, f"{number:,}") for code, number in codes.items())
+    return build_shares((describe_code(code), number, f"{number:,}") for code, number in codes.items())
 
 
 def _runs(now: dt.datetime) -> DayChart:
@@ -116,7 +116,7 @@ def _runs(now: dt.datetime) -> DayChart:
         day: _sum_by_key(("ok" if key == "ok" else "failed", number) for key, number in keys.items())
         for day, keys in days.items()
     }
-    return day_chart(kinds, ["ok", "failed"])
+    return build_day_chart(kinds, ["ok", "failed"])
 
 
 def _run_durations() -> dict[str, str]:
@@ -147,7 +147,7 @@ def _tasks() -> list[Share]:
         (sample.labels[0].rpartition(".")[2], sample.values[-1], sum(sample.values[:-1]))
         for sample in read_all().get("contacts_task_seconds", [])
     ]
-    shown = shares(
+    shown = build_shares(
         (name, seconds, f"{_format_seconds(seconds / number)} each, {number:,.0f} times")
         for name, seconds, number in taken
         if number
@@ -157,7 +157,7 @@ def _tasks() -> list[Share]:
 
 def _sign_ins() -> list[Share]:
     samples = read_all().get("contacts_sign_ins_total", [])
-    return shares(
+    return build_shares(
         (sample.labels[0].replace("_", " "), sample.values[0], f"{sample.values[0]:,.0f}") for sample in samples
     )
 
@@ -165,7 +165,7 @@ def _sign_ins() -> list[Share]:
 def _sign_ups(now: dt.datetime) -> DayChart:
     name = "new accounts"
     days = figures.sign_ups_by_day(days=DAYS, now=now)
-    return day_chart({day: Counter({name: numbers.get("", 0)}) for day, numbers in days.items()}, [name])
+    return build_day_chart({day: Counter({name: numbers.get("", 0)}) for day, numbers in days.items()}, [name])
 
 
 def _growth(now: dt.datetime) -> list[tuple[str, Line]]:
@@ -178,5 +178,5 @@ def _growth(now: dt.datetime) -> list[tuple[str, Line]]:
         latest = filesizeformat(sizes[key]) if key.endswith("_bytes") else f"{sizes[key]:,}"
         if key == "database_bytes":
             latest = f"{latest}, {filesizeformat(free_bytes())} free beside it"
-        lines.append((name, line({day: numbers[key] for day, numbers in days.items()}, latest)))
+        lines.append((name, build_line({day: numbers[key] for day, numbers in days.items()}, latest)))
     return lines

@@ -13,13 +13,16 @@ from carddav.models import Run
 from contacts_project.kernel.daily_counts import DailyCount
 from notifications.models import Delivery
 
-DELIVERIES, RUNS, RUN_MILLISECONDS, SIGN_UPS, SIZES = "deliveries", "runs", "run_milliseconds", "sign_ups", "sizes"
+# Values of DailyCount.name. They are stored, so they must not change.
+DELIVERIES, RUNS, RUN_MILLISECONDS, SIGN_UPS = "deliveries", "runs", "run_milliseconds", "sign_ups"
+INSTANCE_SIZES = "sizes"
 # The name of the row that marks a day as counted, even if nothing happened on it.
-_COUNTED = "counted"
+_COUNTED_DAY_MARKER = "counted"
 # A day is counted this long after it has ended: a transaction begun before midnight may be committed after it.
 _GRACE_PERIOD = dt.timedelta(hours=1)
 
-Times = dict[str, dt.datetime]
+# Lookups of a column of times, such as {"gte": start, "lt": end}. Empty: all times.
+TimeRange = dict[str, dt.datetime]
 
 
 def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
@@ -27,73 +30,75 @@ def count_days(*, sizes: dict[str, int], now: dt.datetime) -> int:
 
     Safe to be killed and to run twice at once: each day is stored in one transaction, and existing rows are kept.
     """
-    day, counted = first_uncounted_day() or first_day(), 0
+    day, counted = first_uncounted_day() or first_day_with_events(), 0
     last = (now - _GRACE_PERIOD).astimezone(dt.UTC).date()
     while day is not None and day < last:
         _store_day(day)
         day, counted = day + dt.timedelta(days=1), counted + 1
+    today = now.astimezone(dt.UTC).date()
     for key, number in sizes.items():
+        # Replaced by each run: the last one of a day is kept.
         values = {"number": number}
-        DailyCount.objects.update_or_create(day=now.astimezone(dt.UTC).date(), name=SIZES, key=key, defaults=values)
+        DailyCount.objects.update_or_create(day=today, name=INSTANCE_SIZES, key=key, defaults=values)
     return counted
 
 
 def first_uncounted_day() -> dt.date | None:
     """The day after the last counted one; None if no day was counted yet."""
-    days = DailyCount.objects.filter(name=_COUNTED).order_by("-day").values_list("day", flat=True)
+    days = DailyCount.objects.filter(name=_COUNTED_DAY_MARKER).order_by("-day").values_list("day", flat=True)
     last = days.first()
     return None if last is None else last + dt.timedelta(days=1)
 
 
-def count(name: str, day: dt.date | None, *, to_the_end: bool = False) -> Counter[str]:
-    """What happened on the day, or since then with `to_the_end`, by key. With `day=None`, all that ever happened."""
-    times: Times = {}
+def count_events(name: str, day: dt.date | None, *, until_now: bool = False) -> Counter[str]:
+    """What happened on the day, or since then with `until_now`, by key. With `day=None`, all that ever happened."""
+    period: TimeRange = {}
     if day is not None:
         start = dt.datetime.combine(day, dt.time.min, tzinfo=dt.UTC)
-        times = {"gte": start} if to_the_end else {"gte": start, "lt": start + dt.timedelta(days=1)}
-    return _COUNTS[name](times)
+        period = {"gte": start} if until_now else {"gte": start, "lt": start + dt.timedelta(days=1)}
+    return _EVENT_COUNTERS[name](period)
 
 
-def _within(column: str, times: Times) -> dict[str, dt.datetime]:
-    return {f"{column}__{lookup}": time for lookup, time in times.items()}
+def _time_lookups(column: str, period: TimeRange) -> dict[str, dt.datetime]:
+    return {f"{column}__{lookup}": time for lookup, time in period.items()}
 
 
-def _deliveries(times: Times) -> Counter[str]:
+def _count_deliveries(period: TimeRange) -> Counter[str]:
     # A final delivery's `updated_at` is when it ended, by the machine's clock (`ended_at` follows `--now`). A delivery
     # that an operator retries later counts on both days.
-    rows = Delivery.unscoped.rows().filter(ended_at__isnull=False, **_within("updated_at", times))
+    rows = Delivery.unscoped.rows().filter(ended_at__isnull=False, **_time_lookups("updated_at", period))
     groups = rows.order_by().values_list("channel", "state", "code").annotate(number=Count("*"))
     return Counter({f"{channel or 'none'}/{state}/{code}": number for channel, state, code, number in groups})
 
 
-def _ended_runs(times: Times) -> Any:
-    return Run.unscoped.rows().filter(ended_at__isnull=False, **_within("ended_at", times)).order_by()
+def _ended_runs(period: TimeRange) -> Any:
+    return Run.unscoped.rows().filter(ended_at__isnull=False, **_time_lookups("ended_at", period)).order_by()
 
 
-def _run_count(times: Times) -> Counter[str]:
-    groups = _ended_runs(times).values_list("code").annotate(number=Count("*"))
+def _count_runs(period: TimeRange) -> Counter[str]:
+    groups = _ended_runs(period).values_list("code").annotate(number=Count("*"))
     return Counter({code or "ok": number for code, number in groups})
 
 
-def _run_milliseconds(times: Times) -> Counter[str]:
+def _sum_run_milliseconds(period: TimeRange) -> Counter[str]:
     taken = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
-    groups = _ended_runs(times).values_list("code").annotate(total=Sum(taken))
+    groups = _ended_runs(period).values_list("code").annotate(total=Sum(taken))
     return Counter({code or "ok": max(0, total // dt.timedelta(milliseconds=1)) for code, total in groups})
 
 
-def _sign_ups(times: Times) -> Counter[str]:
-    return Counter({"": User.objects.filter(**_within("created_at", times)).count()})
+def _count_sign_ups(period: TimeRange) -> Counter[str]:
+    return Counter({"": User.objects.filter(**_time_lookups("created_at", period)).count()})
 
 
-_COUNTS: dict[str, Callable[[Times], Counter[str]]] = {
-    DELIVERIES: _deliveries,
-    RUNS: _run_count,
-    RUN_MILLISECONDS: _run_milliseconds,
-    SIGN_UPS: _sign_ups,
+_EVENT_COUNTERS: dict[str, Callable[[TimeRange], Counter[str]]] = {
+    DELIVERIES: _count_deliveries,
+    RUNS: _count_runs,
+    RUN_MILLISECONDS: _sum_run_milliseconds,
+    SIGN_UPS: _count_sign_ups,
 }
 
 
-def first_day() -> dt.date | None:
+def first_day_with_events() -> dt.date | None:
     """The day of the oldest row to count; None if there is none."""
     oldest = (
         Delivery.unscoped.rows().filter(ended_at__isnull=False).aggregate(first=Min("updated_at"))["first"],
@@ -105,8 +110,9 @@ def first_day() -> dt.date | None:
 
 
 def _store_day(day: dt.date) -> None:
-    rows = [DailyCount(day=day, name=_COUNTED, key="", number=1)]
-    for name in _COUNTS:
-        rows += [DailyCount(day=day, name=name, key=key, number=number) for key, number in count(name, day).items()]
+    rows = [DailyCount(day=day, name=_COUNTED_DAY_MARKER, key="", number=1)]
+    for name in _EVENT_COUNTERS:
+        counts = count_events(name, day)
+        rows += [DailyCount(day=day, name=name, key=key, number=number) for key, number in counts.items()]
     with transaction.atomic():
         DailyCount.objects.bulk_create(rows, ignore_conflicts=True)

@@ -22,7 +22,7 @@ from carddav.models import Conflict, Connection, Mapping, Pause, Run, RunState
 from contacts_project.celery import app
 from contacts_project.kernel.daily_counts import DailyCount
 from contacts_project.operation import day_counts
-from contacts_project.operation.day_counts import DELIVERIES, RUN_MILLISECONDS, RUNS, SIGN_UPS, SIZES
+from contacts_project.operation.day_counts import DELIVERIES, INSTANCE_SIZES, RUN_MILLISECONDS, RUNS, SIGN_UPS
 from notifications.models import Delivery, DigestSchedule, ReminderAnswer
 from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
 from people.models import GeocodedAddress, ImportantDate, Person
@@ -58,7 +58,7 @@ def sign_ups_by_day(*, days: int, now: dt.datetime) -> ByDay:
 def sizes_by_day(*, days: int, now: dt.datetime) -> ByDay:
     """The last `sizes` of each day. Days on which no scheduler ran are missing."""
     since = _today(now) - dt.timedelta(days=days - 1)
-    return _grouped(DailyCount.objects.filter(name=SIZES, day__gte=since))
+    return _group_by_day(DailyCount.objects.filter(name=INSTANCE_SIZES, day__gte=since))
 
 
 def deliveries_total() -> Counter[tuple[str, str]]:
@@ -212,15 +212,15 @@ def _by_day(name: str, days: int, now: dt.datetime) -> ByDay:
     today = _today(now)
     shown_days = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
     # From here on days are counted live. Earlier ones are stored, or lie before the first row.
-    live_from = day_counts.first_uncounted_day() or day_counts.first_day()
-    counted = _grouped(DailyCount.objects.filter(name=name, day__gte=shown_days[0]))
+    live_from = day_counts.first_uncounted_day() or day_counts.first_day_with_events()
+    counted = _group_by_day(DailyCount.objects.filter(name=name, day__gte=shown_days[0]))
     return {
-        day: day_counts.count(name, day) if live_from and day >= live_from else counted.get(day, Counter())
+        day: day_counts.count_events(name, day) if live_from and day >= live_from else counted.get(day, Counter())
         for day in shown_days
     }
 
 
-def _grouped(rows: models.QuerySet[DailyCount]) -> ByDay:
+def _group_by_day(rows: models.QuerySet[DailyCount]) -> ByDay:
     found: ByDay = {}
     for day, key, number in rows.order_by("day", "key").values_list("day", "key", "number"):
         found.setdefault(day, Counter())[key] = number
@@ -229,4 +229,4 @@ def _grouped(rows: models.QuerySet[DailyCount]) -> ByDay:
 
 def _total(name: str) -> Counter[str]:
     rows = DailyCount.objects.filter(name=name).values_list("key").annotate(total=models.Sum("number"))
-    return Counter(dict(rows)) + day_counts.count(name, day_counts.first_uncounted_day(), to_the_end=True)
+    return Counter(dict(rows)) + day_counts.count_events(name, day_counts.first_uncounted_day(), until_now=True)

@@ -28,12 +28,12 @@ _DAYS_AHEAD, _EVENTS_SHOWN = 14, 8
 
 
 @dataclass(frozen=True)
-class Part:
+class HealthPart:
     """One part of the health check, described in words."""
 
     name: str
-    words: str
-    fit: bool
+    status_text: str
+    is_fit: bool
 
 
 @require_safe
@@ -84,10 +84,10 @@ def _upcoming_events(viewer: User) -> list[UpcomingEvent]:
     ]
 
 
-def _describe_part(name: str, shown: Any) -> Part:
+def _describe_part(name: str, shown: Any) -> HealthPart:
     state = shown["status"] if isinstance(shown, dict) else shown
     if name == "scheduler":
-        return Part(_("Scheduler"), _describe_lag(shown["lagSeconds"]), state == "ok")
+        return HealthPart(_("Scheduler"), _describe_lag(shown["lagSeconds"]), state == "ok")
     words = {
         "database": (_("Database"), _("answers"), _("does not answer, or cannot be written to")),
         "migrations": (_("Tables"), _("up to date"), _("not up to date: run manage.py migrate")),
@@ -96,7 +96,7 @@ def _describe_part(name: str, shown: Any) -> Part:
         "photos": (_("Photos"), _("answers"), _("does not answer")),
     }
     label, good, bad = words[name]
-    return Part(label, good if state == "ok" else bad, state == "ok")
+    return HealthPart(label, good if state == "ok" else bad, state == "ok")
 
 
 def _describe_lag(seconds: int | None) -> str:

@@ -121,7 +121,7 @@ def action_links(notice: Notice) -> tuple[ActionLink, ...]:
 
 def action_links_without_three_days(notice: Notice) -> tuple[ActionLink, ...]:
     """The action links for clients that show three buttons at most."""
-    return tuple(offer for offer in action_links(notice) if offer.action.days != 3)
+    return tuple(link for link in action_links(notice) if link.action.days != 3)
 
 
 def make_token(delivery_id: UUID, action: Action, expires_at: dt.datetime) -> str:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from accounts.models import User
-from contacts_project.admin.charts import HEIGHT, day_chart, line
+from contacts_project.admin.charts import HEIGHT, build_day_chart, build_line
 from contacts_project.operation import day_counts, figures
 from tests.client import Client
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
@@ -86,16 +86,16 @@ def test_its_cost_does_not_grow(operator: Client, alice: User) -> None:
 
 
 def test_bars_stand_on_each_other_and_reach_the_top() -> None:
-    chart = day_chart({MONDAY: {"sent": 3, "failed": 1}, TUESDAY: {}}, ["sent", "failed"])
+    chart = build_day_chart({MONDAY: {"sent": 3, "failed": 1}, TUESDAY: {}}, ["sent", "failed"])
     sent, failed = chart.columns[0].bars
     assert (sent.y + sent.height, failed.y, failed.y + failed.height) == (HEIGHT, 0, sent.y)
     assert chart.columns[1].bars == []
-    assert (chart.most, chart.legend) == (4, [("sent", 3), ("failed", 1)])
+    assert (chart.maximum, chart.legend) == (4, [("sent", 3), ("failed", 1)])
 
 
 def test_a_line_leads_from_the_first_day_to_the_last() -> None:
-    assert line({MONDAY: 1, TUESDAY: 2}, "2").points == "0.0,75.0 600.0,0.0"
-    assert line({MONDAY: 0}, "0").points == "0.0,150.0 600.0,150.0"
+    assert build_line({MONDAY: 1, TUESDAY: 2}, "2").points == "0.0,75.0 600.0,0.0"
+    assert build_line({MONDAY: 0}, "0").points == "0.0,150.0 600.0,150.0"
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not here")
