@@ -18,7 +18,7 @@ _MAX_RUN_DURATION = dt.timedelta(hours=6)
 
 
 @invariant("accounts are marked as mirrored and have no connection, or have one and are not marked")
-def find_wrong_marks() -> Iterator[object]:
+def find_wrong_mirror_flags() -> Iterator[object]:
     has_connection = Exists(Connection.unscoped.rows().filter(owner=OuterRef("pk")))
     return ids_of(
         User.objects.filter((Q(is_mirrored=True) & ~has_connection) | (Q(is_mirrored=False) & has_connection))
@@ -63,7 +63,7 @@ def find_foreign_mappings() -> Iterator[object]:
     "writes to servers are unfinished although a later run has succeeded",
     hint="`manage.py sync_carddav --user EMAIL` asks the server whether they were carried out.",
 )
-def find_forgotten_intents() -> Iterator[object]:
+def find_unfinished_writes() -> Iterator[object]:
     later = Run.unscoped.rows().filter(
         connection=OuterRef("connection"),
         state=RunState.ENDED,

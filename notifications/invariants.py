@@ -16,7 +16,7 @@ _FINAL_STATES = (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.SKIPPED
 
 
 @invariant("deliveries exist twice for one occurrence and destination")
-def find_doubled_deliveries() -> Iterator[object]:
+def find_duplicate_deliveries() -> Iterator[object]:
     """The unique constraint prevents these, unless its index is damaged."""
     once = ("source_id", "occurrence_on", "kind", "channel", "lead_days", "round", "target_key")
     twice = Delivery.unscoped.rows().order_by().values(*once).annotate(number=Count("pk")).filter(number__gt=1)

@@ -26,7 +26,7 @@ def make_keys() -> VapidKeys:
 
     private = ec.generate_private_key(ec.SECP256R1())
     number = private.private_numbers().private_value.to_bytes(32, "big")
-    return VapidKeys(public=_point(private.public_key()), private=_encode(number))
+    return VapidKeys(public=_encode_public_key(private.public_key()), private=_encode_base64url(number))
 
 
 def read_private_key(text: str) -> "Vapid":
@@ -43,14 +43,16 @@ def read_private_key(text: str) -> "Vapid":
 
 def public_key_of(private: str) -> str:
     """The public key of a private key. Raises ValueError if that is invalid."""
-    return _point(read_private_key(private).public_key)
+    return _encode_public_key(read_private_key(private).public_key)
 
 
-def _point(key: "EllipticCurvePublicKey") -> str:
+def _encode_public_key(key: "EllipticCurvePublicKey") -> str:
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - see above
 
-    return _encode(key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint))
+    return _encode_base64url(
+        key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    )
 
 
-def _encode(data: bytes) -> str:
+def _encode_base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -143,7 +143,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     record_serializer = ConnectionAnswer
 
     def current_record(self) -> Representation:
-        return _shown(get_connection(self.owner))
+        return _represent(get_connection(self.owner))
 
     def stored_revision(self) -> int | None:
         """The current revision of the settings; None if there is no connection."""
@@ -241,9 +241,9 @@ class ConnectionViewSet(ApiViewSet[Any]):
         return Response({"success": True, "message": message, "addressBooks": found})
 
 
-def _shown(row: Connection) -> Representation:
+def _represent(row: Connection) -> Representation:
     return Representation(row.revision, ConnectionAnswer(row).data)
 
 
 def _answer(row: Connection) -> Response:
-    return record_answer("connection", _shown(row))
+    return record_answer("connection", _represent(row))

@@ -12,7 +12,7 @@ from carddav.services.connection_lock import get_connection
 from carddav.services.server_checks import ServerError
 from contacts_project.kernel.external_waits import external_wait
 
-_BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_CARD_BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
 class Backup:
@@ -31,7 +31,7 @@ class Backup:
 
     def add(self, text: str) -> None:
         body = text.encode("utf-8", "surrogatepass")
-        self.cards += len(_BEGIN.findall(body))
+        self.cards += len(_CARD_BEGIN.findall(body))
         self.file.write(body if body.endswith(b"\n") else body + b"\r\n")
 
 
@@ -45,7 +45,7 @@ def back_up_book(*, owner: User) -> Backup:
     backup = Backup()
     try:
         with server_access(connection), external_wait():
-            _read(connection, backup)
+            _read_book(connection, backup)
     except DavError as error:
         backup.file.close()
         raise ServerError(error) from error
@@ -53,7 +53,7 @@ def back_up_book(*, owner: User) -> Backup:
     return backup
 
 
-def _read(connection: Connection, backup: Backup) -> None:
+def _read_book(connection: Connection, backup: Backup) -> None:
     try:
         with book_session(connection) as book:
             _add_cards(book, backup)

@@ -111,13 +111,13 @@ def _import_batch(job: _ImportJob, row_ids: Sequence[UUID], store: Callable[[lis
     """False if it was not tried: the database became unavailable after other batches were committed."""
     try:
         with job.writer.attempt():
-            store(_read(job, row_ids))
+            store(_parse_pending(job, row_ids))
     except StoppedError:
         return False
     return True
 
 
-def _read(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]:
+def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]:
     """Parse the rows and load their pictures. Must not be called inside a transaction."""
     pending = PendingImport.objects.owned_by(job.owner).in_bulk(list(row_ids))
     rows = []
@@ -131,11 +131,11 @@ def _read(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]:
             job.receipt.add_error(f"{row.display_name}: {error}")
             continue
         fetched = FetchedCard(row.href or "", row.href_key, row.etag, row.raw)
-        rows.append(_with_picture(job, _ImportRow(row, NewCard(fetched, card))))
+        rows.append(_load_row_picture(job, _ImportRow(row, NewCard(fetched, card))))
     return rows
 
 
-def _with_picture(job: _ImportJob, row: _ImportRow) -> _ImportRow:
+def _load_row_picture(job: _ImportJob, row: _ImportRow) -> _ImportRow:
     card = row.new.card
     is_elsewhere = bool(card.photo_url and not card.photo)
     if is_elsewhere and job.picture_seconds <= 0:
@@ -162,7 +162,7 @@ def _import_uploaded(job: _ImportJob, rows: list[_ImportRow]) -> None:
 def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> None:
     def link(rows: list[_ImportRow]) -> None:
         for row in rows:
-            _link(context, row, linked[row.pending.pk])
+            _link_to_person(context, row, linked[row.pending.pk])
         job.receipt.skipped += len(rows)
 
     def create(rows: list[_ImportRow]) -> None:
@@ -183,7 +183,7 @@ def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> 
     _store_with_fallback(job, [row for row in rows if row.pending.pk not in linked], create)
 
 
-def _link(context: Context, row: _ImportRow, person_id: UUID) -> None:
+def _link_to_person(context: Context, row: _ImportRow, person_id: UUID) -> None:
     link_card(context, row.new.fetched, row.new.card, person_id)
     PendingImport.objects.owned_by(context.owner).filter(pk=row.pending.pk).delete()
     mapping = Mapping.objects.owned_by(context.owner).filter(person=person_id).first()

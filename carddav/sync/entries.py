@@ -113,8 +113,8 @@ def merge_entries(
     all_versions = _pair_versions(kind, base_local, local, base_remote, remote)
     outcomes = [(versions, _merge_versions(versions)) for versions in all_versions]
     merged = MergedEntries(is_conflict=any(outcome.is_conflict for _, outcome in outcomes))
-    local_order = [(_position(local, versions.local), outcome) for versions, outcome in outcomes]
-    remote_order = [(_position(remote, versions.remote), outcome) for versions, outcome in outcomes]
+    local_order = [(_index_of(local, versions.local), outcome) for versions, outcome in outcomes]
+    remote_order = [(_index_of(remote, versions.remote), outcome) for versions, outcome in outcomes]
     for _, outcome in sorted(local_order, key=lambda pair: pair[0]):
         merged.local += [outcome.local] if outcome.local else []
         merged.base_local += [outcome.base_local] if outcome.base_local else []
@@ -124,7 +124,8 @@ def merge_entries(
     return merged
 
 
-def _position(entries: Sequence[Entry], entry: Entry | None) -> int:
+def _index_of(entries: Sequence[Entry], entry: Entry | None) -> int:
+    # By identity: two entries of a list may be equal.
     return next((number for number, other in enumerate(entries) if other is entry), len(entries))
 
 
@@ -199,11 +200,12 @@ def _pop_match(kind: MatchRule, entry: Entry | None, among: list[Entry]) -> Entr
 
 
 def _match(kind: MatchRule, new: Sequence[Any], old: Sequence[Any], last: Key | None) -> list[int | None]:
-    keys: tuple[Key, ...] = (_as_tuple, lambda entry: (kind.value(entry), kind.kind(entry)), kind.value)
-    return match_entries(new, old, keys=keys, kind=last or _as_tuple)
+    keys: tuple[Key, ...] = (entry_key, lambda entry: (kind.value(entry), kind.kind(entry)), kind.value)
+    return match_entries(new, old, keys=keys, kind=last or entry_key)
 
 
-def _as_tuple(entry: Entry) -> Hashable:
+def entry_key(entry: Entry) -> Hashable:
+    """The whole entry as a hashable value: equal only if all parts are."""
     return tuple(sorted(entry.items()))
 
 

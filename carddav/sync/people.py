@@ -114,7 +114,7 @@ def write_fields(
     if "importantDates" in changed:
         data["important_dates"] = _date_entries(contact.dates, target["importantDates"])
     if "groups" in changed:
-        data["groups"] = _groups(owner, target["groups"])
+        data["groups"] = _find_or_create_groups(owner, target["groups"])
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
@@ -168,7 +168,7 @@ def create_from_cards(
     return contacts
 
 
-def _groups(owner: User, names: list[str]) -> list[Any]:
+def _find_or_create_groups(owner: User, names: list[str]) -> list[Any]:
     """The groups of these names. Missing ones are created as far as the plan allows."""
     plan = GroupPlan(owner)
     plan.load(names)

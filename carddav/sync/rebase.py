@@ -5,7 +5,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from carddav.sync.entries import MATCH_RULES
+from carddav.sync.entries import MATCH_RULES, entry_key
 from carddav.sync.fields import EMPTY_FIELDS, Fields
 from carddav.sync.merge import Sides, as_entries, as_values
 from people.entries import match_entries
@@ -72,7 +72,7 @@ def _rebase_entries_after_other_writes(
     removed = [entry for entry in missing if entry in before]
     rule, dropped = MATCH_RULES[field], as_entries([entry for entry in missing if entry not in before])
     local = as_entries(sent.local[field])
-    positions = match_entries(dropped, local, keys=(_as_tuple, rule.value), kind=rule.kind)
+    positions = match_entries(dropped, local, keys=(entry_key, rule.value), kind=rule.kind)
     return as_values([entry for position, entry in enumerate(local) if position not in positions]), [*remote, *removed]
 
 
@@ -88,7 +88,7 @@ def _rebase_entries(
             name for name in sent if name.casefold() not in there
         ]
     rule = MATCH_RULES[field]
-    found = match_entries(read_back, sent, keys=(_as_tuple, rule.value), kind=rule.kind)
+    found = match_entries(read_back, sent, keys=(entry_key, rule.value), kind=rule.kind)
     base = []
     for entry, position in zip(read_back, found, strict=True):
         if position is None:
@@ -101,10 +101,6 @@ def _rebase_entries(
         )
         base.append(entry if is_spelling else sent[position])
     return base, [entry for position, entry in enumerate(sent) if position not in found]
-
-
-def _as_tuple(entry: Any) -> Any:
-    return tuple(sorted(entry.items()))
 
 
 def _is_server_spelling(field: str, sent: Any, read_back: Any, *, may_add: bool = True) -> bool:

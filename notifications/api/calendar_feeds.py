@@ -93,7 +93,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     record_name, record_serializer = "calendarFeed", CalendarFeedSerializer
 
     def current_record(self) -> Representation:
-        return _shown(self.get_object())
+        return _represent(self.get_object())
 
     def kept_group_ids(self) -> Sequence[str]:
         """The groups that an update may repeat though they are deleted, so that a client may send back what it read."""
@@ -106,7 +106,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     def list(self, request: Request) -> Response:
         """The feeds, oldest first, without their addresses."""
         rows: Any = self.get_queryset().select_related("owner").order_by("id")
-        return Response({"calendarFeeds": [_shown(row).body for row in rows]})
+        return Response({"calendarFeeds": [_represent(row).body for row in rows]})
 
     @extend_schema(operation_id="createCalendarFeed", request=CalendarFeedBody, responses={201: _NEW})
     @raises(TooManyFeedsError)
@@ -114,8 +114,8 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @sends_etag
     def create(self, request: Request) -> Response:
         """Make a feed. Its address is in this answer and never again: whoever has it reads the dates."""
-        values = {"kinds": FEED_KINDS, **_values(self.read_body(CalendarFeedBody))}
-        return _with_url(*create_feed(owner=self.owner, values=values), status=201)
+        values = {"kinds": FEED_KINDS, **_columns_from_body(self.read_body(CalendarFeedBody))}
+        return _answer_with_url(*create_feed(owner=self.owner, values=values), status=201)
 
     @extend_schema(operation_id="getCalendarFeed", responses=_ONE)
     @conditional_status
@@ -128,8 +128,8 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @if_match
     def update(self, request: Request, feed_id: UUID) -> Response:
         """Change what a feed tells of; what the body leaves out stays."""
-        values = _values(self.read_body(CalendarFeedBody, partial=True))
-        return record_answer("calendarFeed", _shown(update_feed(feed=self.get_object(), values=values)))
+        values = _columns_from_body(self.read_body(CalendarFeedBody, partial=True))
+        return record_answer("calendarFeed", _represent(update_feed(feed=self.get_object(), values=values)))
 
     @extend_schema(
         operation_id="deleteCalendarFeed",
@@ -148,7 +148,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @if_match
     def rotate(self, request: Request, feed_id: UUID) -> Response:
         """Give a feed another address, shown this once; the old one is 404 from now on."""
-        return _with_url(*rotate_feed(feed=self.get_object()))
+        return _answer_with_url(*rotate_feed(feed=self.get_object()))
 
 
 @require_safe
@@ -177,7 +177,7 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
 _COLUMNS = {"name": "name", "kinds": "kinds", "alarms": "alarms"}
 
 
-def _values(data: dict[str, Any]) -> dict[str, Any]:
+def _columns_from_body(data: dict[str, Any]) -> dict[str, Any]:
     """The columns that the body of a request sets."""
     values = {column: data[name] for name, column in _COLUMNS.items() if name in data}
     if "kinds" in values:
@@ -190,7 +190,7 @@ def _values(data: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _shown(row: CalendarFeed) -> Representation:
+def _represent(row: CalendarFeed) -> Representation:
     body = {
         "id": str(row.pk),
         "name": row.name,
@@ -205,8 +205,8 @@ def _shown(row: CalendarFeed) -> Representation:
     return Representation(row.revision, body)
 
 
-def _with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:
-    shown = _shown(row)
+def _answer_with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:
+    shown = _represent(row)
     response = SecretResponse({"calendarFeed": {**shown.body, "url": url}}, status=status)
     response["ETag"] = shown.etag
     return response

@@ -24,7 +24,7 @@ from people.models import ImportantDate
 from people.services.interactions import create_interaction
 from people.vocabularies import InteractionKind
 
-_GONE = "There is nothing to remind of any more."
+_GONE_MESSAGE = "There is nothing to remind of any more."
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ def find_delivery(delivery_id: UUID) -> Delivery:
     rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk=delivery_id, owner__is_active=True)
     delivery = rows.with_owner_and_person().first()
     if delivery is None or delivery.person is None or delivery.person.deleted_at is not None:
-        raise MissingError(_GONE)
+        raise MissingError(_GONE_MESSAGE)
     if delivery.kind != NoticeKind.CONTACT:
         dates = ImportantDate.objects.owned_by(delivery.owner_id).active()
         if not dates.filter(pk=delivery.source_id).exists():
-            raise MissingError(_GONE)
+            raise MissingError(_GONE_MESSAGE)
     return delivery
 
 
@@ -65,14 +65,14 @@ def answer_reminder(*, delivery: Delivery, action: Action, now: dt.datetime) -> 
                 # Read again under the lock: of two concurrent requests, the second sees the answer of the first.
                 delivery = find_delivery(delivery.pk)
                 if not has_answer(delivery, action):
-                    return AnswerResult(_carry_out(delivery, action, now), is_new=True)
+                    return AnswerResult(_apply_answer(delivery, action, now), is_new=True)
         except AccountGoneError as error:
-            raise MissingError(_GONE) from error
+            raise MissingError(_GONE_MESSAGE) from error
     with translation.override(delivery.owner.language):
         return AnswerResult(_("This was done before. Nothing has changed."), is_new=False)
 
 
-def _carry_out(delivery: Delivery, action: Action, now: dt.datetime) -> str:
+def _apply_answer(delivery: Delivery, action: Action, now: dt.datetime) -> str:
     """Apply the answer; returns the message for the account."""
     owner = delivery.owner
     again_on = None
@@ -89,7 +89,7 @@ def _carry_out(delivery: Delivery, action: Action, now: dt.datetime) -> str:
         ReminderAnswer.objects.owned_by(owner).update_or_create(**occurrence, defaults=values)
     _record_answer(delivery, action, now)
     with translation.override(owner.language):
-        return _message(delivery, action, again_on)
+        return _confirmation_message(delivery, action, again_on)
 
 
 def _occurrence_columns(delivery: Delivery) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _record_answer(delivery: Delivery, action: Action, now: dt.datetime) -> None
     update_columns(Delivery, answered, ["answers"])
 
 
-def _message(delivery: Delivery, action: Action, again_on: dt.date | None) -> str:
+def _confirmation_message(delivery: Delivery, action: Action, again_on: dt.date | None) -> str:
     name = delivery.content.get("personName", "")
     if action.kind is ActionKind.CONTACTED:
         return _("Noted: you were in touch with %(name)s today.") % {"name": name}

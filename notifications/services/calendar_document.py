@@ -120,7 +120,7 @@ class _EventWriter:
         is_over = schedule.is_birthday_of_dead(row.type, row.person__deathday)
         triggers = [] if is_over else self._triggers(row)
         # All events of the date share a UID: those with a RECURRENCE-ID replace occurrences of the recurring one.
-        uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _stamp(row.updated_at)
+        uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _format_utc(row.updated_at)
         yield _event(uid, start, summary, url, stamp, triggers, rule_lines(rule, start, self._today))
         if row.year_unknown or rule.unit is None or is_over:
             return
@@ -137,9 +137,9 @@ class _EventWriter:
             return
         name = self._name(getattr(row, column) for column in COLUMNS)
         summary = _("Get in touch with %(name)s") % {"name": name}
-        triggers = [_after(self._calendar.hour)] if self._alarms else []
+        triggers = [_trigger_after_start(self._calendar.hour)] if self._alarms else []
         day = max(due, self._today)
-        yield _event(f"contact-{row.id}", day, summary, person_url(row.id), _stamp(row.updated_at), triggers, [])
+        yield _event(f"contact-{row.id}", day, summary, person_url(row.id), _format_utc(row.updated_at), triggers, [])
 
     def _name(self, parts: Iterable[Any]) -> str:
         owner = self._owner
@@ -152,7 +152,10 @@ class _EventWriter:
             return []
         following = rule.recurrence.on_or_after(self._today)
         notices = [] if following is None else [(following - day).days for day in rule.notice_days(following)]
-        return [_after(self._calendar.hour), *(_before(days * 24 - self._calendar.hour) for days in notices)]
+        return [
+            _trigger_after_start(self._calendar.hour),
+            *(_trigger_before_start(days * 24 - self._calendar.hour) for days in notices),
+        ]
 
 
 def _event(
@@ -173,10 +176,10 @@ def _event(
     for trigger in triggers:
         lines += ["BEGIN:VALARM", "ACTION:DISPLAY", f"TRIGGER:{trigger}", f"DESCRIPTION:{text}", "END:VALARM"]
     lines += ["END:VEVENT", ""]
-    return "\r\n".join(map(_fold, lines))
+    return "\r\n".join(map(_fold_line, lines))
 
 
-def _fold(line: str) -> str:
+def _fold_line(line: str) -> str:
     # A character has at most 4 bytes, so short lines need not be encoded.
     fits = len(line) * 4 <= _MAX_LINE_BYTES or len(line.encode()) <= _MAX_LINE_BYTES
     return line if fits else str(foldline(line))
@@ -191,15 +194,15 @@ def _format_date(day: dt.date) -> str:
     return f"{day.year:04}{day.month:02}{day.day:02}"
 
 
-def _stamp(moment: dt.datetime) -> str:
+def _format_utc(moment: dt.datetime) -> str:
     return f"{moment:%Y%m%dT%H%M%SZ}"
 
 
-def _after(hours: int) -> str:
+def _trigger_after_start(hours: int) -> str:
     return f"PT{hours}H" if hours else "PT0S"
 
 
-def _before(hours: int) -> str:
+def _trigger_before_start(hours: int) -> str:
     """A duration of more than nothing before the day begins."""
     days, rest = divmod(hours, 24)
     return f"-P{f'{days}D' if days else ''}{f'T{rest}H' if rest else ''}"
