@@ -184,7 +184,8 @@ class PersonViewSet(TrashViewSet[Person]):
     @conditional
     def search_index(self, request: Request) -> HttpResponseBase:
         """Everybody as flat records, for searching on the client's side."""
-        return StreamingHttpResponse(stream_list("people", search_records(self.owner)), content_type="application/json")
+        records = stream_list("people", search_records(self.owner), chunk_size=1)
+        return StreamingHttpResponse(records, content_type="application/json")
 
     def _page(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()

@@ -1,7 +1,8 @@
 """The search index: a flat record for each person, with the entries of a multi-value field joined into one text."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -36,7 +37,6 @@ RECORD: tuple[str, ...] = (
 )
 """The keys of a record, in their order."""
 
-_BLANK_RECORD: dict[str, Any] = dict.fromkeys(RECORD)
 # The keys that come from a person's row. Behind these columns the row has the other columns of the display name.
 _NAMES = ("id", *(field.index_name for field in [*_SCALARS, *_LISTS]), "relationshipToUser")
 _COLUMNS: dict[str, Any] = {
@@ -66,23 +66,29 @@ _JOINS = [(field.index_name, _build_join(field.indexed_keys)) for field in _LIST
 
 
 def search_records(owner: User) -> Iterator[bytes]:
-    """The record of each active person as JSON, in name order. Groups and types are read at once, people lazily."""
+    """The records of the active people as JSON, in name order: up to FETCH_SIZE at a time, with commas between them.
+
+    Groups and types are read at once, people lazily.
+    """
     types, groups = load_types(owner), load_groups(owner)
     labels = {key: type_.label for key, type_ in types.items()}
     order, form = owner.name_order, owner.name_display_format
 
-    def record(row: Any) -> bytes:
-        answer = _BLANK_RECORD.copy()
-        answer.update(zip(_NAMES, row))  # noqa: B905 - the row is longer
-        key = answer["id"]
-        answer["id"] = format_id(key)
-        answer["displayName"] = display_name(_pick_name_parts(row), order=order, form=form)
+    def serialize(rows: list[Any]) -> bytes:
+        # Column by column: for each person one by one it takes a sixth longer.
+        columns = list(zip(*rows, strict=True))
+        values: dict[str, Iterable[Any]] = dict(zip(_NAMES, columns))  # noqa: B905 - there are more columns
+        keys = columns[0]
+        values["id"] = map(format_id, keys)
+        names = zip(*_pick_name_parts(columns), strict=True)
+        values["displayName"] = [display_name(parts, order=order, form=form) for parts in names]
         for name, join in _JOINS:
-            text = answer[name]
-            answer[name] = "" if text == "[]" else join(text)  # most are empty
-        answer["groups"] = groups.get(key, NO_GROUPS).names
-        answer["relationshipToUser"] = labels.get(answer["relationshipToUser"], "")
-        return dumps(answer)
+            values[name] = ["" if text == "[]" else join(text) for text in values[name]]  # most are empty
+        values["groups"] = [groups.get(key, NO_GROUPS).names for key in keys]
+        values["relationshipToUser"] = [labels.get(key, "") for key in values["relationshipToUser"]]
+        records = zip(*[values[name] for name in RECORD], strict=True)
+        return dumps([dict(zip(RECORD, record)) for record in records])[1:-1]  # noqa: B905 - equally long
 
     rows = Person.objects.owned_by(owner).active().in_name_order().values_list(*_COLUMNS.values())
-    return map(record, rows.iterator(chunk_size=FETCH_SIZE))
+    people = rows.iterator(chunk_size=FETCH_SIZE)
+    return map(serialize, iter(lambda: list(islice(people, FETCH_SIZE)), []))

@@ -70,11 +70,14 @@ the joined text and slow down joining and encoding it."""
 _CHUNK_SIZE = 25
 
 
-def stream_list(name: str, entries: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the JSON `{name: [...]}` in chunks, from entries that are JSON. The whole list is never in memory."""
+def stream_list(name: str, entries: Iterable[bytes], *, chunk_size: int = _CHUNK_SIZE) -> Iterator[bytes]:
+    """Yield the JSON `{name: [...]}` in chunks of `chunk_size` entries. The whole list is never in memory.
+
+    `entries` are JSON; each may also be several entries with commas between them.
+    """
     remaining, opening = iter(entries), b'{"%b":[' % name.encode()
     prefix = opening
-    while chunk := b",".join(islice(remaining, _CHUNK_SIZE)):
+    while chunk := b",".join(islice(remaining, chunk_size)):
         yield prefix + chunk
         prefix = b","
     yield b"]}" if prefix == b"," else opening + b"]}"
