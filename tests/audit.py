@@ -15,7 +15,8 @@ from typing import Any
 
 import orjson
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 PINNED = ROOT / "requirements" / "tracing.txt"  # all packages of run.txt, and the optional ones
 # A version with known advisories. A mirror of PyPI often has no advisories at all, which pip-audit reports as success.
 VULNERABLE_PIN = "django==5.2\n"

@@ -28,6 +28,7 @@ from accounts.models import User
 from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership import account_lock
 from people.models import Person
+from tests import ROOT
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.databases import flush
@@ -35,7 +36,6 @@ from tests.leaks import LeakLogHandler, leak_detector
 from tests.mailbox import Mailbox, smtp_server, use_mailbox
 from tests.rounds import rounds
 from tests.second_process import second_process
-from tests.workers import ROOT
 
 # Until the tests are collected: nearly all objects that this creates stay alive, so there is no garbage to find.
 gc.disable()

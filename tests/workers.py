@@ -26,7 +26,6 @@ from django.db import connection
 from tests import fork_targets
 from tests.loopback import closed_port
 
-ROOT = Path(__file__).resolve().parent.parent
 _FORKSERVER = multiprocessing.get_context("forkserver")
 _FORKSERVER.set_forkserver_preload(["tests.fork_targets"])
 

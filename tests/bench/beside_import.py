@@ -17,7 +17,7 @@ from aiosmtpd.controller import Controller
 
 from tests.bench.figures import Figure, SharedData
 from tests.bench.instance import Instance, import_document, served, sign_up
-from tests.contacts_project.test_serve import free_port
+from tests.loopback import closed_port
 
 ROUNDS, REMINDERS, PEOPLE = 3, 20, 5_000
 
@@ -36,7 +36,7 @@ class Arrivals:
 @contextmanager
 def mail_server() -> Iterator[Arrivals]:
     arrivals = Arrivals()
-    controller = Controller(arrivals, hostname="127.0.0.1", port=free_port())
+    controller = Controller(arrivals, hostname="127.0.0.1", port=closed_port())
     controller.start()
     os.environ["EMAIL_URL"] = f"smtp://127.0.0.1:{controller.port}"
     try:

@@ -83,7 +83,7 @@ class _Race:
         )
 
     def _counted(self, work: Callable[[], object]) -> tuple[float, int]:
-        self.proxy.forget()
+        self.proxy.clear_requests()
         start = time.perf_counter()
         work()
         return time.perf_counter() - start, self.proxy.count()

@@ -16,7 +16,8 @@ from uuid import UUID
 import orjson
 import psycopg
 
-from tests.contacts_project.test_serve import ROOT, free_port
+from tests import ROOT
+from tests.loopback import closed_port
 
 PEOPLE, BATCH = 10_000, 2_000
 TIES = 3
@@ -74,7 +75,7 @@ def served(database: str, **more: str) -> Iterator[Instance]:
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        port = free_port()
+        port = closed_port()
         environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1", **more}
         if database == "postgresql" and "DATABASE_URL" not in more:
             environment["DATABASE_URL"] = new_database(os.environ["TEST_DATABASE_URL"])
@@ -188,7 +189,7 @@ def _person(n: int) -> dict[str, Any]:
 
 def new_database(url: str) -> str:
     """Make an empty database on the server of the URL; its own URL."""
-    name = f"bench_{os.getpid()}_{free_port()}"
+    name = f"bench_{os.getpid()}_{closed_port()}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     before, _, parameters = url.partition("?")

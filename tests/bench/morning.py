@@ -28,8 +28,9 @@ from notifications import tasks
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch
 from people.models import ImportantDate, Person
+from tests import ROOT
 from tests.bench.figures import Figure, SharedData, query_count
-from tests.workers import ROOT, redis_server, workers_in
+from tests.workers import redis_server, workers_in
 
 REMINDERS = int(os.environ.get("BENCH_REMINDERS", "10000"))
 WORKERS = tuple(int(number) for number in os.environ.get("BENCH_WORKERS", "1,2,4").split(","))

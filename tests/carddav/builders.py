@@ -1,4 +1,4 @@
-"""Rows of CardDAV for tests that do not care how they came to be."""
+"""Creates rows of carddav directly, for tests that do not need a sync to create them."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from people.vcard import read_card
 
 
 def make_connection(owner: User, **fields: Any) -> Connection:
-    """A connection of `owner` whose book is known already."""
+    """A connection of `owner` whose address book has been discovered."""
     server = fields.pop("server_url", "http://127.0.0.1:1/")
     values = {"username": "ada", "password": "secret", "book_url": f"{server}ada/book/", **fields}
     return Connection.objects.create(owner=owner, server_url=server, **values)
 
 
 def make_mapping(connection: Connection, person: Person) -> Mapping:
-    """The person's card, as both sides agreed on it."""
+    """The mapping of a person to a card that is the same on both sides."""
     raw = f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:{person.name}\r\nN:;{person.name};;;\r\nEND:VCARD\r\n"
     fields = remote_fields(read_card(raw)[0])
     href = f"/ada/book/{person.pk}.vcf"
@@ -38,7 +38,7 @@ def make_mapping(connection: Connection, person: Person) -> Mapping:
 
 
 def make_conflict(mapping: Mapping, field: str = "organization") -> Conflict:
-    """A field of which both sides say something else."""
+    """An open conflict: `field` was changed on both sides."""
     fields = [{"field": field, "base": None, "local": "Here", "remote": "There"}]
     return Conflict.objects.create(
         owner=mapping.owner, connection=mapping.connection, mapping=mapping, person=mapping.person, fields=fields
@@ -46,7 +46,7 @@ def make_conflict(mapping: Mapping, field: str = "organization") -> Conflict:
 
 
 def make_run(connection: Connection) -> Run:
-    """A run that ended well and changed nobody."""
+    """A run that succeeded without changes."""
     now = timezone.now()
     return Run.objects.create(
         owner=connection.owner, connection=connection, trigger="manual", state="ended", started_at=now, ended_at=now
@@ -54,6 +54,6 @@ def make_run(connection: Connection) -> Run:
 
 
 def make_pending(owner: User) -> PendingImport:
-    """An uploaded card that waits."""
+    """A pending import of an uploaded card."""
     raw = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Zoe\r\nEND:VCARD\r\n"
     return PendingImport.objects.create(owner=owner, display_name="Zoe", raw=raw, digest="x" * 64)

@@ -1,4 +1,4 @@
-"""Servers of the session, and the setting that opens loopback to the client."""
+"""Fixtures for CardDAV: real servers, the fault proxy in front of them, and clients."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ USER = "user"
 
 
 @pytest.fixture(autouse=True)
-def _loopback_is_open(settings: Any) -> None:
+def _allow_loopback(settings: Any) -> None:
+    """Let the outbound policy accept loopback."""
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     settings.OUTBOUND_ALLOWED_PORTS = ["*"]
 
@@ -33,13 +34,13 @@ def xandikos_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DavSer
         yield server
 
 
-# What a server does hangs on no database of ours: beside PostgreSQL one of them is enough.
+# What a server does cannot depend on our database, so the tests on PostgreSQL use only one.
 SERVERS = ["radicale", "xandikos"] if rounds(1) > 1 or "TEST_DATABASE_URL" not in os.environ else ["xandikos"]
 
 
 @pytest.fixture(params=[*SERVERS, *running_servers()])
 def server(request: pytest.FixtureRequest) -> DavServer:
-    """Each of the real servers, with TEST_ROUNDS=2 on PostgreSQL, too."""
+    """Each real server in turn; on PostgreSQL only Xandikos, unless TEST_ROUNDS is 2 or more."""
     if request.param in running_servers():
         return running_servers()[request.param]
     found: DavServer = request.getfixturevalue(f"{request.param}_server")
@@ -48,27 +49,30 @@ def server(request: pytest.FixtureRequest) -> DavServer:
 
 @pytest.fixture
 def proxy(server: DavServer) -> Iterator[Proxy]:
-    """In front of `server`."""
+    """A fault proxy in front of `server`."""
     with fault_proxy(server.port) as proxy:
         yield proxy
 
 
 @pytest.fixture
 def waits() -> list[float]:
-    """The seconds that the client would have slept."""
+    """The seconds of each sleep that the client has asked for."""
     return []
 
 
 @pytest.fixture
 def session(proxy: Proxy, waits: list[float]) -> Iterator[DavSession]:
-    """The client, through the proxy; it does not really sleep."""
+    """A client session through the proxy. Instead of sleeping it appends the seconds to `waits`."""
     with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
         yield session
 
 
 @dataclass
 class RealBook:
-    """A new book on a real server: `book` is the client's view, through the proxy; `server` the other side's."""
+    """A new address book on a real server.
+
+    `book` reaches it through the client and the proxy; `put` and `text` act as another client, without the proxy.
+    """
 
     server: DavServer
     path: str
@@ -83,17 +87,17 @@ class RealBook:
 
 @pytest.fixture
 def real(server: DavServer, session: DavSession, proxy: Proxy) -> RealBook:
-    """A new, empty book whose capabilities are known."""
+    """A new, empty address book whose capabilities the client has read."""
     path = server.make_book(USER)
     book = Book(session, proxy.url.rstrip("/") + path)
     book.caps = book.fetch_properties().caps
-    proxy.forget()
+    proxy.clear_requests()
     return RealBook(server, path, book)
 
 
 @dataclass
 class FakeBook:
-    """A book whose server answers what the test's faults say."""
+    """An address book without a server: the test's faults answer every request."""
 
     proxy: Proxy
     session: DavSession
@@ -103,12 +107,12 @@ class FakeBook:
 
 @pytest.fixture
 def fake(waits: list[float]) -> Iterator[FakeBook]:
-    """No server at all: every request is answered by a fault."""
+    """A FakeBook with a proxy that has no upstream."""
     with fault_proxy() as proxy, open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
         yield FakeBook(proxy, session, Book(session, f"{proxy.url}ada/book/"))
 
 
 def card(uid: str = "1", name: str = "Ada", *lines: str) -> str:
-    """A small card of version 3.0."""
+    """A small vCard 3.0."""
     parts = ["BEGIN:VCARD", "VERSION:3.0", f"UID:{uid}", f"FN:{name}", f"N:;{name};;;", *lines, "END:VCARD", ""]
     return "\r\n".join(parts)

@@ -1,4 +1,7 @@
-"""What networks and servers do to requests, as faults of tests.carddav.proxy."""
+"""Faults for tests/carddav/proxy.py: what networks and servers do to requests.
+
+A `Condition` (`method`, `at`, `reports`) is passed to a fault as `when`.
+"""
 
 import gzip
 import hashlib
@@ -14,7 +17,7 @@ HTML = "<!doctype html><title>Sign in</title><form></form>"
 
 
 def method(*names: str, path: str = "") -> Condition:
-    """Requests of these methods whose path holds `path`."""
+    """Requests of these methods whose path contains `path`."""
     return lambda request: request.method in names and path in request.path
 
 
@@ -29,7 +32,7 @@ def reports(name: str) -> Condition:
 
 
 def fail(status: int, body: str = "", *, headers: dict[str, str] | None = None, **rest: Any) -> Fault:
-    """Answer with the status; the server sees nothing of it."""
+    """Answer with the status; the request does not reach the server."""
     reply = Reply(status, {"Content-Type": "application/xml; charset=utf-8", **(headers or {})}, body.encode())
     return Fault(before=lambda request: reply, **rest)
 
@@ -41,7 +44,7 @@ def refuse(status: int, condition: str, namespace: str = "DAV:", **rest: Any) ->
 
 
 def sign_in_page(**rest: Any) -> Fault:
-    """200 and a page of HTML, as a portal answers whatever it is asked."""
+    """Answer 200 with an HTML page, as a captive portal does for every request."""
     return fail(200, HTML, headers={"Content-Type": "text/html"}, **rest)
 
 
@@ -55,12 +58,12 @@ def lose_request(**rest: Any) -> Fault:
 
 
 def lose_reply(**rest: Any) -> Fault:
-    """The server does what it was asked; nobody hears of it."""
+    """The server handles the request, but the connection breaks before its response."""
     return Fault(after=lambda request, reply: Reply(drop=True), **rest)
 
 
 def rewrite(pattern: str, replacement: str, **rest: Any) -> Fault:
-    """Change the body of the server's answer."""
+    """Replace a regular expression in the body of the server's response."""
 
     def after(request: Request, reply: Reply) -> Reply:
         text = re.sub(pattern, replacement, reply.body.decode(), flags=re.DOTALL)
@@ -70,7 +73,7 @@ def rewrite(pattern: str, replacement: str, **rest: Any) -> Fault:
 
 
 def hide_half(**rest: Any) -> Fault:
-    """Leave out every second card of a listing."""
+    """Remove every second card from a multistatus response."""
 
     def after(request: Request, reply: Reply) -> Reply:
         text, kept = reply.body.decode(), 0
@@ -90,7 +93,7 @@ def hide_half(**rest: Any) -> Fault:
 
 
 def change_header(name: str, value: str | None, **rest: Any) -> Fault:
-    """Replace a header of the server's answer, or take it out."""
+    """Replace a header of the server's response, or remove it (None)."""
 
     def after(request: Request, reply: Reply) -> Reply:
         headers = {key: old for key, old in reply.headers.items() if key.lower() != name.lower()}
@@ -99,8 +102,8 @@ def change_header(name: str, value: str | None, **rest: Any) -> Fault:
     return Fault(after=after, **rest)
 
 
-def rename_on_create(*, says_so: bool = True, **rest: Any) -> Fault:
-    """Store a new card under another name and say so in Location, or not at all."""
+def rename_on_create(*, sends_location: bool = True, **rest: Any) -> Fault:
+    """Store a new card under another name, and send that in Location only if `sends_location`."""
 
     def renamed(path: str) -> str:
         folder, _, name = path.rpartition("/")
@@ -113,7 +116,7 @@ def rename_on_create(*, says_so: bool = True, **rest: Any) -> Fault:
         return None
 
     def after(request: Request, reply: Reply) -> Reply:
-        if says_so and "x-renamed" in request.headers and reply.status == 201:
+        if sends_location and "x-renamed" in request.headers and reply.status == 201:
             return Reply(201, {**reply.headers, "Location": request.path}, reply.body)
         return reply
 
@@ -121,7 +124,7 @@ def rename_on_create(*, says_so: bool = True, **rest: Any) -> Fault:
 
 
 def compress(**rest: Any) -> Fault:
-    """Answer in gzip and in small pieces, whose length nobody says beforehand."""
+    """Compress the response with gzip, and send it in chunks without a Content-Length."""
 
     def after(request: Request, reply: Reply) -> Reply:
         if not reply.body or "gzip" not in request.headers.get("accept-encoding", ""):
@@ -135,7 +138,7 @@ def compress(**rest: Any) -> Fault:
 
 
 def respell_hrefs(**rest: Any) -> Fault:
-    """Name each href by the whole URL of a host of the inside, and encode what needs no encoding."""
+    """Replace each href by an absolute URL of an internal host, with needless percent-encoding."""
 
     def respelled(match: "re.Match[str]") -> str:
         return f"{match[1]}http://inside.example:81{match[2].replace('.vcf', '%2Evcf').replace('-', '%2d')}<"
@@ -148,7 +151,7 @@ def respell_hrefs(**rest: Any) -> Fault:
 
 
 def digest_only(username: str, password: str, *, algorithm: str = "MD5") -> Fault:
-    """A server that takes no Basic (RFC 7616, section 3.4). A nonce is good for two requests, then it is stale."""
+    """Accept Digest authentication only (RFC 7616, section 3.4). A nonce is stale after two requests."""
     hashed = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}[algorithm]
     used: dict[str, int] = {}
 
@@ -171,14 +174,16 @@ def digest_only(username: str, password: str, *, algorithm: str = "MD5") -> Faul
         used[given["nonce"]] += 1
         assert int(given["nc"], 16) == used[given["nonce"]]
         pair = b64encode(f"{username}:{password}".encode()).decode()
-        request.headers["x-upstream-authorization"] = f"Basic {pair}"  # what stands behind it may know no Digest
+        request.headers["x-upstream-authorization"] = (
+            f"Basic {pair}"  # the server behind the proxy may not support Digest
+        )
         return challenge(stale=True) if used[given["nonce"]] > 2 else None
 
     return Fault(before=before)
 
 
 def ignore_conditions(**rest: Any) -> Fault:
-    """A server that heeds neither If-Match nor If-None-Match."""
+    """Remove If-Match and If-None-Match, as if the server ignored them."""
 
     def before(request: Request) -> Reply | None:
         request.headers.pop("if-match", None)
@@ -189,12 +194,12 @@ def ignore_conditions(**rest: Any) -> Fault:
 
 
 def hang(seconds: float = 30.0, **rest: Any) -> Fault:
-    """Nothing comes for so long."""
+    """Delay the response by so many seconds."""
     return Fault(seconds=seconds, **rest)
 
 
 def hold_request(held: Event, until: Event, **rest: Any) -> Fault:
-    """The request never reaches the server: it sets `held`, waits `until` then, and the connection breaks."""
+    """Set `held`, wait for `until`, and break the connection; the request does not reach the server."""
 
     def before(request: Request) -> Reply:
         held.set()
@@ -205,7 +210,7 @@ def hold_request(held: Event, until: Event, **rest: Any) -> Fault:
 
 
 def hold_reply(held: Event, until: Event, **rest: Any) -> Fault:
-    """The server does what it was asked; its answer sets `held`, waits `until` then, and is lost."""
+    """Let the server handle the request, then set `held`, wait for `until`, and break the connection."""
 
     def after(request: Request, reply: Reply) -> Reply:
         held.set()
@@ -215,8 +220,8 @@ def hold_reply(held: Event, until: Event, **rest: Any) -> Fault:
     return Fault(after=after, **rest)
 
 
-def spoil_cards(*names: str, **rest: Any) -> Fault:
-    """A server that gives each new card another UID, and does not keep the lines of these `names`."""
+def alter_cards(*names: str, **rest: Any) -> Fault:
+    """Give each new card another UID, and drop the properties `names`, as some servers do."""
 
     def before(request: Request) -> Reply | None:
         lines = request.body.decode().replace("\r\n ", "").split("\r\n")

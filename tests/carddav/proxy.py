@@ -1,11 +1,12 @@
-"""An HTTP proxy in front of a CardDAV server that counts requests and does to them what networks and servers do.
+"""An HTTP proxy in front of a CardDAV server that records requests and injects faults.
 
     with fault_proxy(server.port) as proxy:
         proxy.add(fail(503, when=method("REPORT"), times=2))
         ...
         assert proxy.count("REPORT") == 3
 
-A fault is a function of the request that may answer it, or change what the server answered; see `Fault`.
+A fault may answer a request in place of the server, or change the server's response: see `Fault` and
+tests/carddav/faults.py.
 """
 
 import http.server
@@ -17,8 +18,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-# Not passed on: what belongs to one connection, and compression, since faults rewrite bodies.
-_HOP_BY_HOP = {
+# Not forwarded: headers of one connection, and Accept-Encoding, because faults rewrite bodies.
+_NOT_FORWARDED = {
     "accept-encoding",
     "connection",
     "keep-alive",
@@ -42,7 +43,7 @@ class Request:
 
 @dataclass
 class Reply:
-    """An answer; `drop` breaks the connection off in its place."""
+    """A response; `drop` breaks the connection instead of sending it."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -57,9 +58,10 @@ After = Callable[[Request, Reply], Reply]
 
 @dataclass
 class Fault:
-    """What happens to requests that `when` holds for, the first `times` of them after `skip`; None: to all.
+    """What happens to the requests that match `when`.
 
-    `before` answers in place of the server, `after` sees the server's answer, `seconds` pass first.
+    The first `skip` of them pass, then `times` are affected (None: all). `before` may answer in place of the server,
+    `after` may change the server's response; `seconds` is a delay before both.
     """
 
     when: Condition = lambda request: True
@@ -68,18 +70,19 @@ class Fault:
     times: int | None = None
     skip: int = 0
     seconds: float = 0.0
-    met: int = 0
+    matched: int = 0
 
-    def takes(self, request: Request) -> bool:
+    def applies_to(self, request: Request) -> bool:
+        """Count the request if it matches, and return whether it is affected."""
         if not self.when(request):
             return False
-        self.met += 1
-        return self.met > self.skip and (self.times is None or self.met <= self.skip + self.times)
+        self.matched += 1
+        return self.matched > self.skip and (self.times is None or self.matched <= self.skip + self.times)
 
 
 @dataclass
 class Proxy:
-    """A proxy that runs. `requests` are all that came in, in their order."""
+    """A running proxy. `requests` are all that it has received, in order."""
 
     upstream: int
     port: int = 0
@@ -93,20 +96,18 @@ class Proxy:
         return f"http://127.0.0.1:{self.port}/"
 
     def add(self, fault: Fault) -> Fault:
-        """Start to inject it; the earlier one goes first."""
+        """Inject the fault from now on. Faults apply in the order in which they were added."""
         self.faults.append(fault)
         return fault
 
-    def heal(self) -> None:
-        """No more faults."""
+    def clear_faults(self) -> None:
         self.faults.clear()
 
-    def forget(self) -> None:
-        """Count from here."""
+    def clear_requests(self) -> None:
         self.requests.clear()
 
     def count(self, *methods: str) -> int:
-        """How many requests there were, of these methods if any are named."""
+        """The number of requests, of these methods if any are named."""
         return sum(not methods or request.method in methods for request in self.requests)
 
     def log(self) -> list[str]:
@@ -116,7 +117,7 @@ class Proxy:
     def answer(self, request: Request) -> Reply:
         with self.lock:
             self.requests.append(request)
-            faults = [fault for fault in self.faults if fault.takes(request)]
+            faults = [fault for fault in self.faults if fault.applies_to(request)]
         for fault in faults:
             if fault.seconds:
                 self.stopped.wait(fault.seconds)
@@ -129,17 +130,17 @@ class Proxy:
         return reply
 
     def _forward(self, request: Request) -> Reply:
-        # A server that is written in Python answers the first request of a connection best.
+        # A new connection per request: servers written in Python are most reliable on the first request of one.
         for attempt in (1, 2, 3):
             connection = HTTPConnection("127.0.0.1", self.upstream, timeout=300)
             try:
-                headers = {name: value for name, value in request.headers.items() if name not in _HOP_BY_HOP}
+                headers = {name: value for name, value in request.headers.items() if name not in _NOT_FORWARDED}
                 headers["host"] = f"127.0.0.1:{self.port}"
                 if login := headers.pop("x-upstream-authorization", None):
                     headers["authorization"] = login
                 connection.request(request.method, request.path, request.body, headers)
                 answer = connection.getresponse()
-                kept = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}
+                kept = {name: value for name, value in answer.getheaders() if name.lower() not in _NOT_FORWARDED}
                 return Reply(answer.status, kept, answer.read())
             except (OSError, HTTPException):
                 if attempt == 3:
@@ -152,7 +153,7 @@ class Proxy:
 
 @contextmanager
 def fault_proxy(upstream: int = 0) -> Iterator[Proxy]:
-    """A proxy to the port; without one every request has to be answered by a fault."""
+    """A proxy to the port `upstream`; if it is 0, faults must answer every request."""
     proxy = Proxy(upstream)
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -191,7 +192,7 @@ def fault_proxy(upstream: int = 0) -> Iterator[Proxy]:
         request_queue_size = 50
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that breaks off is part of the tests."""
+            """Print no traceback: some tests make the client disconnect early."""
 
     server = Server(("127.0.0.1", 0), Handler)
     proxy.port = server.server_port

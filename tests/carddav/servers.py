@@ -1,8 +1,8 @@
-"""Real CardDAV servers on loopback, started once a session: Radicale and Xandikos; and those that run already.
+"""Real CardDAV servers on loopback: Radicale and Xandikos, which the tests start, and servers that are running already.
 
     TEST_CARDDAV_SERVERS="sabre=http://127.0.0.1:8081/addressbooks/{user}/ sogo=http://127.0.0.1:8085/SOGo/dav/{user}/Contacts/"
 
-names others, each with the folder in which the user `user`, whose password is `secret`, may make address books.
+names running servers, each with the collection in which the user `user` (password `secret`) may create address books.
 """
 
 import os
@@ -29,7 +29,7 @@ _MAKE_BOOK = (
     '<?xml version="1.0" encoding="utf-8"?><mkcol xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><set><prop>'
     "<resourcetype><collection/><C:addressbook/></resourcetype><displayname>{name}</displayname></prop></set></mkcol>"
 )
-# `python -m` with nothing waiting for the disk: what they write goes with the tests.
+# `python -m` without fsync, which is slow: the data are deleted after the tests.
 _RUN_MODULE = (
     "import os, runpy, sys; os.fsync = lambda file: None; runpy.run_module(sys.argv.pop(1), run_name='__main__')"
 )
@@ -37,8 +37,11 @@ _RUN_MODULE = (
 
 @dataclass(frozen=True)
 class DavServer:
-    """A server that runs. `homes` is where books are made, `{user}` in it the user's name; `files` is the folder on
-    disk of what it serves, where that is known."""
+    """A running server.
+
+    `homes` is the path below which address books are created, with the placeholder `{user}`; `files` is the folder on
+    disk that it serves, if that is known.
+    """
 
     name: str
     port: int
@@ -50,9 +53,9 @@ class DavServer:
         return f"http://127.0.0.1:{self.port}/"
 
     def make_book(self, user: str, name: str = "People") -> str:
-        """A new, empty book of the user; its path."""
+        """Create an empty address book of the user; returns its path."""
         path = f"{self.homes.format(user=user)}{uuid4().hex}/"
-        # To make a book takes Xandikos several commits: all but the first of a name are copies of its empty folder.
+        # Creating a book takes Xandikos several git commits, so all but the first of a name are copies of its folder.
         files = self.files if self.name == "xandikos" else None
         if files and (files.parent / f"empty-{name}").exists():
             shutil.copytree(files.parent / f"empty-{name}", files / path.strip("/"))
@@ -69,7 +72,7 @@ class DavServer:
         assert status in {200, 201, 204}, (status, body)
 
     def fill(self, user: str, book: str, cards: Mapping[str, str]) -> None:
-        """Store many cards by their names, on disk where that can be: a request each is a commit each in Xandikos."""
+        """Store many cards by name, on disk if possible: with requests, Xandikos makes a commit for each card."""
         if self.files is None:
             for name, text in cards.items():
                 self.put(user, book + name, text)
@@ -101,7 +104,7 @@ class DavServer:
         content_type: str = "application/xml; charset=utf-8",
         seconds: float = 30,
     ) -> tuple[int, bytes]:
-        """One request with the user's login, past every proxy; the server may be silent for so many seconds."""
+        """Send a request with the user's login, without the proxy. `seconds` is the timeout."""
         pair = b64encode(f"{user}:{PASSWORD}".encode()).decode()
         headers = {"Authorization": f"Basic {pair}", "Content-Type": content_type}
         connection = HTTPConnection("127.0.0.1", self.port, timeout=seconds)
@@ -114,14 +117,14 @@ class DavServer:
 
 
 def running_servers() -> dict[str, DavServer]:
-    """The servers of TEST_CARDDAV_SERVERS by their names."""
+    """The servers of TEST_CARDDAV_SERVERS, by name."""
     pairs = [part.split("=", 1) for part in os.environ.get("TEST_CARDDAV_SERVERS", "").split()]
     return {name: DavServer(name, urlsplit(url).port or 80, urlsplit(url).path) for name, url in pairs}
 
 
 @contextmanager
 def radicale(folder: Path) -> Iterator[DavServer]:
-    """Any user with any password, each with a home of its own."""
+    """Run Radicale, which accepts any user with any password; each has a home of its own."""
     port = closed_port()
     options = {
         "server-hosts": f"127.0.0.1:{port}",
@@ -138,7 +141,7 @@ def radicale(folder: Path) -> Iterator[DavServer]:
 
 @contextmanager
 def xandikos(folder: Path) -> Iterator[DavServer]:
-    """One user, who is not asked for a password."""
+    """Run Xandikos with one user, `user`; it does not check passwords."""
     port = closed_port()
     command = ["xandikos", "serve", "-d", str(folder / "data"), "--defaults"]
     options = ["-l", "127.0.0.1", "-p", str(port), "--state-dir", str(folder / "state"), "--no-detect-systemd"]

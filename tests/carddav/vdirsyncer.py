@@ -1,4 +1,4 @@
-"""vdirsyncer, the reference client: its configuration for one book, and running it."""
+"""Configures and runs vdirsyncer, the reference client, on one address book."""
 
 import os
 import subprocess
@@ -32,12 +32,12 @@ password = "{password}"
 
 
 def configure(folder: Path, *, url: str, user: str) -> None:
-    """Have the files of `folder`/cards be one side, the book the other."""
+    """Write a configuration that syncs the files of `folder`/cards with the address book."""
     (folder / "config").write_text(_CONFIG.format(folder=folder, url=url, user=user, password=PASSWORD))
 
 
 def run(folder: Path, command: str) -> None:
-    """Run it as a process; its questions are answered with yes."""
+    """Run a command as a process; its prompts are answered with yes."""
     program = Path(sys.executable).parent / "vdirsyncer"
     environment = {**os.environ, "VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}
     done = subprocess.run(
@@ -46,8 +46,8 @@ def run(folder: Path, command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def run_here(folder: Path, command: str) -> None:
-    """As `run`, in this process: to load it takes most of a run."""
+def run_in_process(folder: Path, command: str) -> None:
+    """Run a command in this process, which is faster than `run`: importing vdirsyncer takes most of a run."""
     from vdirsyncer.cli import app
 
     environment = {"VDIRSYNCER_CONFIG": str(folder / "config"), "HOME": str(folder)}

@@ -8,8 +8,9 @@ from django.dispatch import Signal
 
 from accounts.models import User
 from people.signals import people_changed
+from tests import ROOT
 from tests.client import Client
-from tests.contacts_project.test_structure import APPS, ROOT
+from tests.contacts_project.test_structure import APPS
 
 
 def refuse(**kwargs: object) -> None:

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import get_commands
 from django.urls import Resolver404, resolve
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
+
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 APPS = ["accounts", "carddav", "contacts_project", "notifications", "people", "relationships", "tests"]
 FOLDERS = [*APPS, "clients", "deploy", "docs", "locale", "requirements", "templates"]

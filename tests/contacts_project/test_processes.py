@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from contacts_project.kernel.processes import is_gone, this_process
-from tests.workers import ROOT
+from tests import ROOT
 
 NAME_ITSELF = "from contacts_project.kernel.processes import this_process; print(this_process(), flush=True); input()"
 

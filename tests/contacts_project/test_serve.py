@@ -20,10 +20,10 @@ from django.core.management import CommandError, call_command
 
 from contacts_project.data_folder import readable_by_others
 from contacts_project.processes import supervisor
+from tests import ROOT
+from tests.loopback import closed_port
 from tests.mailbox import Mailbox, smtp_server
 from tests.workers import run_manage
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -34,12 +34,6 @@ class Instance:
     base: str
     data: Path
     idle_bytes: int = 0  # of memory, before it was asked anything
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +70,7 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
     """An instance on `data`, started by that Python; `more` goes into its environment. Stopped it ends all of its
     processes.
     """
-    port = free_port()
+    port = closed_port()
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     environment |= {"PORT": str(port), "DATA_DIR": str(data), "PYTHONUNBUFFERED": "1", **more}

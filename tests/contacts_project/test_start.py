@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 
-from tests.contacts_project.test_serve import ROOT
+import pytest
+
+from tests import ROOT
 
 #: Of these a process loads what it uses, when it first uses it.
 LATER = (
@@ -32,3 +34,12 @@ def test_what_few_use_is_loaded_when_it_is_used() -> None:
     assert set(FOR_REQUESTS) & set(worker) == set()
     assert {"people.api.urls"} <= set(web)
     assert [name for name in web if f"{name}.".startswith(tuple(f"{package}." for package in LATER))] == []
+
+
+@pytest.mark.parametrize("program", ["tests.soak", "tests.fuzz"])
+def test_programs_that_test_an_instance_need_no_settings(program: str) -> None:
+    """They start instances and never set up Django, so no module that they import may need its settings."""
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    command = [sys.executable, "-m", program, "--help"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -4,15 +4,14 @@ import re
 import tomllib
 from collections.abc import Iterator
 from inspect import getsource
-from pathlib import Path
 from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
 from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from contacts_project.operation.views import DocsView
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 CALLS_OUT = re.compile(
     r"requests\.(get|post|put|patch|delete|head|request|Session)\(|urllib\.request|http\.client|import (httpx|aiohttp)"
 )

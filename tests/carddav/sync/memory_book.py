@@ -1,4 +1,4 @@
-"""An address book in memory, with the oddities and the faults of real ones."""
+"""An address book in memory that can behave oddly and fail, as real servers do."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,11 +24,13 @@ BOOK_URL = "http://127.0.0.1:1/ada/book/"
 
 
 class Killed(BaseException):
-    """The process is gone between two requests."""
+    """Ends the run between two requests, as a kill of the process would."""
 
 
 @dataclass
-class Stored:
+class StoredCard:
+    """A card of the server; `at` is the value of `MemoryServer.now` at its last change."""
+
     text: str
     etag: str
     at: int
@@ -36,41 +38,45 @@ class Stored:
 
 @dataclass
 class MemoryServer:
-    """One book. `spell` is what it makes of a card that is put; `faults` are by the number of the request to come."""
+    """One address book.
 
-    cards: dict[str, Stored] = field(default_factory=dict)
+    `normalize` changes each card that is stored; `faults` maps the number of a request to its fault; `gone` maps
+    removed hrefs to the time of the removal, as `now` counts it; the flags are oddities of servers.
+    """
+
+    cards: dict[str, StoredCard] = field(default_factory=dict)
     gone: dict[str, int] = field(default_factory=dict)
     now: int = 0
-    spell: Callable[[str], str] = lambda text: text
+    normalize: Callable[[str], str] = lambda text: text
     has_sync: bool = True
-    gives_etag: bool = True
-    heeds_conditions: bool = True
+    returns_etag: bool = True
+    checks_conditions: bool = True
     is_gone: bool = False
-    forgets_token: bool = False
+    rejects_sync_tokens: bool = False
     refuses: Callable[[str], Outcome | None] = lambda text: None
     unreadable: set[str] = field(default_factory=set)
     faults: dict[int, str] = field(default_factory=dict)
     on_request: Callable[[str], None] = lambda what: None
     requests: list[str] = field(default_factory=list)
-    on_their_way: list[tuple[str, str]] = field(default_factory=list)
+    delayed_puts: list[tuple[str, str]] = field(default_factory=list)
 
-    def arrive(self) -> None:
-        """New cards whose senders are gone come in: those of a name that is free."""
-        for href, text in self.on_their_way:
+    def deliver_delayed_puts(self) -> None:
+        """Store the cards whose PUT was under way when its client was killed, unless the name is taken by now."""
+        for href, text in self.delayed_puts:
             if href not in self.cards:
-                self.edit(href, self.spell(text))
-        self.on_their_way = []
+                self.edit(href, self.normalize(text))
+        self.delayed_puts = []
 
     def edit(self, name: str, text: str) -> str:
-        """Somebody writes a card; returns its href."""
+        """Store a card as another client; returns its href."""
         href = name if name.startswith("/") else f"/ada/book/{name}"
         self.now += 1
-        self.cards[href] = Stored(text, f'"{self.now}"', self.now)
+        self.cards[href] = StoredCard(text, f'"{self.now}"', self.now)
         self.gone.pop(href, None)
         return href
 
     def remove(self, href: str) -> None:
-        """Somebody deletes a card."""
+        """Delete a card as another client."""
         self.now += 1
         del self.cards[href]
         self.gone[href] = self.now
@@ -86,7 +92,7 @@ class MemoryBook:
         self.server = server
 
     def _request(self, what: str) -> str | None:
-        """Counts; raises what is to happen before it. Returns what is to happen after."""
+        """Record the request and raise a fault that comes before it; returns a fault that comes after it."""
         server = self.server
         server.requests.append(what)
         server.on_request(what)
@@ -106,7 +112,7 @@ class MemoryBook:
             raise ConnectionBrokenError
 
     def retry_refused_reports(self) -> None:
-        """It has what it has."""
+        """Do nothing: the reports of this book never change."""
 
     def fetch_properties(self) -> FoundBook:
         self._request("look")
@@ -115,12 +121,12 @@ class MemoryBook:
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
         fault = self._request("changes")
         server = self.server
-        since = int(token) if token and not server.forgets_token else -1
+        since = int(token) if token and not server.rejects_sync_tokens else -1
         if not server.has_sync:
             if ctag == str(server.now):
                 return Changes(ctag=ctag, is_unchanged=True)
             self._after(fault)
-            if ctag and not is_small:  # else this was the listing
+            if ctag and not is_small:  # else the first request has returned the listing
                 server.requests.append("list")
             return self._listing()
         changed = tuple(
@@ -178,31 +184,31 @@ class MemoryBook:
         server = self.server
         there = server.cards.get(href)
         if fault == "kill_sent":
-            server.on_their_way.append((href, text))
+            server.delayed_puts.append((href, text))
             raise Killed
         if (refused := server.refuses(text)) is not None:
             status = 500 if refused is Outcome.UNKNOWN else 400
             return WriteResult(refused, href, status=status, message="The server does not want it.")
-        if server.heeds_conditions and is_new and there is not None:
+        if server.checks_conditions and is_new and there is not None:
             return WriteResult(Outcome.CHANGED, href, status=412)
         if not is_new and there is None:
             return WriteResult(Outcome.GONE, href, status=404)
         is_same = if_match == "*" or same_etag(there.etag if there else None, if_match)
-        if server.heeds_conditions and there is not None and not is_same:
+        if server.checks_conditions and there is not None and not is_same:
             return WriteResult(Outcome.CHANGED, href, status=412)
-        server.edit(href, server.spell(text))
+        server.edit(href, server.normalize(text))
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
             return WriteResult(Outcome.UNKNOWN, href)
-        return WriteResult(Outcome.DONE, href, server.cards[href].etag if server.gives_etag else None, status=201)
+        return WriteResult(Outcome.DONE, href, server.cards[href].etag if server.returns_etag else None, status=201)
 
     def delete(self, href: str, if_match: str | None) -> WriteResult:
         fault = self._request(f"delete {href}")
         there = self.server.cards.get(href)
         if there is None:
             return WriteResult(Outcome.GONE, href, status=404)
-        if self.server.heeds_conditions and not same_etag(there.etag, if_match):
+        if self.server.checks_conditions and not same_etag(there.etag, if_match):
             return WriteResult(Outcome.CHANGED, href, status=412)
         self.server.remove(href)
         if fault == "kill_after":

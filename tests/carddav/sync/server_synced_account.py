@@ -1,4 +1,4 @@
-"""A synced account over a real server, through the proxy that counts and injects faults."""
+"""An account that is synced with a real server, through the fault proxy."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.client import Client, client_of
 
 
 class ServerSyncedAccount:
-    """`path` is the folder of a new book; the account knows no more than the address of the server."""
+    """`path` is a new address book, whose URL is the connection's only setting besides the login."""
 
     def __init__(self, owner: User, server: DavServer, proxy: Proxy, **settings: Any) -> None:
         self.owner, self.server, self.proxy = owner, server, proxy
@@ -26,20 +26,20 @@ class ServerSyncedAccount:
         values = {"username": USER, "password": PASSWORD, "book_url": "", "import_mode": "auto", **settings}
         self.connection = make_connection(owner, server_url=url, **values)
         self.api: Client = client_of(owner)
-        proxy.forget()
+        proxy.clear_requests()
 
     @property
     def has_sync(self) -> bool:
-        """Whether the server tells of changes by sync-collection."""
+        """Whether the server supports the sync-collection report."""
         self.connection.refresh_from_db()
         return "sync-collection" in self.connection.caps["reports"]
 
     def put(self, name: str, text: str) -> None:
-        """Somebody else writes a card."""
+        """Store a card as another client."""
         self.server.put(USER, f"{self.path}{name}", text)
 
     def fill(self, number: int, *lines: str) -> None:
-        """So many cards of somebody else: P0, P1 and so on."""
+        """Store `number` cards as another client: P0, P1 and so on."""
         cards = {f"{index}.vcf": card(f"uid-{index}", f"P{index}", *lines) for index in range(number)}
         self.server.fill(USER, self.path, cards)
 
@@ -50,13 +50,13 @@ class ServerSyncedAccount:
         self.server.delete(USER, f"{self.path}{name}")
 
     def sync(self, **options: Any) -> Run:
-        """A whole run; the requests are counted from its start."""
-        self.proxy.forget()
+        """Start a run and execute it. `proxy.requests` are then those of this run."""
+        self.proxy.clear_requests()
         run = runs.start_run(owner=self.owner, trigger="manual", now=timezone.now(), **options)
         return runs.execute_run(run.pk)
 
-    def quiet(self) -> None:
-        """The next run has nothing to do, and asks one thing."""
+    def assert_in_sync(self) -> None:
+        """Assert that the next run has nothing to do and sends a single request."""
         run = self.sync()
         assert (run.code, run.error_messages) == ("", [])
         assert self.proxy.count() == 1, self.proxy.log()
@@ -76,8 +76,8 @@ class ServerSyncedAccount:
         mapping = Mapping.objects.owned_by(self.owner).get(person=person)
         return self.server.get(USER, mapping.href.replace(self.proxy.url, "/")).decode()
 
-    def cards_there(self) -> int:
-        """How many cards the server lists."""
+    def count_remote_cards(self) -> int:
+        """The number of cards that the server lists."""
         url = self.connection.server_url
         with open_session(Login(url, USER, PASSWORD)) as session:
             return len(Book(session, url).list().changed)

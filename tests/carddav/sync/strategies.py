@@ -1,4 +1,4 @@
-"""Field maps, and edits of them, for Hypothesis."""
+"""Hypothesis strategies for field maps and edits of them."""
 
 from copy import deepcopy
 from typing import Any
@@ -18,7 +18,7 @@ def phones(max_size: int = 4) -> st.SearchStrategy[list[dict[str, str]]]:
 
 
 def field_maps() -> st.SearchStrategy[Fields]:
-    """A few fields of each sort; the others are empty."""
+    """Maps with a few fields of each type; the other fields are empty."""
     some = st.fixed_dictionaries(
         {
             "name": st.sampled_from(_WORDS),

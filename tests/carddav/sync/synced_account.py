@@ -1,4 +1,4 @@
-"""A synced account over a book in memory."""
+"""An account that is synced with an address book in memory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from tests.client import Client, client_of
 
 
 def vcard(name: str, *lines: str, uid: str | None = None, version: str = "3.0") -> str:
-    """A card as some server has it."""
+    """A small vCard, as a server stores it."""
     first, _, last = name.partition(" ")
     head = ["BEGIN:VCARD", f"VERSION:{version}", *([f"UID:{uid}"] if uid else []), f"FN:{name}", f"N:{last};{first};;;"]
     return "\r\n".join([*head, *lines, "END:VCARD", ""])
@@ -41,19 +41,19 @@ class SyncedAccount:
         yield
 
     @contextmanager
-    def served(self) -> Iterator[None]:
-        """Everything that opens a book opens this one."""
+    def patch_open_book(self) -> Iterator[None]:
+        """Make the sync open the book in memory instead of a connection."""
         with patch.object(books, "open_book", self.open_book):
             yield
 
     def sync(self, **options: Any) -> Run:
-        """A whole run."""
+        """Start a run and execute it."""
         run = runs.start_run(owner=self.owner, trigger="manual", now=timezone.now(), **options)
-        with self.served():
+        with self.patch_open_book():
             return runs.execute_run(run.pk)
 
     def requests(self) -> list[str]:
-        """The requests since the last time."""
+        """The first word of each request since the last call."""
         sent, self.server.requests = self.server.requests, []
         return [request.split(" ")[0] for request in sent]
 
@@ -61,7 +61,7 @@ class SyncedAccount:
         return Person.objects.owned_by(self.owner).active().get(name=name)
 
     def edit(self, person: Person, **body: Any) -> None:
-        """An edit over the API."""
+        """Edit a person through the API."""
         self.api.ok("PUT", f"/api/people/{person.pk}", body)
 
     def make_person(self, **fields: Any) -> Person:

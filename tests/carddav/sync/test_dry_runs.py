@@ -36,7 +36,7 @@ def test_a_sync_asked_for_during_a_dry_run_runs_after_it(synced: SyncedAccount, 
 
     synced.server.on_request = ask
     dry = start(synced, dry_run=True)
-    with synced.served():
+    with synced.patch_open_book():
         assert counts(execute_run(dry.pk)) == {"exported": 1}
         assert not synced.server.cards
         [real] = asked
@@ -49,7 +49,7 @@ def test_a_sync_asked_for_during_a_dry_run_runs_after_it(synced: SyncedAccount, 
 def test_a_dry_run_asked_for_joins_what_is_there(synced: SyncedAccount) -> None:
     real = start(synced)
     assert start(synced, dry_run=True).pk == real.pk
-    with synced.served():
+    with synced.patch_open_book():
         execute_run(real.pk)
     dry = start(synced, dry_run=True)
     real = start(synced)

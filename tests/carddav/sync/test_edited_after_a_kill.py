@@ -31,7 +31,7 @@ HOME, WORK, OLD_ORG = "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2", "ORG:Old"
 @pytest.fixture(params=["etag", "no etag"])
 def synced(request: pytest.FixtureRequest, alice: User) -> SyncedAccount:
     synced = SyncedAccount(alice)
-    synced.server.gives_etag = request.param == "etag"
+    synced.server.returns_etag = request.param == "etag"
     return synced
 
 
@@ -211,7 +211,9 @@ def test_a_new_card_that_the_server_has_renamed(synced: SyncedAccount, edit: str
 def test_what_a_server_drops_stays_here(
     synced: SyncedAccount, cut: str, kill_write: Callable[[SyncedAccount, str], str]
 ) -> None:
-    synced.server.spell = lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("TITLE"))
+    synced.server.normalize = lambda text: "".join(
+        line for line in text.splitlines(True) if not line.startswith("TITLE")
+    )
     href = kill_write(synced, cut)
     edit_card(synced, href, adding("NICKNAME:Addy"))
     for _ in range(2):

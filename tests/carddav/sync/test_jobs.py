@@ -65,12 +65,12 @@ def events_of(run: Run) -> list[tuple[str, Any]]:
 def test_discover_250_cards(synced: SyncedAccount) -> None:
     for number in range(250):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
-    with synced.served():
+    with synced.patch_open_book():
         answer = synced.api.ok("POST", "/api/carddav/discover")
     assert answer == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
     assert synced.requests() == ["changes", *["multiget"] * 5]
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
-    with synced.served():
+    with synced.patch_open_book():
         assert synced.api.ok("POST", "/api/carddav/discover")["discovered"] == 0
 
 
@@ -204,7 +204,7 @@ def test_export_bulk_of_two_batches_with_one_bad(synced: SyncedAccount) -> None:
     people = [synced.make_person(name=f"P{number}") for number in range(51)]
     synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
-    with synced.served():
+    with synced.patch_open_book():
         answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
         assert (answer["exported"], answer["skipped"], answer["errors"]) == (50, 0, 1)
         assert len(synced.server.cards) == 50
@@ -338,7 +338,7 @@ def test_the_command(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
     out = StringIO()
-    with synced.served():
+    with synced.patch_open_book():
         call_command("sync_carddav", stdout=out)
         assert out.getvalue() == "0 synced, 1 skipped, 0 failed\n"
         call_command("sync_carddav", user="ALICE@example.org", stdout=out)
@@ -438,7 +438,7 @@ def test_export_to_a_book_that_has_these_people_already(synced: SyncedAccount) -
     synced.server.edit("ada.vcf", vcard("Ada L", uid="uid-ada"))
     ada = synced.make_person(name="Ada", surname="L", uid="uid-ada")
     bob = synced.make_person(name="Bob")
-    with synced.served():
+    with synced.patch_open_book():
         answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(ada.pk), str(bob.pk)]})
     assert (answer["exported"], answer["skipped"], answer["errors"]) == (1, 1, 0)
     assert len(synced.server.cards) == 2
@@ -452,7 +452,7 @@ def test_an_export_goes_on_where_a_killed_one_left_it(synced: SyncedAccount) -> 
     body = {"personIds": [str(bob.pk)]}
     synced.requests()
     synced.server.faults = {1: "kill_after"}
-    with synced.served():
+    with synced.patch_open_book():
         with suppress(Killed):
             export_people(owner=synced.owner, person_ids=[bob.pk])
         [href] = synced.server.cards
@@ -480,7 +480,7 @@ def test_a_new_card_whose_reply_was_lost_is_found_under_another_name(synced: Syn
     synced.requests()
     synced.server.on_request = rename
     synced.server.faults = {1: "lose_after"}
-    with synced.served():
+    with synced.patch_open_book():
         receipt = export_people(owner=synced.owner, person_ids=[bob.pk])
     assert receipt.messages == []
     assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
@@ -496,11 +496,11 @@ def test_a_new_card_that_a_killed_run_may_have_sent_keeps_its_name(synced: Synce
     bob = synced.make_person(name="Bob")
     synced.requests()
     synced.server.faults = {1: "kill_before"}
-    with synced.served(), suppress(Killed):
+    with synced.patch_open_book(), suppress(Killed):
         export_people(owner=synced.owner, person_ids=[bob.pk])
     sent = JournalEntry.objects.owned_by(synced.owner).get().href
     if is_export:
-        with synced.served():
+        with synced.patch_open_book():
             export_people(owner=synced.owner, person_ids=[bob.pk])
     else:
         synced.sync()

@@ -116,15 +116,15 @@ def killed_with_a_new_card_on_its_way() -> SyncedAccount:
 def sync_cut_off(synced: SyncedAccount, fault: str, number: int, arrival: str) -> None:
     """The next run has `fault` at request `number`; the card comes in before it, before the one after it, or last."""
     if arrival == "before":
-        synced.server.arrive()
+        synced.server.deliver_delayed_puts()
     synced.server.faults = {number: fault}
     with suppress(Killed):
         synced.sync()
     synced.server.faults = {}
     if arrival == "between":
-        synced.server.arrive()
+        synced.server.deliver_delayed_puts()
     synced.sync()
-    synced.server.arrive()
+    synced.server.deliver_delayed_puts()
 
 
 @pytest.mark.split

@@ -12,7 +12,7 @@ from carddav.models import JournalEntry, JournalState, Run, RunState
 from contacts_project.celery import app
 from people.models import Person
 from tests.carddav.conftest import card
-from tests.carddav.faults import hold_reply, hold_request, method, rename_on_create, spoil_cards
+from tests.carddav.faults import alter_cards, hold_reply, hold_request, method, rename_on_create
 from tests.carddav.proxy import Fault, Proxy, fault_proxy
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
@@ -36,7 +36,7 @@ def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAcco
             synced.edit(synced.person(f"Known{number}"), organization=f"Firm{number}")
         for number in range(8):
             synced.create(name=f"New{number}", organization=f"Office{number}")
-        proxy.forget()
+        proxy.clear_requests()
         yield synced
 
 
@@ -54,7 +54,7 @@ def kill_at(synced: ServerSyncedAccount, workers: Workers, fault: Fault, held: E
     worker = workers.start()
     workers.wait_until(lambda: held.is_set() and synced.proxy.count("PUT") == puts, seconds=60)
     workers.kill(worker)
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
 
 
 def names(synced: ServerSyncedAccount) -> Counter[str]:
@@ -87,7 +87,7 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
 
     expected = {f"Known{n}": f"Firm{n}" for n in range(4)} | {f"New{n}": f"Office{n}" for n in range(8)}
     assert names(synced) == Counter([*expected, "Other"])
-    assert synced.cards_there() == len(expected) + 1
+    assert synced.count_remote_cards() == len(expected) + 1
     for name, organization in expected.items():
         text = synced.card_of(synced.person(name))
         assert f"FN:{name}" in text
@@ -95,10 +95,10 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
     assert synced.person("Known0").notes == "Written there"
     assert "NOTE:Written there" in synced.card_of(synced.person("Known0"))
     assert not JournalEntry.objects.owned_by(synced.owner).exists()
-    synced.quiet()
+    synced.assert_in_sync()
 
 
-@pytest.mark.parametrize("spoiled", [[spoil_cards("NOTE", "REV")], [spoil_cards(), rename_on_create()]])
+@pytest.mark.parametrize("spoiled", [[alter_cards("NOTE", "REV")], [alter_cards(), rename_on_create()]])
 def test_new_cards_are_known_again_without_their_uid(
     alice: User, server: DavServer, proxy: Proxy, workers: Workers, spoiled: list[Fault]
 ) -> None:
@@ -108,7 +108,7 @@ def test_new_cards_are_known_again_without_their_uid(
     synced.sync()
     for _ in range(2):
         synced.create(name="Ada", organization="Office", notes="A note")
-    proxy.forget()
+    proxy.clear_requests()
     assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
     run = Run.objects.owned_by(alice).get(state=RunState.QUEUED)
     held, until, puts = Event(), proxy.stopped, method("PUT")
@@ -124,6 +124,6 @@ def test_new_cards_are_known_again_without_their_uid(
     run.refresh_from_db()
     assert (run.code, run.error_messages) == ("", [])
     assert names(synced) == Counter({"Ada": 2})
-    assert synced.cards_there() == 2
+    assert synced.count_remote_cards() == 2
     assert {person.notes for person in Person.objects.owned_by(alice)} == {"A note"}
-    synced.quiet()
+    synced.assert_in_sync()

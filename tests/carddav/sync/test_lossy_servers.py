@@ -55,7 +55,7 @@ def test_real_cards_edited_here_and_read_back_change_nothing_else(synced: Server
     assert first.code == ""
     assert first.imported + first.errors >= taken - 2, first.error_messages  # group cards are nobody
     assert synced.proxy.count("PROPFIND", "REPORT") <= 7 + -(-taken // 50), synced.proxy.log()
-    synced.quiet()
+    synced.assert_in_sync()
     before = fields_by_person(synced)
     with account_write(synced.owner):
         Person.objects.owned_by(synced.owner).active().update(job_title="Tester")
@@ -66,7 +66,7 @@ def test_real_cards_edited_here_and_read_back_change_nothing_else(synced: Server
     assert 0 < writes <= edited
     assert reads <= 1 + -(-edited // 50)
     for _ in range(2):
-        synced.quiet()
+        synced.assert_in_sync()
     after = fields_by_person(synced)
     assert before.keys() == after.keys()
     for key, fields in after.items():
@@ -93,7 +93,7 @@ def test_an_edit_there_between_the_listing_and_the_push(synced: ServerSyncedAcco
     text = synced.text("1.vcf")
     assert "ORG:Here" in text
     assert "NOTE:There" in text
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_a_photo_comes_goes_and_stays(synced: ServerSyncedAccount) -> None:
@@ -106,7 +106,7 @@ def test_a_photo_comes_goes_and_stays(synced: ServerSyncedAccount) -> None:
     assert first
     synced.edit(synced.person(), notes="mine")
     assert counts(synced.sync()) == {"updated_remotely": 1}
-    synced.quiet()
+    synced.assert_in_sync()
     assert _photo(synced) == picture(color="red")
     synced.put("1.vcf", card("1", "Ada", "NOTE:mine", photo_line("blue")))
     assert counts(synced.sync()) == {"updated_locally": 1}
@@ -114,11 +114,11 @@ def test_a_photo_comes_goes_and_stays(synced: ServerSyncedAccount) -> None:
     upload(synced.api, f"/api/people/{synced.person().pk}/photo", picture(color="green"))
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert _photo(synced) not in {picture(color="blue"), b""}
-    synced.quiet()
+    synced.assert_in_sync()
     synced.api.ok("DELETE", f"/api/people/{synced.person().pk}/photo")
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert _photo(synced) == b""
-    synced.quiet()
+    synced.assert_in_sync()
     assert synced.person().photo is None
 
 

@@ -71,7 +71,7 @@ def test_both_sides_agree_and_it_is_quiet(synced: ServerSyncedAccount, oddities:
     cards = {f"card-{number}.vcf": card(str(number), f"P{number}", "X-KEPT:1") for number in range(8)}
     synced.server.fill(USER, synced.path, cards)
     assert counts(synced.sync()) == {"imported": 8}
-    synced.quiet()
+    synced.assert_in_sync()
     synced.edit(synced.person("P1"), notes="mine")
     created = synced.create(name="New")
     synced.put("card-2.vcf", card("2", "P2", "NOTE:theirs"))
@@ -79,7 +79,7 @@ def test_both_sides_agree_and_it_is_quiet(synced: ServerSyncedAccount, oddities:
     synced.api.ok("DELETE", f"/api/people/{synced.person('P4').pk}", {"deleteFromCardDav": True})
     assert counts(synced.sync()) == {"exported": 1, "updated_locally": 2, "updated_remotely": 2}
     synced.sync()
-    synced.quiet()
+    synced.assert_in_sync()
     assert "NOTE:mine" in synced.text("card-1.vcf")
     assert "X-KEPT:1" in synced.text("card-1.vcf")
     assert "FN:New" in synced.card_of(created)
@@ -93,7 +93,7 @@ def test_both_sides_agree_and_it_is_quiet(synced: ServerSyncedAccount, oddities:
         "P7",
         "New",
     }
-    assert synced.cards_there() == 7
+    assert synced.count_remote_cards() == 7
 
 
 @pytest.mark.parametrize("is_lost", [False, True])
@@ -107,11 +107,11 @@ def test_a_server_that_renames_new_cards_and_does_not_say_so(
         synced.create(name="Bob", phoneNumbers=[{"type": "home", "number": "1"}])
         if is_lost:
             proxy.add(lose_reply(when=method("PUT"), times=1))
-        proxy.add(rename_on_create(says_so=False, when=method("PUT")))
+        proxy.add(rename_on_create(sends_location=False, when=method("PUT")))
         for _ in range(3):
             synced.sync()
-        synced.quiet()
-        assert synced.cards_there() == 1
+        synced.assert_in_sync()
+        assert synced.count_remote_cards() == 1
         assert Person.objects.owned_by(synced.owner).count() == 1
         synced.edit(synced.person("Bob"), notes="mine")
         synced.sync()
@@ -122,13 +122,13 @@ def test_what_a_server_does_not_have_is_asked_for_again_a_day_later(synced: Serv
     synced.proxy.add(fail(501, when=reports("sync-collection")))
     synced.put("1.vcf", card())
     synced.sync()
-    synced.quiet()
+    synced.assert_in_sync()
     assert synced.proxy.count("REPORT") == 0
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     Connection.objects.owned_by(synced.owner).update(last_reconcile_at=None)
     synced.sync()
     assert synced.proxy.count("REPORT") == 1
-    synced.quiet()
+    synced.assert_in_sync()
     assert synced.proxy.count("REPORT") == 1
 
 
@@ -142,4 +142,4 @@ def test_a_card_keeps_its_version(synced: ServerSyncedAccount, version: str) -> 
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert f"VERSION:{version}\r\n" in synced.text("1.vcf")
     assert "NOTE" in synced.text("1.vcf")
-    synced.quiet()
+    synced.assert_in_sync()

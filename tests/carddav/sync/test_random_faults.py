@@ -109,7 +109,7 @@ class History:
         ]
         self.synced.proxy.add(self.random.choice(faults))
         self.synced.sync()
-        self.synced.proxy.heal()
+        self.synced.proxy.clear_faults()
 
     def check(self) -> None:
         for _ in range(2):
@@ -166,7 +166,7 @@ class RandomFaults(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             if hasattr(self, "history"):
-                self.history.synced.proxy.heal()
+                self.history.synced.proxy.clear_faults()
                 self.history.check()
         finally:
             transaction.set_rollback(True)

@@ -67,7 +67,7 @@ def test_local_edit_one_put_with_if_match_and_no_echo(synced: ServerSyncedAccoun
     text = synced.text("1.vcf")
     assert "ORG:Analytical" in text
     assert "X-FOO;X=1:bar" in text
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_remote_edit_arrives(synced: ServerSyncedAccount) -> None:
@@ -77,7 +77,7 @@ def test_remote_edit_arrives(synced: ServerSyncedAccount) -> None:
     assert counts(synced.sync()) == {"updated_locally": 1}
     assert synced.proxy.count() <= (2 if synced.has_sync else 3)
     assert synced.person().emails[0]["email"] == "a@example.org"
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_new_people_are_exported_four_at_a_time(synced: ServerSyncedAccount) -> None:
@@ -86,7 +86,7 @@ def test_new_people_are_exported_four_at_a_time(synced: ServerSyncedAccount) -> 
         synced.create(name=f"L{number}", phoneNumbers=[{"type": "home", "number": str(number)}])
     assert counts(synced.sync()) == {"exported": 7}
     assert synced.proxy.count() <= 7 + 1 + 1
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_phone_added_locally_another_removed_remotely(synced: ServerSyncedAccount) -> None:
@@ -99,7 +99,7 @@ def test_phone_added_locally_another_removed_remotely(synced: ServerSyncedAccoun
     assert [entry["number"] for entry in synced.person().phone_numbers] == ["1", "3"]
     text = synced.text("1.vcf")
     assert [line.rpartition(":")[2] for line in text.splitlines() if line.startswith("TEL")] == ["1", "3"]
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_same_edit_on_both_sides_is_no_conflict_and_no_put(synced: ServerSyncedAccount) -> None:
@@ -109,7 +109,7 @@ def test_same_edit_on_both_sides_is_no_conflict_and_no_put(synced: ServerSyncedA
     synced.put("1.vcf", card("1", "Ada", "ORG:B"))
     assert counts(synced.sync()) == {}
     assert synced.proxy.count("PUT") == 0
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 @pytest.mark.alternating
@@ -139,7 +139,7 @@ def test_keep_local_keep_remote_merged(synced: ServerSyncedAccount, body: dict, 
     assert synced.person().organization == here
     assert there in synced.text("1.vcf")
     assert synced.api.ok("GET", "/api/carddav/conflicts") == {"conflicts": []}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_deleted_locally_with_the_flag(synced: ServerSyncedAccount) -> None:
@@ -147,7 +147,7 @@ def test_deleted_locally_with_the_flag(synced: ServerSyncedAccount) -> None:
     synced.sync()
     synced.api.ok("DELETE", f"/api/people/{synced.person('P1').pk}", {"deleteFromCardDav": True})
     assert counts(synced.sync()) == {"updated_remotely": 1}
-    synced.quiet()
+    synced.assert_in_sync()
     assert Person.objects.owned_by(synced.owner).active().count() == 2
 
 
@@ -165,7 +165,7 @@ def test_deleted_locally_with_the_flag_edited_remotely(synced: ServerSyncedAccou
     synced.api.ok("POST", f"/api/carddav/conflicts/{conflict.pk}/resolve", {"resolution": "keep_remote"})
     synced.sync()
     assert synced.person().notes == "new"
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_deleted_locally_without_the_flag(synced: ServerSyncedAccount) -> None:
@@ -173,7 +173,7 @@ def test_deleted_locally_without_the_flag(synced: ServerSyncedAccount) -> None:
     synced.put("2.vcf", card("2", "Bob"))
     synced.sync()
     synced.api.ok("DELETE", f"/api/people/{synced.person().pk}", {"deleteFromCardDav": False})
-    synced.quiet()
+    synced.assert_in_sync()
     synced.put("1.vcf", card("1", "Ada", "NOTE:edited"))
     assert counts(synced.sync()) == {}
     assert not PendingImport.objects.owned_by(synced.owner).exists()
@@ -190,7 +190,7 @@ def test_one_of_twenty_deleted_remotely_and_restored(synced: ServerSyncedAccount
     synced.api.ok("POST", f"/api/people/{gone.pk}/restore")
     assert counts(synced.sync()) == {"exported": 1}
     assert "FN:P7" in synced.card_of(gone)
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
@@ -205,7 +205,7 @@ def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
     assert counts(synced.sync()) == {}
     assert Person.objects.owned_by(synced.owner).count() == 3
     assert before == [synced.text(f"{number}.vcf") for number in range(3)]
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_categories_with_an_escaped_comma(synced: ServerSyncedAccount) -> None:
@@ -217,7 +217,7 @@ def test_categories_with_an_escaped_comma(synced: ServerSyncedAccount) -> None:
     synced.api.ok("PUT", f"/api/groups/{group.pk}", {"name": "Family, far"})
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert "CATEGORIES:Work,Family\\, far" in synced.text("1.vcf")
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_name_format_changed(synced: ServerSyncedAccount) -> None:
@@ -233,7 +233,7 @@ def test_name_format_changed(synced: ServerSyncedAccount) -> None:
     assert "FN:Ada King" in text
     assert "N:King;Ada;Augusta" in text
     assert synced.person().display_name_override is None
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_two_hrefs_with_one_uid(synced: ServerSyncedAccount) -> None:
@@ -243,7 +243,7 @@ def test_two_hrefs_with_one_uid(synced: ServerSyncedAccount) -> None:
     synced.put("2.vcf", card("same", "Bob"))
     synced.sync()
     assert {person.name for person in Person.objects.owned_by(synced.owner)} == {"Ada", "Bob"}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_year_less_birthdays_in_three_spellings(synced: ServerSyncedAccount) -> None:
@@ -259,7 +259,7 @@ def test_year_less_birthdays_in_three_spellings(synced: ServerSyncedAccount) -> 
         synced.edit(person, name=f"Q{number}")
     assert counts(synced.sync()) == {"updated_remotely": 3}
     assert before == [_line(synced.text(f"{number}.vcf"), "BDAY") for number in range(3)]
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def _line(text: str, name: str) -> str:
@@ -274,10 +274,10 @@ def test_a_reply_that_is_lost_doubles_nothing(synced: ServerSyncedAccount, fault
     synced.create(name="Bob")
     synced.proxy.add(fault(when=method("PUT")))
     synced.sync()
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     synced.sync()
-    synced.quiet()
-    assert synced.cards_there() == 2
+    synced.assert_in_sync()
+    assert synced.count_remote_cards() == 2
     assert "NOTE:mine" in synced.text("1.vcf")
     assert Person.objects.owned_by(synced.owner).count() == 2
 
@@ -288,7 +288,7 @@ def test_half_of_a_listing_is_hidden(synced: ServerSyncedAccount) -> None:
     type(synced.connection).objects.owned_by(synced.owner).update(last_reconcile_at=None)
     synced.proxy.add(hide_half(when=reports("sync-collection")))
     assert counts(synced.sync()) == {}
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert Person.objects.owned_by(synced.owner).active().count() == 20
     assert not Conflict.objects.owned_by(synced.owner).exists()
 
@@ -298,9 +298,9 @@ def test_hrefs_renamed_on_create(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(rename_on_create(when=method("PUT")))
     synced.create(name="Bob")
     assert counts(synced.sync()) == {"exported": 1}
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert "/renamed-" in Mapping.objects.owned_by(synced.owner).get().href
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 @pytest.mark.alternating
@@ -312,7 +312,7 @@ def test_a_refused_token(synced: ServerSyncedAccount, status: int) -> None:
     synced.proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection"), times=1))
     assert counts(synced.sync()) == {"updated_locally": 1}
     assert Person.objects.owned_by(synced.owner).active().count() == 9
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert counts(synced.sync()) == {}
 
 
@@ -322,7 +322,7 @@ def test_no_etag_after_put(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(change_header("ETag", None, when=method("PUT")))
     synced.edit(synced.person(), notes="mine")
     assert counts(synced.sync()) == {"updated_remotely": 1}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_a_page_of_html_is_no_empty_book(synced: ServerSyncedAccount) -> None:
@@ -362,7 +362,7 @@ def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, s
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
     assert counts(synced.sync()) == {"imported": 1}
     assert synced.person().photo is None
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,7 +371,7 @@ def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: p
     synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{synced.proxy.url}pictures/ada.jpg"))
     assert counts(synced.sync()) == {"imported": 1}
     assert synced.person().photo is None
-    synced.quiet()
+    synced.assert_in_sync()
     assert "/pictures/ada.jpg" in synced.text("1.vcf").replace("\r\n ", "")
 
 
@@ -387,5 +387,5 @@ def test_photo_by_url_gets_no_login(synced: ServerSyncedAccount) -> None:
     assert synced.person().photo
     [asked] = [request for request in synced.proxy.requests if request.path == "/pictures/ada.jpg"]
     assert "authorization" not in asked.headers
-    synced.proxy.heal()
-    synced.quiet()
+    synced.proxy.clear_faults()
+    synced.assert_in_sync()

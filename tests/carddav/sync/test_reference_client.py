@@ -26,8 +26,8 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
     (tmp_path / "cards").mkdir()
     url = server.url.rstrip("/") + synced.path
     vdirsyncer.configure(tmp_path, url=url, user=USER)
-    vdirsyncer.run_here(tmp_path, "discover")
-    vdirsyncer.run_here(tmp_path, "sync")
+    vdirsyncer.run_in_process(tmp_path, "discover")
+    vdirsyncer.run_in_process(tmp_path, "sync")
     files = sorted((tmp_path / "cards").iterdir())
     found = {}
     for file in files:
@@ -42,10 +42,10 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
     # What it writes is read here, and neither finds anything to do afterwards.
     ada = next(file for file in files if "FN:Ada" in file.read_text())
     ada.write_bytes(ada.read_bytes().replace(b"END:VCARD", b"NICKNAME:Countess\r\nEND:VCARD"))
-    vdirsyncer.run_here(tmp_path, "sync")
+    vdirsyncer.run_in_process(tmp_path, "sync")
     synced.sync()
     assert synced.person("Ada").nickname == "Countess"
-    synced.quiet()
+    synced.assert_in_sync()
     before = {file.name: file.read_bytes() for file in files}
-    vdirsyncer.run_here(tmp_path, "sync")
+    vdirsyncer.run_in_process(tmp_path, "sync")
     assert {file.name: file.read_bytes() for file in sorted((tmp_path / "cards").iterdir())} == before

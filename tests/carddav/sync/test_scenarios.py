@@ -155,7 +155,7 @@ def test_a_full_list_where_a_delta_was_expected(synced: SyncedAccount, runs: int
         synced.sync()
     synced.server.remove(hrefs[0])
     synced.server.gone.clear()  # as a server says nothing of it that has forgotten the token
-    synced.server.forgets_token = True
+    synced.server.rejects_sync_tokens = True
     assert counts(synced.sync()) == {"updated_locally": 1}
     assert Person.objects.owned_by(synced.owner).active().count() == 9
 
@@ -375,7 +375,7 @@ def test_person_edited_while_the_run_pushes_it(synced: SyncedAccount) -> None:
 
 
 def test_server_ignores_if_none_match(synced: SyncedAccount) -> None:
-    synced.server.heeds_conditions = False
+    synced.server.checks_conditions = False
     foreign = synced.server.edit("ada.vcf", vcard("Ada L", "NOTE:foreign"))
     synced.sync()
     for number in range(5):
@@ -405,7 +405,7 @@ def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
     def cut(text: str) -> str:
         return "\r\n".join(line for line in text.split("\r\n") if not line.startswith(("NOTE", "CATEGORIES"))).upper()
 
-    synced.server.spell, synced.server.gives_etag = cut, False
+    synced.server.normalize, synced.server.returns_etag = cut, False
     synced.sync()
     body = {"name": "ADA", "notes": "kept", "emails": [{"type": "home", "email": "ada@example.org"}]}
     synced.api.ok("POST", "/api/people", body, status=201)
@@ -420,7 +420,7 @@ def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
 
 
 def test_a_comma_in_the_name_of_a_group_that_loses_its_backslash(synced: SyncedAccount) -> None:
-    synced.server.spell = lambda text: text.replace("Family\\, near", "Family, near")
+    synced.server.normalize = lambda text: text.replace("Family\\, near", "Family, near")
     person = synced.make_person(name="Ada")
     synced.sync()
     for name in ("Work", "Family, near"):
@@ -464,7 +464,7 @@ def test_a_server_that_strips_photos_causes_no_second_push(synced: SyncedAccount
     def strip(text: str) -> str:
         return "\r\n".join(line for line in text.replace("\r\n ", "").split("\r\n") if not line.startswith("PHOTO"))
 
-    synced.server.spell = strip
+    synced.server.normalize = strip
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     person = synced.person()

@@ -79,7 +79,7 @@ def test_fifty_and_one_changes_here_cost_one_put_each_and_three(synced: ServerSy
         Person.objects.owned_by(synced.owner).update(notes="mine")
     assert counts(synced.sync()) == {"updated_remotely": 51}
     assert synced.proxy.count() <= 51 + 2 + 1, synced.proxy.log()
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_an_idle_run_writes_no_row(synced: ServerSyncedAccount) -> None:
@@ -87,7 +87,7 @@ def test_an_idle_run_writes_no_row(synced: ServerSyncedAccount) -> None:
     synced.sync()
     before = list(Mapping.objects.owned_by(synced.owner).order_by("pk").values_list("pk", "updated_at"))
     revision = User.objects.get(pk=synced.owner.pk).revision
-    synced.quiet()
+    synced.assert_in_sync()
     assert before == list(Mapping.objects.owned_by(synced.owner).order_by("pk").values_list("pk", "updated_at"))
     assert User.objects.get(pk=synced.owner.pk).revision == revision
 
@@ -112,7 +112,7 @@ def test_one_unreadable_card_of_a_hundred(synced: ServerSyncedAccount) -> None:
     Connection.objects.owned_by(synced.owner).update(last_reconcile_at=None)
     assert counts(synced.sync()) == {}
     assert synced.proxy.count("REPORT") == 1  # listed, and not fetched again
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     synced.put("7.vcf", card("uid-7", "Seven"))
     assert counts(synced.sync()) == {"imported": 1}
     assert not OtherCard.objects.owned_by(synced.owner).exists()
@@ -135,7 +135,7 @@ def test_a_group_card_of_each_dialect(synced: ServerSyncedAccount, text: str) ->
     [member] = Membership.objects.owned_by(synced.owner).filter(group__name="Friends")
     assert member.person.name == "Ada"
     assert not PendingImport.objects.owned_by(synced.owner).exists()
-    synced.quiet()
+    synced.assert_in_sync()
     assert synced.text("group.vcf") == before
 
 
@@ -143,12 +143,12 @@ def test_a_server_without_sync_collection(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(rewrite(r"<(\w+:)?sync-collection ?/>", "", when=method("PROPFIND")))
     synced.fill(10)
     assert counts(synced.sync()) == {"imported": 10}
-    synced.quiet()
+    synced.assert_in_sync()
     synced.put("1.vcf", card("uid-1", "P1", "NOTE:later"))
     assert counts(synced.sync()) == {"updated_locally": 1}
     synced.remove("2.vcf")
     assert counts(synced.sync()) == {"updated_locally": 1}
-    synced.quiet()
+    synced.assert_in_sync()
     assert not [request for request in synced.proxy.requests if reports("sync-collection")(request)]
 
 
@@ -161,9 +161,9 @@ def test_a_report_in_pages_that_breaks_off_is_read_again(synced: ServerSyncedAcc
     synced.proxy.add(lose_reply(when=listing, skip=1, times=2))
     assert synced.sync().code == "interrupted"
     assert Connection.objects.owned_by(synced.owner).get().sync_token == ""
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert counts(synced.sync()) == {"imported": 10}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 @pytest.mark.parametrize("status", [None, 404])
@@ -204,7 +204,7 @@ def test_an_etag_that_moves_with_nothing_new(synced: ServerSyncedAccount) -> Non
     synced.sync()
     synced.put("1.vcf", card("1", "Ada", "TEL:1", "REV:20260101T000000Z"))
     assert counts(synced.sync()) == {}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 @pytest.mark.parametrize("spelling", [r"getetag>W/\1<", r"getetag>\2<"])
@@ -218,7 +218,7 @@ def test_etags_that_are_weak_or_unquoted(synced: ServerSyncedAccount, spelling: 
         synced.edit(synced.person(), notes=f"mine {number}")
         assert counts(synced.sync()) == {"updated_remotely": 1}
         assert f"NOTE:mine {number}" in synced.text("1.vcf")
-        synced.quiet()
+        synced.assert_in_sync()
 
 
 @pytest.mark.alternating
@@ -232,10 +232,10 @@ def test_a_card_refused_for_its_content(synced: ServerSyncedAccount, status: int
     assert counts(run) == {"exported": 2, "errors": 1}
     assert "Bad" in run.error_messages[0]
     assert not Conflict.objects.owned_by(synced.owner).exists()
-    synced.quiet()
+    synced.assert_in_sync()
     synced.edit(synced.person("Bad"), name="Better")
     assert counts(synced.sync()) == {"exported": 1}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_a_412_that_is_no_conflict(synced: ServerSyncedAccount) -> None:
@@ -245,7 +245,7 @@ def test_a_412_that_is_no_conflict(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(fail(412, when=says("too long")))
     assert counts(synced.sync()) == {"errors": 1}
     assert not Conflict.objects.owned_by(synced.owner).exists()
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_no_room_for_new_cards(synced: ServerSyncedAccount) -> None:
@@ -257,9 +257,9 @@ def test_no_room_for_new_cards(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(fail(507, when=method("PUT")))
     assert counts(synced.sync()) == {"updated_locally": 1, "errors": 1}
     assert synced.proxy.count("PUT") <= 4  # those that were under way together, and no more
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert counts(synced.sync()) == {"exported": 9}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_a_book_that_may_only_be_read_is_pulled_from(synced: ServerSyncedAccount) -> None:
@@ -274,9 +274,9 @@ def test_a_book_that_may_only_be_read_is_pulled_from(synced: ServerSyncedAccount
     assert counts(run) == {"updated_locally": 1, "errors": 1}
     assert run.error_messages == ["The address book can only be read: 9 contacts were not sent."]
     assert synced.proxy.count("PUT") <= 4
-    synced.proxy.heal()
+    synced.proxy.clear_faults()
     assert counts(synced.sync()) == {"exported": 8, "updated_remotely": 1}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_429_ends_the_run_until_then(synced: ServerSyncedAccount) -> None:
@@ -285,14 +285,14 @@ def test_429_ends_the_run_until_then(synced: ServerSyncedAccount) -> None:
     synced.proxy.add(busy)
     assert synced.sync().code == "busy"
     assert people(synced) == 100
-    synced.proxy.heal()
-    synced.proxy.forget()
+    synced.proxy.clear_faults()
+    synced.proxy.clear_requests()
     Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() - dt.timedelta(hours=1))
     receipt = sync_due(now=timezone.now(), trigger=Trigger.CRON)
     assert (receipt.skipped, receipt.done, synced.proxy.count()) == (1, 0, 0)
     Connection.objects.owned_by(synced.owner).update(not_before=None)
     assert counts(synced.sync()) == {"imported": 1}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_503_twice_and_then_an_answer(synced: ServerSyncedAccount) -> None:
@@ -311,7 +311,7 @@ def test_conditions_that_the_server_ignores(synced: ServerSyncedAccount) -> None
         synced.create(name=f"Ada{number}")
     synced.proxy.add(ignore_conditions())
     assert counts(synced.sync()) == {"exported": 5}
-    assert synced.cards_there() == 6
+    assert synced.count_remote_cards() == 6
     assert synced.text("ada.vcf") == before
 
 
@@ -322,12 +322,12 @@ def test_export_bulk_of_two_batches_with_one_bad(alice: User, server: DavServer,
     proxy.add(refuse(403, "valid-address-data", CARDDAV, when=says("FN:L7\r")))
     answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
     assert (answer["success"], answer["exported"], answer["skipped"], answer["errors"]) == (False, 50, 0, 1)
-    assert synced.cards_there() == 50
+    assert synced.count_remote_cards() == 50
     again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
     assert (again["exported"], again["skipped"]) == (0, 51)
-    assert synced.cards_there() == 50
+    assert synced.count_remote_cards() == 50
     assert counts(synced.sync()) == {}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_auto_imports_end_at_the_plans_limit(synced: ServerSyncedAccount, settings: Any) -> None:
@@ -338,7 +338,7 @@ def test_auto_imports_end_at_the_plans_limit(synced: ServerSyncedAccount, settin
     run = synced.sync()
     assert (counts(run), run.pending_imports) == ({"imported": limit, "errors": 1}, 7)
     assert len(run.error_messages) == 1
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 def test_an_empty_book_deletes_nothing(synced: ServerSyncedAccount) -> None:
@@ -349,7 +349,7 @@ def test_an_empty_book_deletes_nothing(synced: ServerSyncedAccount) -> None:
     assert counts(synced.sync()) == {"conflicts": 7}
     assert people(synced) == 7
     assert set(Conflict.objects.owned_by(synced.owner).values_list("kind", flat=True)) == {"remote_deleted"}
-    synced.quiet()
+    synced.assert_in_sync()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -371,4 +371,4 @@ def test_an_edit_while_the_run_pushes_the_person(synced: ServerSyncedAccount) ->
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert "NOTE:second" in synced.text("1.vcf")
     assert synced.person().notes == "second"
-    synced.quiet()
+    synced.assert_in_sync()

@@ -43,14 +43,14 @@ def upper(text: str) -> str:
 class Sync(RuleBasedStateMachine):
     """`kept` are the phone numbers that must be on both sides in the end, by the contact they were given to."""
 
-    @initialize(has_sync=st.booleans(), gives_etag=st.booleans(), is_lossy=st.booleans(), heeds=st.booleans())
-    def connect(self, has_sync: bool, gives_etag: bool, is_lossy: bool, heeds: bool) -> None:
+    @initialize(has_sync=st.booleans(), returns_etag=st.booleans(), is_lossy=st.booleans(), heeds=st.booleans())
+    def connect(self, has_sync: bool, returns_etag: bool, is_lossy: bool, heeds: bool) -> None:
         self.expected: set[str] = set()
         self.synced = SyncedAccount(make_user(f"u{next(unique)}@example.org"))
         self.server = self.synced.server
-        self.server.has_sync, self.server.gives_etag = has_sync, gives_etag
+        self.server.has_sync, self.server.returns_etag = has_sync, returns_etag
         if is_lossy:
-            self.server.spell = upper
+            self.server.normalize = upper
         for _ in range(8):
             self.add_card(0)
         self.synced.sync()
@@ -142,12 +142,12 @@ class Sync(RuleBasedStateMachine):
         fault=st.sampled_from(["kill_before", "kill_after", "lose_before", "lose_after", "forget"]),
     )
     def sync_with_a_fault(self, number: int, fault: str) -> None:
-        self.server.forgets_token = fault == "forget"
+        self.server.rejects_sync_tokens = fault == "forget"
         if fault != "forget":
             self.server.faults = {len(self.server.requests) + number: fault}
         with suppress(Killed):
             self.synced.sync()
-        self.server.faults, self.server.forgets_token = {}, False
+        self.server.faults, self.server.rejects_sync_tokens = {}, False
 
     @rule()
     def sync(self) -> None:

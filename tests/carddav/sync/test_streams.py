@@ -75,5 +75,5 @@ def test_a_run_goes_on_when_its_reader_leaves(alice: User, server: DavServer, pr
     name, data = read(run, until="complete")  # who comes late is told the same
     assert (name, data["imported"], data["errors"]) == ("complete", 3, 0)
     assert Person.objects.owned_by(alice).count() == 3
-    proxy.heal()
-    synced.quiet()
+    proxy.clear_faults()
+    synced.assert_in_sync()

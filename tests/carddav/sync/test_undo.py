@@ -58,7 +58,7 @@ def test_a_run_that_waits_is_not_left_behind_an_undo(synced: SyncedAccount) -> N
     answer = synced.api.call("POST", f"/api/carddav/runs/{run.pk}/undo")
     assert (answer.status_code, answer.json()["code"]) == (409, "busy")
     assert synced.person().organization == "New"
-    with synced.served():
+    with synced.patch_open_book():
         execute_run(waiting.pk)
     assert undo(synced, run) == {"restored": 1, "kept": []}
 
@@ -68,7 +68,7 @@ def test_a_run_that_was_asked_for_during_an_undo_is_dry(synced: SyncedAccount) -
     asked_for = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
     # Set between what start_run reads and what it writes.
     Connection.objects.owned_by(synced.owner).update(needs_confirmation=True)
-    with synced.served():
+    with synced.patch_open_book():
         execute_run(asked_for.pk)
     asked_for.refresh_from_db()
     assert (asked_for.dry_run, counts(asked_for)) == (True, {"updated_remotely": 1})

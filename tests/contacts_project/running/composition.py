@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import ROOT
 from tests.loopback import closed_port
-from tests.workers import ROOT
 
 SCRIPTS = Path(sys.executable).parent
 

@@ -11,10 +11,11 @@ from typing import Any
 import psycopg
 import requests
 
+from tests import ROOT
 from tests.contacts_project.running.composition import Composition, composed, image_instruction
 from tests.fork_targets import run_module, run_worker
 from tests.loopback import Recorder, closed_port, is_listening, recording_server
-from tests.workers import ROOT, run_manage, start_fork
+from tests.workers import run_manage, start_fork
 
 
 def test_the_file_is_as_the_specification_wants_it() -> None:

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import ROOT
 from tests.contacts_project.running.composition import copy_of_the_image
-from tests.workers import ROOT
 
 USER = "people/models.py"
 

@@ -14,9 +14,9 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
+from tests import ROOT
 from tests.contacts_project.test_serve import Instance, serving
 from tests.loopback import PrivateCA, closed_port
-from tests.workers import ROOT
 
 NAME = "contacts.example.org"
 CALLER = "127.0.0.2"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import ROOT
 from tests.contacts_project.running.composition import SCRIPTS
-from tests.workers import ROOT
 
 UNITS = sorted((ROOT / "deploy" / "systemd").iterdir())
 
