@@ -1,4 +1,4 @@
-"""A mailbox that the service's mails arrive in, a provider to sign in with, and somebody to steal from."""
+"""Fixtures: sending queued mails, an OpenID Connect provider, and the victim of takeover tests."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from tests.oidc_provider import Provider, oidc_provider, use_provider
 
 @pytest.fixture
 def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """An OpenID Connect provider that the service signs in with; nothing of an earlier one is remembered."""
+    """A running OpenID Connect provider that the service uses, with an empty cache of its documents."""
     monkeypatch.setattr(documents, "_documents", {})
     with oidc_provider() as running:
         use_provider(running, settings)
@@ -25,17 +25,17 @@ def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provide
 
 @pytest.fixture
 def send_mails() -> Callable[[], int]:
-    """Send what waits to be sent, as the worker does; how many mails went out."""
+    """Send the queued mails, as the worker does; returns how many were sent."""
     return lambda: send_due_mails(now=timezone.now())
 
 
 @pytest.fixture
-def mandatory(settings: Any) -> None:
-    """Nobody signs in before the address is verified."""
+def mandatory_verification(settings: Any) -> None:
+    """Sign-in requires a verified address."""
     settings.EMAIL_VERIFICATION = "mandatory"
 
 
 @pytest.fixture
 def victim(db: None) -> User:
-    """Somebody whose address is proven and whose account is claimed, as the attackers of the stories find it."""
+    """A user with a verified address and a claimed account."""
     return verify_email(make_user(VICTIM, name="Vic"))

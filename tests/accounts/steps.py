@@ -1,4 +1,4 @@
-"""What people and attackers do with accounts and their addresses, in one line each."""
+"""Helpers of the tests of accounts: what users and attackers do with accounts and their addresses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from tests.builders import PASSWORD, make_token
 from tests.client import Client
 
 SendMails = Callable[[], int]
-"""The fixture `send_mails`: sends the mails that wait; how many."""
+"""The type of the fixture `send_mails`, which sends the queued mails and returns their number."""
 
-NEW = "Better-Horse-8"
+NEW_PASSWORD = "Better-Horse-8"
 VICTIM, ATTACKER = "victim@example.org", "attacker@example.net"
 
 
@@ -29,7 +29,7 @@ def verify(token: str, client: Client | None = None, status: int = 200, **extra:
 
 
 def reset(token: str, status: int = 200) -> None:
-    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW}, status=status)
+    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW_PASSWORD}, status=status)
 
 
 def take_back(token: str, status: int = 200) -> Any:

@@ -1,4 +1,4 @@
-"""Who has an address: claims, proofs, and what tells nobody who has one."""
+"""Which account has an address: claims and verification, without revealing which addresses have accounts."""
 
 import datetime as dt
 from typing import Any
@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
 from contacts_project.kernel.budgets import Budget
-from tests.accounts.steps import NEW, SendMails, change_email, profile, register, sign_in, verify
+from tests.accounts.steps import NEW_PASSWORD, SendMails, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
@@ -22,17 +22,19 @@ from tests.mailbox import Mailbox
 pytestmark = pytest.mark.django_db
 
 
-def test_an_unproven_address_blocks_nobody(mandatory: None, mailbox: Mailbox, send_mails: SendMails) -> None:
-    """The first account of the instance is its operator's: who registers anew with its address is that, too."""
+def test_an_unproven_address_blocks_nobody(
+    mandatory_verification: None, mailbox: Mailbox, send_mails: SendMails
+) -> None:
+    """The first account of an instance is an operator, and so is the one that replaces it with the same address."""
     register("ada@example.org")
-    register("Ada@Example.org", NEW)
+    register("Ada@Example.org", NEW_PASSWORD)
     register("ada@example.org", "Third-Horse-9")
     send_mails()
     second = mailbox.tokens("Ada@example.org", "verify-email")[0]
     assert "removes that account" in mailbox.messages[-1].as_string()
     verify(second)
     assert User.objects.get().is_superuser
-    sign_in("ada@example.org", NEW)
+    sign_in("ada@example.org", NEW_PASSWORD)
     sign_in("ada@example.org", PASSWORD, status=401)
     for late in mailbox.tokens("ada@example.org", "verify-email"):
         verify(late, status=400)
@@ -60,9 +62,9 @@ def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mal
 
 
 def test_nothing_tells_a_free_address_from_a_taken_one(
-    mandatory: None, alice: User, mailbox: Mailbox, send_mails: SendMails
+    mandatory_verification: None, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
-    """Neither a change, nor a registration, nor signing in afterwards, nor the work that is done for them."""
+    """Responses and numbers of statements are the same for a change, a registration, a sign-in and a new mail."""
     alice.set_password("Third-Horse-9")
     alice.save()
     verify_email(alice)
@@ -74,8 +76,8 @@ def test_nothing_tells_a_free_address_from_a_taken_one(
             ("PUT", "/api/user/profile", {"name": "M", "email": email}),
             ("GET", "/api/user/profile", {}),
             ("POST", "/api/auth/login", {"email": email, "password": PASSWORD}),
-            ("POST", "/api/auth/register", {"email": email, "password": NEW, "name": "M"}),
-            ("POST", "/api/auth/login", {"email": email, "password": NEW}),
+            ("POST", "/api/auth/register", {"email": email, "password": NEW_PASSWORD, "name": "M"}),
+            ("POST", "/api/auth/login", {"email": email, "password": NEW_PASSWORD}),
             ("POST", "/api/auth/resend-verification", {"email": email}),
         ]
         client = client_of(mover)
@@ -131,7 +133,7 @@ def test_an_operator_cannot_be_made_of_an_address_that_is_taken(alice: User) -> 
     assert (operator.email_verified, operator.is_claimed) == (True, True)
 
 
-def test_an_account_that_nobody_opens_goes_after_thirty_days(mandatory: None, settings: Any) -> None:
+def test_an_account_that_nobody_opens_goes_after_thirty_days(mandatory_verification: None, settings: Any) -> None:
     make_user("operator@example.org", is_staff=True)
     verify_email(make_user("proven@example.org"))
     make_user("used@example.org", last_login=timezone.now())

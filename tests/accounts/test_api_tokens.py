@@ -1,4 +1,4 @@
-"""API tokens: made in a session, shown once, held to their scope and time."""
+"""API tokens: created in a session, shown once, limited to their scope and lifetime."""
 
 import datetime as dt
 import re

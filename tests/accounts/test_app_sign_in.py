@@ -1,4 +1,4 @@
-"""An app signs in through the provider: by the user's browser, back to its redirect URI, with a code for a token."""
+"""An app signs in through the provider: the browser returns to its redirect URI with a code, exchanged for a token."""
 
 import base64
 import datetime as dt
@@ -36,12 +36,12 @@ HTML = "text/html,*/*;q=0.8"
 
 
 @pytest.fixture(autouse=True)
-def registered(settings: Any) -> None:
+def registered_redirect_uris(settings: Any) -> None:
     settings.OIDC_APP_REDIRECT_URIS = [LOOPBACK, OWN_SCHEME, CLAIMED]
 
 
-def ask(browser: Client, uri: str = "http://127.0.0.1:50123/callback", **changes: str | None) -> Any:
-    """The app opens the browser."""
+def start_sign_in(browser: Client, uri: str = "http://127.0.0.1:50123/callback", **changes: str | None) -> Any:
+    """Open the start route in the browser, as the app does."""
     query = {
         "redirect_uri": uri,
         "state": "the app's & own",
@@ -53,13 +53,15 @@ def ask(browser: Client, uri: str = "http://127.0.0.1:50123/callback", **changes
     return browser.call("GET", f"{START}?{sent}", HTTP_ACCEPT=HTML)
 
 
-def come_back(browser: Client, provider: Provider, **changes: Any) -> Any:
-    """All the way to the answer of our callback."""
-    return browser.call("GET", approve_sign_in(provider, ask(browser, **changes)["Location"]), HTTP_ACCEPT=HTML)
+def finish_sign_in(browser: Client, provider: Provider, **changes: Any) -> Any:
+    """Start the sign-in and approve it at the provider; returns the response of the callback."""
+    return browser.call(
+        "GET", approve_sign_in(provider, start_sign_in(browser, **changes)["Location"]), HTTP_ACCEPT=HTML
+    )
 
 
-def told(response: Any) -> dict[str, str]:
-    """What the app is told in the query of its address."""
+def redirect_parameters(response: Any) -> dict[str, str]:
+    """The query of the redirect URI to which the browser returns."""
     assert response.status_code == 302
     return dict(parse_qsl(urlsplit(response["Location"]).query))
 
@@ -80,12 +82,12 @@ def device_of(made: Any) -> Client:
     [("http://127.0.0.1:50123/callback", "select_account"), (OWN_SCHEME, "select_account"), (CLAIMED, None)],
 )
 def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, uri: str, prompt: str | None) -> None:
-    started = ask(browser, uri)
+    started = start_sign_in(browser, uri)
     assert dict(parse_qsl(urlsplit(started["Location"]).query)).get("prompt") == prompt
     response = browser.call("GET", approve_sign_in(provider, started["Location"]), HTTP_ACCEPT=HTML)
     assert response["Location"].startswith(f"{uri}{'&' if '?' in uri else '?'}code=")
     assert response["Cache-Control"] == "no-store"
-    answer = told(response)
+    answer = redirect_parameters(response)
     assert answer["state"] == "the app's & own"
     assert not AccountSession.unscoped.exists()
     browser.ok("GET", "/api/auth/session", status=401)
@@ -102,7 +104,7 @@ def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, 
 def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
     browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = told(come_back(browser, provider))["code"]
+    code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     with monkeypatch.context() as patch:
         patch.setattr("accounts.services.api_tokens.MAX_TOKENS", 0)
         for _ in range(11):
@@ -128,7 +130,7 @@ def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
     ],
 )
 def test_nobody_is_led_to_an_address_that_is_not_registered(browser: Client, provider: Provider, uri: Any) -> None:
-    page = ask(browser, redirect_uri=uri)
+    page = start_sign_in(browser, redirect_uri=uri)
     assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
     assert "Location" not in page
     assert not browser.cookies
@@ -168,34 +170,34 @@ def test_what_can_be_registered(uri: str, fits: bool) -> None:
     ids=str,
 )
 def test_an_app_that_asks_without_pkce_is_told(browser: Client, provider: Provider, change: Any) -> None:
-    response = ask(browser, **change)
-    assert told(response)["error"] == "invalid_request"
+    response = start_sign_in(browser, **change)
+    assert redirect_parameters(response)["error"] == "invalid_request"
     assert response["Location"].startswith("http://127.0.0.1:50123/callback?")
     assert not provider.requested_paths
 
 
 def test_an_app_is_told_what_came_in_the_way(browser: Client, provider: Provider, settings: Any) -> None:
-    state = dict(parse_qsl(urlsplit(ask(browser)["Location"]).query))["state"]
-    denied = told(browser.call("GET", f"/api/auth/oidc/callback?error=access_denied&state={state}"))
+    state = dict(parse_qsl(urlsplit(start_sign_in(browser)["Location"]).query))["state"]
+    denied = redirect_parameters(browser.call("GET", f"/api/auth/oidc/callback?error=access_denied&state={state}"))
     assert (denied["error"], denied["state"]) == ("access_denied", "the app's & own")
     settings.REGISTRATION = "closed"
-    assert told(come_back(browser, provider))["error"] == "access_denied"
+    assert redirect_parameters(finish_sign_in(browser, provider))["error"] == "access_denied"
     forged = browser.call("GET", "/api/auth/oidc/callback?code=x&state=forged")
     assert (forged.status_code, forged.json()["code"]) == (400, "invalid_state")
     settings.OIDC_ISSUER = "http://127.0.0.1:1"
-    assert told(ask(browser))["error"] == "temporarily_unavailable"
+    assert redirect_parameters(start_sign_in(browser))["error"] == "temporarily_unavailable"
     assert not User.objects.exists()
 
 
 def test_a_code_is_for_who_has_its_verifier_and_for_a_minute(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
-        code = told(come_back(browser, provider))["code"]
+        code = redirect_parameters(finish_sign_in(browser, provider))["code"]
         for sent, verifier in ((code, CHALLENGE), ("x", VERIFIER)):
             assert exchange(sent, status=400, codeVerifier=verifier)["code"] == "invalid_grant"
         assert exchange(code, status=400, name="")["details"][0]["field"] == "name"
         clock.shift(60)
         assert exchange(code, status=400)["code"] == "invalid_grant"
-        fresh = told(come_back(browser, provider))["code"]
+        fresh = redirect_parameters(finish_sign_in(browser, provider))["code"]
         clock.shift(59)
         exchange(fresh)
         assert purge_app_codes(now=timezone.now()) == 0
@@ -205,7 +207,7 @@ def test_a_code_is_for_who_has_its_verifier_and_for_a_minute(browser: Client, pr
 
 
 def test_a_second_exchange_ends_the_token(browser: Client, provider: Provider) -> None:
-    code = told(come_back(browser, provider))["code"]
+    code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     client = Client(HTTP_IDEMPOTENCY_KEY="once")
     device = device_of(exchange(code, client=client))
     exchange(code, status=400, codeVerifier=CHALLENGE)
@@ -216,25 +218,25 @@ def test_a_second_exchange_ends_the_token(browser: Client, provider: Provider) -
 
 @pytest.mark.django_db(transaction=True)
 def test_twins_get_one_token(browser: Client, provider: Provider) -> None:
-    code = told(come_back(browser, provider))["code"]
+    code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     body = {"code": code, "codeVerifier": VERIFIER, "name": "phone"}
     answers = run_concurrently(*[lambda: Client().call("POST", TOKEN, body)] * 3)
     assert sorted(answer.status_code for answer in answers) == [201, 400, 400]
 
 
 def test_what_ends_sessions_ends_codes(browser: Client, provider: Provider) -> None:
-    code = told(come_back(browser, provider))["code"]
+    code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     user = User.objects.get()
     user.set_password(PASSWORD)
     user.save()
     exchange(code, status=400)
-    other = told(come_back(browser, provider))["code"]
+    other = redirect_parameters(finish_sign_in(browser, provider))["code"]
     revoke_access(user)
     exchange(other, status=400)
 
 
 def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provider: Provider) -> None:
-    code = told(come_back(browser, provider))["code"]
+    code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     guess = {"code": "x", "codeVerifier": VERIFIER, "name": "phone"}
     login = {"email": "nobody@example.org", "password": "Wrong-Horse-7"}
     sent = [(TOKEN, guess), ("/api/auth/login", login)] * 5
@@ -245,7 +247,7 @@ def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provi
 def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provider) -> None:
     ada = verify_email(make_user("ada@example.org"))
     device = TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
-    asked = come_back(browser, provider)
+    asked = finish_sign_in(browser, provider)
     assert (asked.status_code, asked["Location"]) == (302, PAGE)
     page = browser.get(PAGE)
     assert "form-action 'self' http:;" in page["Content-Security-Policy"]
@@ -253,7 +255,7 @@ def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provi
     refused = browser.ok("POST", "/api/auth/oidc/second-factor", {"code": code}, status=400)
     assert refused["code"] == "invalid_state"
     done = submit(browser, PAGE, page.content.decode(), code=code)
-    exchange(told(done)["code"])
+    exchange(redirect_parameters(done)["code"])
     assert not AccountSession.unscoped.exists()
     assert not browser.cookies["oidc_sign_in"].value
 

@@ -1,4 +1,4 @@
-"""POST /api/batch: many requests in one, each answered as it would have been alone, or all of them or none."""
+"""POST /api/batch: many requests in one. Each gets the response that it would get alone; atomic: all or none run."""
 
 import time
 from collections import Counter
@@ -48,7 +48,7 @@ def group(name: str, **headers: str) -> dict[str, Any]:
     return operation("POST", "/api/groups", {"name": name}, **headers)
 
 
-def run(client: Client, *operations: Any, atomic: bool = False, **extra: Any) -> list[dict[str, Any]]:
+def run_batch(client: Client, *operations: Any, atomic: bool = False, **extra: Any) -> list[dict[str, Any]]:
     body = {"operations": list(operations), "atomic": atomic}
     results: list[dict[str, Any]] = client.ok("POST", BATCH, body, **extra)["results"]
     assert len(results) == len(operations)
@@ -64,7 +64,7 @@ def revision_of(user: User) -> int:
 
 
 def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client, ada: Person) -> None:
-    results = run(
+    results = run_batch(
         api,
         group("Friends"),
         group("Friends"),
@@ -81,10 +81,10 @@ def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client,
 
 
 def test_what_one_writes_the_next_reads(api: Client) -> None:
-    """Settings of the caller, too, who was read once."""
+    """The settings of the caller too, although the user row is read once."""
     for atomic in (False, True):
         theme = operation("PUT", "/api/user/theme", {"theme": "DARK" if atomic else "LIGHT"})
-        results = run(
+        results = run_batch(
             api, theme, operation("GET", "/api/user/profile"), operation("GET", "/api/version"), atomic=atomic
         )
         assert results[1]["body"]["user"]["theme"] == ("DARK" if atomic else "LIGHT")
@@ -93,7 +93,7 @@ def test_what_one_writes_the_next_reads(api: Client) -> None:
 def test_all_or_nothing_is_one_write(api: Client, alice: User, ada: Person) -> None:
     before = revision_of(alice)
     member = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
-    assert statuses(run(api, group("One"), group("Two"), member, atomic=True)) == [201, 201, 200]
+    assert statuses(run_batch(api, group("One"), group("Two"), member, atomic=True)) == [201, 201, 200]
     assert revision_of(alice) == before + 1
     changed = api.ok("GET", "/api/changes")["changes"]
     assert {change["revision"] for change in changed if change["type"] in {"group", "person"}} == {before + 1}
@@ -112,7 +112,7 @@ def test_all_or_nothing_is_one_write(api: Client, alice: User, ada: Person) -> N
 )
 def test_a_failure_takes_all_back(api: Client, alice: User, failing: dict[str, Any], status: int) -> None:
     before, groups = revision_of(alice), Group.unscoped.count()
-    results = run(api, group("One"), group("Two"), failing, group("Three"), atomic=True)
+    results = run_batch(api, group("One"), group("Two"), failing, group("Three"), atomic=True)
     assert statuses(results) == [424, 424, status, 424]
     assert results[0]["body"] == results[3]["body"]
     assert results[0]["body"]["code"] == "batch_failed"
@@ -124,7 +124,7 @@ def test_what_is_taken_back_is_told_to_nobody(
 ) -> None:
     rename = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
     with django_capture_on_commit_callbacks() as callbacks:
-        run(api, rename, operation("GET", "/api/nowhere"), atomic=True)
+        run_batch(api, rename, operation("GET", "/api/nowhere"), atomic=True)
     assert callbacks == []
 
 
@@ -136,7 +136,7 @@ def test_a_failure_on_our_side_is_500_of_its_own(api: Client, monkeypatch: pytes
     made = api.ok("POST", "/api/groups", {"name": "Old", "color": "#FFFFFF"}, status=201)["group"]
     monkeypatch.setattr(GroupViewSet, "destroy", fail)  # after the first answer, when the routes have been described
     broken = operation("DELETE", f"/api/groups/{made['id']}")
-    assert statuses(run(api, group("One"), broken, group("Two"), atomic=True)) == [424, 500, 424]
+    assert statuses(run_batch(api, group("One"), broken, group("Two"), atomic=True)) == [424, 500, 424]
     assert [row["name"] for row in api.ok("GET", "/api/groups")["groups"]] == ["Old"]
 
 
@@ -190,7 +190,7 @@ def is_refused(route: Route) -> bool:
     return route.is_open or route.session_only or route.own_credential or route.name in LEFT_OUT
 
 
-def sent(route: Route, route_data: RouteData) -> Any:
+def operation_of(route: Route, route_data: RouteData) -> Any:
     body = None if callable(route.body) else filled(route.body, route_data.ids)
     return operation(route.method, route.path.format_map(route_data.ids), body)
 
@@ -198,10 +198,10 @@ def sent(route: Route, route_data: RouteData) -> Any:
 @pytest.mark.one_database
 @each([route for route in ROUTES if not is_refused(route)])
 def test_every_route(route: Route, route_data: RouteData) -> None:
-    """Answers its status of the table, alone and where all or none are to be done."""
+    """The status is that of the route table, in an atomic batch and in one that is not."""
     for atomic in (False, True):
         with transaction.atomic():
-            [result] = run(route_data.client, sent(route, route_data), atomic=atomic)
+            [result] = run_batch(route_data.client, operation_of(route, route_data), atomic=atomic)
             transaction.set_rollback(True)
         if atomic and route.name in NOT_ATOMIC:
             assert (result["status"], result["body"]["code"]) == (400, "not_in_batch")
@@ -212,7 +212,7 @@ def test_every_route(route: Route, route_data: RouteData) -> None:
 @pytest.mark.one_database
 def test_all_others_are_refused_each_by_a_400_of_its_own(route_data: RouteData) -> None:
     for route, atomic in product(filter(is_refused, ROUTES), (False, True)):
-        [result] = run(route_data.client, sent(route, route_data), atomic=atomic)
+        [result] = run_batch(route_data.client, operation_of(route, route_data), atomic=atomic)
         if route.path == "/api/docs":  # a page
             assert result["status"] == 404
         else:
@@ -243,7 +243,7 @@ def test_all_that_are_left_out_are_routes() -> None:
     ],
 )
 def test_what_is_no_route_is_404(api: Client, path: str) -> None:
-    [result] = run(api, operation("GET", path))
+    [result] = run_batch(api, operation("GET", path))
     assert (result["status"], set(result["body"])) == (404, {"error"})
 
 
@@ -273,7 +273,7 @@ def test_a_body_that_is_no_batch_is_refused_whole(api: Client, body: Any, field:
 
 def test_a_hundred_are_taken(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", 120.0)  # however slow this machine is
-    results = run(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
+    results = run_batch(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
     assert set(statuses(results)) == {201}
     assert Group.objects.owned_by(alice).count() == 100
 
@@ -296,35 +296,37 @@ def test_a_session_sends_its_csrf_token_once(alice: User, browser: Client) -> No
 
 def test_others_records_are_as_if_they_were_not(stranger: Client, ada: Person, mallory: User) -> None:
     for atomic in (False, True):
-        [result] = run(stranger, operation("PUT", f"/api/people/{ada.pk}", {"name": "Mine"}), atomic=atomic)
+        [result] = run_batch(stranger, operation("PUT", f"/api/people/{ada.pk}", {"name": "Mine"}), atomic=atomic)
         assert result == {"status": 404, "body": {"error": "Not found."}}
     dates = operation("POST", "/api/groups", {"name": "x", "peopleIds": [str(ada.pk)]})
-    assert run(stranger, dates)[0]["body"]["details"][0]["field"].startswith("peopleIds")
+    assert run_batch(stranger, dates)[0]["body"]["details"][0]["field"].startswith("peopleIds")
 
 
 def test_headers_of_an_operation_are_two(api: Client, ada: Person) -> None:
     etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
     change = partial(operation, "PUT", f"/api/people/{ada.pk}")
-    results = run(api, change({"surname": "One"}, if_match=etag), change({"surname": "Two"}, If_Match=etag))
+    results = run_batch(api, change({"surname": "One"}, if_match=etag), change({"surname": "Two"}, If_Match=etag))
     assert statuses(results) == [200, 412]
     assert results[1]["body"]["current"]["surname"] == "One"
     ignored = {"Authorization": "Bearer cnt_x", "If-None-Match": "*", "X-Request-ID": "x", "Content-Type": "text/x"}
-    assert run(api, {**change({"surname": "3"}), "headers": ignored})[0]["status"] == 200
-    results = run(api, change({"surname": "4"}, if_match='"1-0123456789abcdef"'), group("x"), atomic=True)
+    assert run_batch(api, {**change({"surname": "3"}), "headers": ignored})[0]["status"] == 200
+    results = run_batch(api, change({"surname": "4"}, if_match='"1-0123456789abcdef"'), group("x"), atomic=True)
     assert statuses(results) == [412, 424]
 
 
 def test_an_edit_within_makes_the_tag_of_before_stale(api: Client, ada: Person) -> None:
     etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
     change = partial(operation, "PUT", f"/api/people/{ada.pk}", if_match=etag)
-    assert statuses(run(api, change({"surname": "One"}), change({"surname": "Two"}), atomic=True)) == [424, 412]
+    assert statuses(run_batch(api, change({"surname": "One"}), change({"surname": "Two"}), atomic=True)) == [424, 412]
     assert api.ok("GET", f"/api/people/{ada.pk}")["person"]["surname"] is None
 
 
 def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
     for atomic in (False, True):
-        first = run(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), atomic=atomic)
-        again = run(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), group(f"{atomic}"), atomic=atomic)
+        first = run_batch(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), atomic=atomic)
+        again = run_batch(
+            api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), group(f"{atomic}"), atomic=atomic
+        )
         assert again[0] == first[0]
         alone = api.call("POST", "/api/groups", {"name": f"Group {atomic}"}, HTTP_IDEMPOTENCY_KEY=f"key {atomic}")
         assert (alone.status_code, alone["Idempotent-Replayed"]) == (201, "true")
@@ -333,9 +335,9 @@ def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
 
 def test_of_a_batch_that_was_undone_no_operation_keeps_its_answer(api: Client) -> None:
     failing = group("One", idempotency_key="second")
-    assert statuses(run(api, group("One", idempotency_key="first"), failing, atomic=True)) == [424, 400]
+    assert statuses(run_batch(api, group("One", idempotency_key="first"), failing, atomic=True)) == [424, 400]
     assert not StoredResponse.unscoped.exists()
-    assert statuses(run(api, group("One", idempotency_key="first"), atomic=True)) == [201]
+    assert statuses(run_batch(api, group("One", idempotency_key="first"), atomic=True)) == [201]
 
 
 @pytest.mark.parametrize("atomic", [False, True])
@@ -367,13 +369,13 @@ def test_a_batch_that_shows_a_secret_is_kept_by_nobody(api: Client, settings: An
 
 
 def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists that do not fit are refused, streamed ones, too; a write that has happened is told of; nothing follows."""
+    """Lists that do not fit are 413, streamed ones too; an executed write keeps its status; nothing runs after it."""
     for number in range(20):
         make_person(alice, name=f"Somebody {number}", notes="x" * 1000)
     monkeypatch.setattr(batch_runner, "MAX_RESPONSE_BYTES", 5000)
     lists = [operation("GET", path) for path in ("/api/people", "/api/people?includeAll=true", "/api/version")]
     large = operation("POST", "/api/people", {"name": "Large", "notes": "x" * 9000})
-    results = run(api, *lists, large, operation("GET", "/api/version"), group("One"))
+    results = run_batch(api, *lists, large, operation("GET", "/api/version"), group("One"))
     assert statuses(results) == [413, 413, 200, 201, 413, 413]
     assert not Group.objects.owned_by(alice).exists()
 
@@ -390,7 +392,7 @@ def test_a_tag_of_a_compressed_answer_is_taken(api: Client, alice: User) -> None
     tag = api.call("GET", f"/api/people/{person.pk}", HTTP_ACCEPT_ENCODING="gzip")["ETag"]
     assert tag.endswith('-gzip"')
     change = operation("PUT", f"/api/people/{person.pk}", {"notes": "short"}, If_Match=tag)
-    assert statuses(run(api, change, change)) == [200, 412]
+    assert statuses(run_batch(api, change, change)) == [200, 412]
 
 
 def test_what_is_nested_too_deeply_is_refused(api: Client) -> None:
@@ -402,7 +404,7 @@ def test_what_is_nested_too_deeply_is_refused(api: Client) -> None:
 
 def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_SECONDS", -1.0)
-    [result] = run(api, group("One"))
+    [result] = run_batch(api, group("One"))
     assert (result["status"], result["body"]["code"]) == (503, "unavailable")
     assert not Group.objects.owned_by(alice).exists()
 
@@ -428,11 +430,11 @@ def test_an_atomic_batch_may_stand_in_line_for_longer_than_it_may_last(
 
 def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
     reads = [operation("GET", "/api/dashboard/stats")] * 2
-    run(api, *reads)  # what is noted once a minute
+    run_batch(api, *reads)  # what is noted once a minute
     with CaptureQueriesContext(connection) as few:
-        run(api, *reads)
+        run_batch(api, *reads)
     with CaptureQueriesContext(connection) as many:
-        run(api, *reads * 10)
+        run_batch(api, *reads * 10)
     alone = (len(many) - len(few)) / 18
     with CaptureQueriesContext(connection) as one:
         api.ok("GET", "/api/dashboard/stats")
@@ -441,7 +443,7 @@ def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
 
 def test_what_a_batch_saw_and_took_back_answers_no_304(api: Client, ada: Person) -> None:
     path = f"/api/people/{ada.pk}"
-    run(
+    run_batch(
         api,
         operation("PUT", path, {"surname": "Gone"}),
         operation("GET", path),
@@ -485,7 +487,7 @@ def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ends the process amid the transaction, its key included; the next one carries it out."""
+    """If the process ends during the transaction, its key is rolled back too, and the next request runs."""
     alice = make_user("alice@example.org")
     api, real = client_of(alice), batch_runner.Batch._run_operation
     body = {"operations": [group("One"), group("Two", idempotency_key="inner")], "atomic": True}
@@ -506,7 +508,7 @@ def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_takes_a_file_is_left_out() -> None:
-    """A longer body than JSON may have is that of a file, or of a whole account."""
+    """Only files and documents of whole accounts may be larger than the limit of JSON bodies."""
     views = [
         callback
         for pattern in get_resolver().url_patterns

@@ -1,4 +1,4 @@
-"""Deleting an account leaves nothing: no row, no file, no session, no queued mail."""
+"""Deleting an account removes everything: rows, files, sessions, queued mails."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ BODY = {"password": PASSWORD, "confirmationText": "DELETE"}
 
 
 def rows_of(key: Any) -> dict[str, int]:
-    """How many rows of each table belong to the account."""
+    """The number of rows of the account in each table."""
     found = {}
     for model in account_models():
         field = owner_field(model)
@@ -46,7 +46,7 @@ def test_no_table_keeps_a_row(api: Client, alice: User, mallory: User) -> None:
 
 
 def test_no_column_of_any_table_names_the_account(api: Client, alice: User) -> None:
-    """Also not where no model says so: sessions, queues, logs."""
+    """Nothing is left in tables without a foreign key to the account either: sessions, queues, logs."""
     fill_account(alice)
     AccountMail.objects.create(kind="RESET", address=alice.email)
     browser = Client()
@@ -144,7 +144,7 @@ def test_an_account_that_went_while_its_password_was_checked_is_not_signed_in_to
 
 
 def test_a_token_deletes_its_own_account_and_leaves_the_browsers_session(alice: User, api: Client) -> None:
-    """A bearer header is the only credential looked at: who is signed in beside it has nothing to do with it."""
+    """With a bearer header, the session of the same request is ignored."""
     bystander = make_user("bob@example.org")
     api.ok("POST", "/api/auth/login", {"email": bystander.email, "password": PASSWORD}, HTTP_AUTHORIZATION="")
     api.ok("DELETE", "/api/user/delete", BODY)

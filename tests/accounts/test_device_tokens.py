@@ -1,4 +1,4 @@
-"""An app signs in for a token of its device: by the rules and budgets of login, without session or CSRF token."""
+"""An app gets a token for its device: same rules and rate limits as login, no session, no CSRF token."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, ApiToken, TotpDevice, User
 from contacts_project.kernel.ownership.account_lock import account_write
-from tests.accounts.steps import NEW
+from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.builders import make_token as make_api_token
 from tests.client import Client
@@ -114,10 +114,10 @@ def test_only_a_token_signs_out_here(alice: User, signed_in: Client) -> None:
 
 
 def test_it_ends_when_tokens_do() -> None:
-    """A reset ends it, a change of the password does not."""
+    """Resetting the password revokes the token, changing it does not."""
     ada = verify_email(make_user("ada@example.org"))
     device = device_of(ada)
-    device.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    device.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
     device.ok("GET", "/api/auth/session")
     ada.refresh_from_db()
     Client().ok("POST", "/api/auth/reset-password", {"token": make_token(ada, Purpose.RESET), "password": PASSWORD})
@@ -129,7 +129,7 @@ def test_what_was_proven_by_a_password_that_has_changed_opens_nothing(
 ) -> None:
     def change_first(owner: Any) -> Any:
         other = User.objects.get(pk=alice.pk)
-        other.set_password(NEW)
+        other.set_password(NEW_PASSWORD)
         other.save()
         return account_write(owner)
 

@@ -1,4 +1,4 @@
-"""Guesses at passwords are bounded, and nobody who makes them keeps the owner out."""
+"""Password guessing is limited, and the limit does not lock out the owner of the account."""
 
 import datetime as dt
 
@@ -18,7 +18,7 @@ NEW = "Better-Horse-8"
 
 @pytest.fixture
 def browser() -> Client:
-    """One whose requests are not checked for CSRF: the forms of these tests are sent without being fetched."""
+    """A client without CSRF checks: these tests post forms without fetching them first."""
     return Client()
 
 
@@ -63,7 +63,7 @@ def test_signing_in_often_is_no_guessing(alice: User) -> None:
 
 
 def test_callers_of_a_dual_stack_socket_are_told_apart(browser: Client, alice: User) -> None:
-    """Listening on [::], IPv4 callers appear as ::ffff:203.0.113.1: all of them in one /64."""
+    """A server on [::] sees IPv4 addresses as ::ffff:203.0.113.1, which all are in one /64."""
     for number in range(10):
         assert fail(browser, f"guess{number}@example.org", 1, "::ffff:203.0.113.1") == [401]
     body = {"email": alice.email, "password": PASSWORD}

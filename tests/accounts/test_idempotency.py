@@ -1,4 +1,4 @@
-"""Idempotency-Key on POST: carried out once, answered as often as it is asked (open points, section 13)."""
+"""Idempotency-Key on POST: executed once, replayed for every repeat (open points, section 13)."""
 
 import datetime as dt
 from typing import Any
@@ -114,22 +114,22 @@ def test_old_answers_are_purged(api: Client) -> None:
     assert not StoredResponse.unscoped.exists()
 
 
-def hold(holder: str) -> None:
-    """The row as a request leaves it that still runs, or was killed."""
+def hold_lease(holder: str) -> None:
+    """Change the row to that of a request that is still running, or was killed."""
     until = timezone.now() + dt.timedelta(minutes=5)
     StoredResponse.unscoped.update(status=None, body=b"", claim=UUID(int=1), holder=holder, held_until=until)
 
 
 def test_while_the_first_runs_others_wait(api: Client) -> None:
     post(api)
-    hold(this_process())
+    hold_lease(this_process())
     answer = post(api)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (409, "in_progress", "1")
 
 
 def test_a_request_whose_process_was_killed_runs_anew(api: Client) -> None:
     post(api)
-    hold(this_process().rpartition(":")[0] + ":1")
+    hold_lease(this_process().rpartition(":")[0] + ":1")
     assert "Idempotent-Replayed" not in post(api)
     assert post(api)["Idempotent-Replayed"] == "true"
 

@@ -1,4 +1,4 @@
-"""Sign-in through a provider: a real one on loopback, which checks PKCE, client and redirect."""
+"""Sign-in through a provider on loopback that checks PKCE, client and redirect URI."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.django_db
 
 
 def sign_in(browser: Client, provider: Provider, query: str = "") -> Any:
-    """The whole way round; the callback's response."""
+    """Go through the whole flow; returns the response of the callback."""
     started = browser.call("GET", f"/api/auth/oidc/start{query}")
     assert started.status_code == 302, started.content
     return browser.call("GET", approve_sign_in(provider, started["Location"]), HTTP_ACCEPT_LANGUAGE="fr")
 
 
-def refusal(browser: Client, provider: Provider) -> tuple[int, str]:
+def failed_sign_in(browser: Client, provider: Provider) -> tuple[int, str]:
     response = sign_in(browser, provider)
     assert browser.call("GET", "/api/auth/session").status_code == 401
     return response.status_code, response.json().get("code")
@@ -65,7 +65,7 @@ def test_a_verified_address_links_and_the_password_goes_on_working(
 
 
 def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, provider: Provider, alice: User) -> None:
-    """Alice's address was never verified: whoever set the password may not be who the provider vouches for."""
+    """Alice's address was never verified: whoever set the password may not be the person whom the provider verified."""
     squatter = Client()
     squatter.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     make_token(alice)
@@ -79,7 +79,7 @@ def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, p
 
 
 def test_who_claims_an_address_that_another_proves_falls_back_to_their_own(browser: Client, provider: Provider) -> None:
-    """Mallory signs in by the provider, takes Alice's address, which nobody verifies, and waits for Alice."""
+    """Mallory signs in through the provider, changes to Alice's address without verifying it, and waits for Alice."""
     provider.claims.update(sub="mallory", email="mallory@example.org")
     mallory = Client()
     sign_in(mallory, provider)
@@ -96,14 +96,14 @@ def test_who_claims_an_address_that_another_proves_falls_back_to_their_own(brows
 @pytest.mark.parametrize("verified", [False, None, "false", 1])
 def test_an_unverified_address_links_nothing(browser: Client, provider: Provider, alice: User, verified: Any) -> None:
     provider.claims.update(email=alice.email, email_verified=verified)
-    assert refusal(browser, provider) == (403, "email_unverified")
+    assert failed_sign_in(browser, provider) == (403, "email_unverified")
     assert not OidcIdentity.unscoped.exists()
 
 
 def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client, provider: Provider) -> None:
     provider.claims = {"sub": "u-1"}
     provider.userinfo = {"sub": "u-2", "email": "eve@example.org", "email_verified": True}
-    assert refusal(browser, provider) == (401, "oidc_refused")
+    assert failed_sign_in(browser, provider) == (401, "oidc_refused")
     provider.userinfo = {"sub": "u-1", "email": "ada@example.org", "email_verified": True, "name": "Ada L."}
     sign_in(browser, provider)
     assert browser.ok("GET", "/api/auth/session")["user"]["name"] == "Ada L."
@@ -129,7 +129,7 @@ def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client,
 )
 def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Provider, lie: dict[str, Any]) -> None:
     provider.wrong_claims = lie
-    assert refusal(browser, provider) == (401, "oidc_refused")
+    assert failed_sign_in(browser, provider) == (401, "oidc_refused")
     assert not User.objects.exists()
 
 
@@ -137,12 +137,12 @@ def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Pro
 @pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
 def test_a_provider_that_talks_nonsense_signs_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
     provider.token_answer = answer
-    assert refusal(browser, provider)[0] in {401, 503}
+    assert failed_sign_in(browser, provider)[0] in {401, 503}
 
 
 def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> None:
     provider.signing_key = RSAKey.generate_key(2048, parameters={"kid": "one"})
-    assert refusal(browser, provider) == (401, "oidc_refused")
+    assert failed_sign_in(browser, provider) == (401, "oidc_refused")
 
 
 @pytest.mark.parametrize("kid", ["two", "one"], ids=["another-id", "same-id"])
@@ -192,12 +192,12 @@ def test_it_leads_back_to_this_service_only(browser: Client, provider: Provider,
 
 def test_closed_registration_holds_here_too(browser: Client, provider: Provider, settings: Any) -> None:
     settings.REGISTRATION = "closed"
-    assert refusal(browser, provider) == (403, "registration_closed")
+    assert failed_sign_in(browser, provider) == (403, "registration_closed")
 
 
 def test_a_switched_off_account_is_not_opened(browser: Client, provider: Provider) -> None:
     verify_email(make_user("ada@example.org", is_active=False))
-    assert refusal(browser, provider) == (401, "invalid_credentials")
+    assert failed_sign_in(browser, provider) == (401, "invalid_credentials")
 
 
 def test_a_provider_that_is_down_is_said_to_be(browser: Client, provider: Provider, settings: Any) -> None:
@@ -241,8 +241,8 @@ def test_one_address_begins_no_flood_of_sign_ins(browser: Client, provider: Prov
 
 
 @contextmanager
-def hanging(provider: Provider) -> Iterator["Future[Any]"]:
-    """Have a sign-in begun that waits for the provider until this ends."""
+def pending_sign_in(provider: Provider) -> Iterator["Future[Any]"]:
+    """Within the context, a sign-in is waiting for the provider."""
     provider.responsive.clear()
     number = len(provider.requested_paths)
     with ThreadPoolExecutor(1) as pool:
@@ -256,7 +256,7 @@ def hanging(provider: Provider) -> Iterator["Future[Any]"]:
 
 
 def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once(provider: Provider) -> None:
-    with hanging(provider) as waiting:
+    with pending_sign_in(provider) as waiting:
         for _ in range(24):
             response = Client().call("GET", "/api/auth/oidc/start")
             assert (response.status_code, response.json()["code"]) == (503, "unavailable")
@@ -272,7 +272,7 @@ def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
 ) -> None:
     assert sign_in(browser, provider).status_code == 302
     monkeypatch.setattr(documents, "_MAX_AGE_SECONDS", -1)
-    with hanging(provider) as waiting:
+    with pending_sign_in(provider) as waiting:
         assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
         assert not waiting.done()
     monkeypatch.setattr(provider, "answer", lambda *args: (500, {}))

@@ -21,14 +21,14 @@ CODE, PAGE = "/api/auth/oidc/second-factor", "/account/sign-in/code"
 
 @pytest.fixture
 def ada() -> User:
-    """The account that the provider vouches for; it has a second factor."""
+    """The account whose address the provider has verified; it has a second factor."""
     ada = verify_email(make_user("ada@example.org"))
     TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     return ada
 
 
 def code_of(user: User) -> str:
-    """What the app shows now."""
+    """The current code of the authenticator app."""
     return pyotp.TOTP(TotpDevice.objects.owned_by(user).get().secret).at(timezone.now())
 
 
@@ -94,7 +94,7 @@ def test_a_second_factor_that_only_userinfo_tells_of_is_not_believed(
 
 
 def test_what_waits_for_the_code_ends(browser: Client, provider: Provider, ada: User) -> None:
-    """With ten minutes, with a new password, and in no other browser; a code opens once."""
+    """It ends after ten minutes or with a new password, and exists in this browser only; a code works once."""
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         sign_in(browser, provider)
         cookie, code = browser.cookies["oidc_sign_in"].value, code_of(ada)
@@ -143,7 +143,7 @@ def test_the_session_of_a_provider_switches_no_second_factor_off(
 
 
 def test_a_strict_session_cookie_is_led_on_by_a_page(browser: Client, provider: Provider, settings: Any) -> None:
-    """A browser holds it back from redirects that another site has begun."""
+    """Browsers withhold a SameSite=Strict cookie on redirects that another site has started."""
     settings.SESSION_COOKIE_SAMESITE = "Strict"
     response = sign_in(browser, provider, "?next=/people%3Fx=%22%3E")
     assert response.status_code == 200

@@ -28,7 +28,7 @@ def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any
 
 
 def test_an_operator_changes_a_plan_and_nothing_else(rf: Any, alice: User) -> None:
-    """What its owner wrote since the form was read stays, and a client that holds the account hears of the plan."""
+    """Changes by the owner since the form was loaded stay, and the change feed reports the plan."""
     shown = User.objects.get(pk=alice.pk)
     with account_write(alice) as write:
         User.objects.filter(pk=alice.pk).update(theme="DARK")
@@ -40,7 +40,7 @@ def test_an_operator_changes_a_plan_and_nothing_else(rf: Any, alice: User) -> No
 
 
 def test_an_operator_deletes_no_account(operator: Client, alice: User) -> None:
-    """It would leave her photos behind; an account is switched off, and deleted by its owner."""
+    """The admin would leave the photos behind. It can deactivate an account; only the owner deletes it."""
     make_person(alice, name="Grace")
     path = f"/admin/accounts/user/{alice.pk}/delete/"
     assert operator.get(path).status_code == 403

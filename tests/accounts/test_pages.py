@@ -14,7 +14,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
-    """SendMails the page's form as a browser does, its CSRF token included."""
+    """Submit the form of the page as a browser does, with its CSRF token."""
     found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     assert found
     body = urlencode({**fields, "csrfmiddlewaretoken": found[1]})

@@ -1,4 +1,4 @@
-"""Each preference route answers exactly the shape of the specification, and the profile holds the value."""
+"""The responses of the preference routes are as specified, and the profile contains the values."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Two at once: one operator, one account for an address, one use of a token or code."""
+"""Concurrent requests: one operator, one account for an address, one use of a token or code."""
 
 from collections.abc import Callable
 from typing import Any
@@ -96,7 +96,7 @@ def test_an_account_is_deleted_once() -> None:
 
 
 def verify(account: User, signed_in: bool = False) -> Callable[[], int]:
-    """A call that opens the account's verification link now; `signed_in`: in a session that began before."""
+    """A callable that opens the verification link of the account, if `signed_in` in an existing session."""
     client, token = Client(), make_token(account, Purpose.VERIFY)
     if signed_in:
         client.force_login(account)

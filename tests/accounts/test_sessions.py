@@ -1,4 +1,4 @@
-"""Sessions are listed with what their owner needs to know them by, and ended."""
+"""Sessions are listed with details that identify the device, and can be ended."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""The page by which a browser signs in, on the way to another page of ours."""
+"""The sign-in page, to which other pages redirect a browser."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ PATH = "/account/sign-in"
 
 
 def sign_in(browser: Client, target: str = "/", **fields: str) -> Any:
-    """Open the page for `target` and send its form."""
+    """Open the sign-in page with `target` as the next page, and submit its form."""
     page = browser.get(f"{PATH}?{urlencode({'next': target})}").content.decode()
     return submit(browser, PATH, page, **{"next": target, "email": "alice@example.org", "password": PASSWORD, **fields})
 

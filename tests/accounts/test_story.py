@@ -19,7 +19,7 @@ LOGIN = {"email": EMAIL, "password": PASSWORD}
 
 
 class Browser(Client):
-    """Keeps its cookies and sends the CSRF token, as a page's script does."""
+    """Keeps cookies and sends the CSRF token, as the script of a page does."""
 
     def __init__(self) -> None:
         super().__init__(enforce_csrf_checks=True)
@@ -30,7 +30,7 @@ class Browser(Client):
 
 
 def add_second_factor(browser: Browser) -> tuple[Browser, list[str]]:
-    """Switch it on; returns another browser that signed in with the first of the recovery codes, and the codes."""
+    """Enable TOTP; returns another browser that signed in with the first recovery code, and the codes."""
     totp = pyotp.TOTP(browser.act("POST", "/api/user/mfa/totp")["secret"])
     codes: list[str] = browser.act("POST", "/api/user/mfa/totp/confirm", {"code": totp.now()})["recoveryCodes"]
     phone = Browser()
@@ -40,7 +40,7 @@ def add_second_factor(browser: Browser) -> tuple[Browser, list[str]]:
 
 
 def sign_in_at_work(settings: Any, code: str) -> Browser:
-    """Through the organisation's provider, which vouches for the new address, and with a recovery code."""
+    """Sign in through a provider that has verified the new address, and with a recovery code."""
     browser = Browser()
     with oidc_provider() as provider:
         use_provider(provider, settings)

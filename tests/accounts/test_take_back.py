@@ -1,4 +1,4 @@
-"""The link to the old address that takes a change of address back."""
+"""The link in the mail to the old address that undoes a change of address."""
 
 import datetime as dt
 
@@ -10,7 +10,7 @@ from accounts.models import EmailChange, TotpDevice, User
 from accounts.tasks import sweep_accounts
 from tests.accounts.steps import (
     ATTACKER,
-    NEW,
+    NEW_PASSWORD,
     VICTIM,
     SendMails,
     add_credentials,
@@ -53,7 +53,7 @@ def test_the_old_address_takes_the_change_back(
 def test_the_thief_takes_nothing_back_after_the_owner_has(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
-    """From the attacker's own mailbox, which was the account's proven address for a while. Its password goes, too."""
+    """The attacker's mailbox was the verified address for a while. The attacker's password is removed too."""
     attacker = sign_in(VICTIM)
     change_email(attacker, ATTACKER)
     send_mails()
@@ -61,15 +61,15 @@ def test_the_thief_takes_nothing_back_after_the_owner_has(
     attacker.ok("POST", "/api/auth/forgot-password", {"email": ATTACKER})
     send_mails()
     reset(mailbox.tokens(ATTACKER, "reset-password")[0])
-    change_email(sign_in(ATTACKER, NEW), "third@example.net")
+    change_email(sign_in(ATTACKER, NEW_PASSWORD), "third@example.net")
     send_mails()
     TotpDevice.objects.create(owner=victim, secret="x", confirmed_at=timezone.now())
     take_back(mailbox.tokens(VICTIM, "take-back")[0])
     take_back(mailbox.tokens(ATTACKER, "take-back")[0], status=400)
-    sign_in(VICTIM, NEW, status=401)
+    sign_in(VICTIM, NEW_PASSWORD, status=401)
     send_mails()
     reset(mailbox.tokens(VICTIM, "reset-password")[-1])
-    assert profile(sign_in(VICTIM, NEW)) == (VICTIM, True)
+    assert profile(sign_in(VICTIM, NEW_PASSWORD)) == (VICTIM, True)
 
 
 def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
@@ -81,7 +81,7 @@ def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, send_mail
 
 
 def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
-    """Each change sends mails. The first of them still takes all of it back."""
+    """After several changes, the link in the first mail undoes all of them."""
     token = client_of(victim)
     statuses = [
         token.call("PUT", "/api/user/profile", {"name": "V", "email": f"a{number}@example.net"}).status_code

@@ -1,4 +1,4 @@
-"""Attempts to get hold of somebody else's account by its address; each was possible once."""
+"""Attempts to take over an account by its address. Each was possible in an earlier version."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from tests.accounts.steps import (
     ATTACKER,
-    NEW,
+    NEW_PASSWORD,
     VICTIM,
     SendMails,
     add_credentials,
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_account_moved_to_the_victims_address_stays_the_strangers(
-    mandatory: None, mailbox: Mailbox, send_mails: SendMails
+    mandatory_verification: None, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     register(ATTACKER)
     send_mails()
@@ -37,12 +37,12 @@ def test_an_account_moved_to_the_victims_address_stays_the_strangers(
     token = Client()
     token.bearer = stranger.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]["token"]
     change_email(stranger, VICTIM)
-    register(VICTIM, NEW)
+    register(VICTIM, NEW_PASSWORD)
     send_mails()
     strangers, victims = mailbox.tokens(VICTIM, "verify-email")
     assert verify(strangers, status=401)["code"] == "sign_in_required"
     verify(victims)
-    victim = sign_in(VICTIM, NEW)
+    victim = sign_in(VICTIM, NEW_PASSWORD)
     assert profile(victim) == (VICTIM, True)
     assert profile(token) == profile(stranger) == (ATTACKER, True)
     assert victim.ok("GET", "/api/user/api-tokens")["tokens"] == []
@@ -61,7 +61,7 @@ def test_who_resets_an_unclaimed_account_has_it_alone(mailbox: Mailbox, send_mai
     send_mails()
     reset(mailbox.last_token())
     stranger.ok("GET", "/api/auth/session", status=401)
-    sign_in(alice.email, NEW)
+    sign_in(alice.email, NEW_PASSWORD)
     assert count_credentials(alice) == [0, 0, 0]
 
 
@@ -112,7 +112,7 @@ def test_a_token_moves_the_address_and_gets_nothing_by_it(
     reset(mailbox.tokens(VICTIM, "reset-password")[0])
     owner.ok("GET", "/api/auth/session", status=401)
     token.ok("GET", "/api/user/profile", status=401)
-    sign_in(VICTIM, NEW)
+    sign_in(VICTIM, NEW_PASSWORD)
 
 
 def test_the_owner_proves_the_new_address_signed_in_or_by_password(

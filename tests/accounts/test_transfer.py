@@ -1,4 +1,4 @@
-"""Everything out of one account and into another: complete, without loss, as often as one likes."""
+"""Export of an account and import into another: complete, lossless and repeatable."""
 
 import base64
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ from tests.row_factory import account_models
 TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
 
 
-def exported(client: Client) -> dict[str, Any]:
+def export_document(client: Client) -> dict[str, Any]:
     document: dict[str, Any] = client.ok("GET", "/api/user/export")
     return document
 
 
-def plain(document: dict[str, Any]) -> Any:
-    """The document with ids numbered in the order in which they come, and times as whether there is one."""
+def normalize_document(document: dict[str, Any]) -> Any:
+    """The document with ids replaced by numbers in order of appearance, and times by whether they are set."""
     numbers: dict[str, int] = {}
 
     def walk(value: Any, key: str = "") -> Any:
@@ -49,30 +49,30 @@ def plain(document: dict[str, Any]) -> Any:
 
 
 @pytest.fixture(scope="module")
-def media_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_media(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("media")
 
 
 @pytest.fixture(scope="module")
-def committed(media_of_all: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[User]:
-    """An account with something of everything, committed once; each test rolls back what it does to it."""
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media_of_all):
+def full_account(shared_media: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[User]:
+    """An account with a record of every kind, committed once; each test rolls back its changes to it."""
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=shared_media):
         owner = make_user("full@example.org", name="Alice")
-        fill(client_of(owner), owner)
+        create_one_of_everything(client_of(owner), owner)
     yield owner
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=media_of_all):
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=shared_media):
         owner.delete()
 
 
 @pytest.fixture
-def full(committed: User, media_of_all: Path, db: None, settings: Any) -> Client:
-    """The client of that account."""
-    settings.MEDIA_ROOT = media_of_all
-    return client_of(User.objects.get(pk=committed.pk))
+def full(full_account: User, shared_media: Path, db: None, settings: Any) -> Client:
+    """The client of `full_account`."""
+    settings.MEDIA_ROOT = shared_media
+    return client_of(User.objects.get(pk=full_account.pk))
 
 
-def fill(api: Client, owner: User) -> None:
-    """Through the API."""
+def create_one_of_everything(api: Client, owner: User) -> None:
+    """Create records of every kind through the API."""
     family = api.ok("POST", "/api/groups", {"name": "Family", "description": "kin", "color": "#112233"}, status=201)
     old = api.ok("POST", "/api/groups", {"name": "Old"}, status=201)["group"]["id"]
     size = {"name": "Size", "type": "SELECT", "options": ["S", "M"]}
@@ -135,7 +135,7 @@ def other(db: None) -> Client:
 
 
 def test_every_owned_table_is_carried_or_left_out_with_a_reason() -> None:
-    """A new table is to be registered: accounts.transfer.sections."""
+    """If this fails for a new table, register it in a section or leave it out (accounts.transfer.sections)."""
     carried = {model._meta.label for section in sections() for model in section.models}
     tables = {model._meta.label for model in account_models() if model._meta.app_label != "admin"}
     assert tables - carried == set(left_out())
@@ -143,69 +143,71 @@ def test_every_owned_table_is_carried_or_left_out_with_a_reason() -> None:
 
 
 def test_out_and_in_again_loses_nothing(full: Client, other: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     receipt = other.ok("POST", "/api/user/import", document)
     assert receipt["success"], receipt["errorMessages"]
     assert receipt["errors"] == 0
-    assert plain(exported(other)) == plain(document)
+    assert normalize_document(export_document(other)) == normalize_document(document)
     names = [person["name"] for person in other.ok("GET", "/api/people")["people"]]
     assert names == ["Ada", "Bo"]
 
 
 def test_what_the_api_shows_is_the_same_in_both_accounts(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     for path in (
         "/api/people?includeAll=true",
         "/api/groups",
         "/api/custom-field-templates",
         "/api/people/search-index",
     ):
-        assert shown(other.ok("GET", path)) == shown(full.ok("GET", path)), path
+        assert strip_ids_and_times(other.ok("GET", path)) == strip_ids_and_times(full.ok("GET", path)), path
     for path in ("/api/relationships", "/api/relationship-types"):
         lists = [next(iter(client.ok("GET", path).values())) for client in (full, other)]
-        assert sorted(map(str, map(shown, lists[0]))) == sorted(map(str, map(shown, lists[1]))), path
+        assert sorted(map(str, map(strip_ids_and_times, lists[0]))) == sorted(
+            map(str, map(strip_ids_and_times, lists[1]))
+        ), path
 
 
-def shown(value: Any) -> Any:
-    """An answer without ids, times and the file names that carry the owner's id."""
+def strip_ids_and_times(value: Any) -> Any:
+    """A response without ids, times and names of files, which contain the id of the owner."""
     if isinstance(value, dict):
         return {
-            key: shown(inner)
+            key: strip_ids_and_times(inner)
             for key, inner in value.items()
             if key not in {"id", "photo", "createdAt", "updatedAt", "deletedAt"} and not key.endswith(("Id", "Ids"))
         }
-    return [shown(inner) for inner in value] if isinstance(value, list) else value
+    return [strip_ids_and_times(inner) for inner in value] if isinstance(value, list) else value
 
 
 def test_a_second_import_changes_nothing(full: Client, other: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     first = other.ok("POST", "/api/user/import", document)
-    before = exported(other)
+    before = export_document(other)
     second = other.ok("POST", "/api/user/import", document)
     assert (second["imported"], second["updated"], second["errors"]) == (0, 0, 0)
     assert second["skipped"] == first["imported"] + first["updated"] + first["skipped"]
-    assert {**exported(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(other), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
 def test_into_the_account_it_came_from_nothing_is_doubled(full: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     receipt = full.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["updated"], receipt["errors"]) == (0, 0, 0)
-    assert {**exported(full), "exportedAt": 0} == {**document, "exportedAt": 0}
+    assert {**export_document(full), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
 def test_validate_says_what_import_does_and_does_nothing(full: Client, other: Client) -> None:
-    document, before = exported(full), exported(other)
+    document, before = export_document(full), export_document(other)
     document["people"][0]["name"] = ""
     files = default_storage.listdir("photos") if default_storage.exists("photos") else None
     preview = other.ok("POST", "/api/user/import/validate", document)
-    assert {**exported(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(other), "exportedAt": 0} == {**before, "exportedAt": 0}
     assert files == (default_storage.listdir("photos") if default_storage.exists("photos") else None)
     assert preview == other.ok("POST", "/api/user/import", document)
 
 
 def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     document["people"][1]["emails"] = [{"email": "nonsense"}]
     document["people"].append("not a record")
     receipt = other.ok("POST", "/api/user/import", document)
@@ -223,10 +225,10 @@ def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) ->
     assert [person["name"] for person in other.ok("GET", "/api/people")["people"]] == ["Ada"]
 
 
-def test_no_secret_is_in_it(full: Client, committed: User) -> None:
-    alice = User.objects.get(pk=committed.pk)
+def test_no_secret_is_in_it(full: Client, full_account: User) -> None:
+    alice = User.objects.get(pk=full_account.pk)
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": "Correct-Horse-7"})
-    text = orjson.dumps(exported(full)).decode()
+    text = orjson.dumps(export_document(full)).decode()
     alice.refresh_from_db()
     assert alice.password not in text
     assert full.bearer not in text
@@ -234,7 +236,7 @@ def test_no_secret_is_in_it(full: Client, committed: User) -> None:
 
 
 def test_photos_come_along_byte_for_byte(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     ada = [client.ok("GET", "/api/people")["people"][0]["id"] for client in (full, other)]
     photos = [
         client.call("GET", f"/api/photos/{key}").getvalue() for client, key in zip((full, other), ada, strict=True)
@@ -244,7 +246,7 @@ def test_photos_come_along_byte_for_byte(full: Client, other: Client) -> None:
 
 
 def test_a_photo_that_is_no_photo_is_refused(full: Client, other: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     document["people"][0]["photo"] = base64.b64encode(b"GIF89a nonsense").decode()
     receipt = other.ok("POST", "/api/user/import", document)
     assert receipt["results"][-1]["status"]
@@ -254,7 +256,7 @@ def test_a_photo_that_is_no_photo_is_refused(full: Client, other: Client) -> Non
 def test_what_is_found_by_name_is_not_doubled(full: Client, other: Client) -> None:
     group = other.ok("POST", "/api/groups", {"name": "FAMILY"}, status=201)["group"]["id"]
     other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     assert [row["name"] for row in other.ok("GET", "/api/groups")["groups"]] == ["FAMILY"]
     ada = other.ok("GET", "/api/people/search?q=Ada")["people"][0]
     assert ada["groupIds"] == [group]
@@ -265,7 +267,7 @@ def test_what_is_found_by_name_is_not_doubled(full: Client, other: Client) -> No
 def test_the_plan_holds(full: Client, other: Client, settings: Any) -> None:
     settings.SAAS_MODE = True
     settings.PLAN_LIMITS = {"FREE": {"people": 1, "groups": 1, "reminders": 5, "templates": 1}}
-    receipt = other.ok("POST", "/api/user/import", exported(full))
+    receipt = other.ok("POST", "/api/user/import", export_document(full))
     reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
     assert "Your plan allows 1 people." in reasons
     assert Person.objects.owned_by(User.objects.get(email="other@example.org")).active().count() == 1
@@ -294,7 +296,7 @@ def test_a_document_may_be_20_mib(api: Client, settings: Any) -> None:
 
 
 def test_found_people_are_found(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
     assert LookupKey.objects.filter(owner=owner, key="ada@example.org").exists()
     dates = other.ok("GET", "/api/upcoming?days=366")["events"]
@@ -302,7 +304,7 @@ def test_found_people_are_found(full: Client, other: Client) -> None:
 
 
 def test_pairs_and_types_are_whole(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
     for row in Relationship.objects.owned_by(owner).select_related("inverse"):
         assert row.inverse.inverse_id == row.pk
@@ -318,15 +320,15 @@ def test_a_type_without_inverse_gets_the_one_that_comes_in(full: Client, other: 
         other.ok("DELETE", f"/api/relationship-types/{types[name]}")
     other.ok("DELETE", f"/api/relationship-types/{types['CHILD']}/permanent")
     other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
-    other.ok("POST", "/api/user/import", exported(full))
+    other.ok("POST", "/api/user/import", export_document(full))
     after = {row["name"]: row for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     assert after["CHILD"]["inverseId"] == after["PARENT"]["id"] == types["PARENT"]
     assert len(other.ok("GET", "/api/relationships")["relationships"]) == 2
     check_invariants(User.objects.get(email="other@example.org"))
 
 
-def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, committed: User) -> None:
-    document = exported(full)
+def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, full_account: User) -> None:
+    document = export_document(full)
     for person in full.ok("GET", "/api/people")["people"]:
         full.ok("DELETE", f"/api/people/{person['id']}")
         full.ok("DELETE", f"/api/people/{person['id']}/permanent")
@@ -335,7 +337,7 @@ def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, committed:
     full.ok("POST", "/api/user/import", document)
     names = {row["name"] for row in full.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     assert names == {"PARENT", "CHILD", "FRIEND"}
-    check_invariants(committed)
+    check_invariants(full_account)
 
 
 def test_export_reads_in_a_number_of_queries_that_does_not_grow(
@@ -349,7 +351,7 @@ def test_export_reads_in_a_number_of_queries_that_does_not_grow(
         for index in range(number):
             api.ok("POST", "/api/people", {"name": f"P{index}"}, status=201)
         with CaptureQueriesContext(connection) as queries:
-            exported(api)
+            export_document(api)
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
@@ -370,17 +372,17 @@ def test_derived_ids_keep_their_order_and_differ_by_account() -> None:
 
 
 def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Client, other: Client) -> None:
-    """A record that names alice's id becomes the importer's own; alice's is neither shown nor touched."""
-    before = exported(full)
-    document = exported(full)
+    """A record with the id of another account's row gets a new id; that row is neither shown nor changed."""
+    before = export_document(full)
+    document = export_document(full)
     for person in document["people"]:
         person["name"] = "Taken"
     other.ok("POST", "/api/user/import", document)
-    assert {**exported(full), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(full), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
 def test_dates_that_share_an_id_are_each_their_own(full: Client, other: Client) -> None:
-    document = exported(full)
+    document = export_document(full)
     ada = document["people"][0]
     date = {**ada["importantDates"][0], "type": None, "title": "Again"}
     ada["importantDates"].append(date)

@@ -1,4 +1,4 @@
-"""An import is written in batches: others write in between, and one that was cut off goes on when it comes again."""
+"""An import is written in batches: others write between them, and an interrupted import continues when repeated."""
 
 import base64
 import datetime as dt
@@ -21,7 +21,7 @@ from people.lookup import replace_keys
 from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
-from tests.accounts.test_transfer import exported, plain
+from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.pictures import picture
@@ -37,7 +37,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def document() -> dict[str, Any]:
-    """Seven people in a row, each the parent of the next."""
+    """A document with seven people, each the parent of the next."""
     kinds = [{"id": str(new_id()), "name": name, "label": name, "color": "#112233"} for name in ("UP", "DOWN")]
     for kind, inverse in zip(kinds, reversed(kinds), strict=True):
         kind["inverseId"] = inverse["id"]
@@ -72,11 +72,11 @@ def document() -> dict[str, Any]:
 
 
 class CutOffError(BaseException):
-    """As when the process is killed: nobody catches it."""
+    """Stands for a killed process: no handler catches it."""
 
 
 def fail_at(monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException) -> None:
-    """Have the people's batch number `call` fail when it has been written, and those after it not."""
+    """Make batch number `call` of the people fail after it was written, and only that one."""
     calls = iter(range(1, 100))
 
     def refresh(*args: Any) -> None:
@@ -98,7 +98,10 @@ def test_what_was_cut_off_goes_on_when_it_comes_again(
     assert Person.objects.owned_by(alice).count() == 3 * (call - 1)
     assert api.ok("POST", "/api/user/import", document)["errors"] == 0
     stranger.ok("POST", "/api/user/import", document)
-    assert plain(exported(api)) == {**plain(exported(stranger)), "account": plain(exported(api))["account"]}
+    assert normalize_document(export_document(api)) == {
+        **normalize_document(export_document(stranger)),
+        "account": normalize_document(export_document(api))["account"],
+    }
     check_invariants(alice)
 
 
@@ -161,7 +164,7 @@ def test_a_type_that_the_database_refuses_stops_no_other(
 def test_others_write_meanwhile(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Between two batches of an import, and at any moment of a validation, which holds no lock."""
+    """Others write between two batches of an import, and at any time during a validation, which takes no lock."""
     answers: list[int] = []
     module, name = (time, "sleep") if path.endswith("import") else (people_section._Batch, "_add_person")
     real: Any = getattr(module, name)
@@ -188,7 +191,7 @@ def test_others_write_meanwhile(
 
 
 def test_after_a_batch_others_have_as_much_time_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite's lock goes to whoever asks at the right moment: one writer that comes back at once keeps others out."""
+    """SQLite does not queue writers: one that takes the write lock again at once would keep the others out."""
     clock, slept = [100.0], list[float]()
     monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
     monkeypatch.setattr(batches, "_throttle", batches._Throttle())

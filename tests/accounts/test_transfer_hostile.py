@@ -1,4 +1,4 @@
-"""Documents that were edited, by hand or with ill will: told in the receipt, never a failure of ours."""
+"""Edited and malicious documents: each error is in the receipt, and none is a server error."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
 
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
 def test_what_would_fill_the_memory_is_refused(api: Client, path: str) -> None:
-    """Every record has a line in the receipt, every value its place in memory."""
+    """The number of records and values is limited: each record has a line in the receipt, and values take memory."""
     records = {**HEAD, "people": [None] * 150_000, "groups": [None] * 50_001}
     assert api.ok("POST", path, records, status=400)["details"][0]["field"] == "people"
     values = {**HEAD, "people": [[[]] * 1_000_001]}

@@ -1,4 +1,4 @@
-"""Whatever an account holds: out, into another, and out again is the same but for ids and times."""
+"""Exporting any account, importing it into another and exporting that gives the same, except ids and times."""
 
 import datetime as dt
 import itertools
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accounts.transfer import importer
 from contacts_project.kernel.api.ids import new_id
-from tests.accounts.test_transfer import exported, plain
+from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.rounds import rounds
@@ -19,7 +19,7 @@ _accounts = itertools.count()
 
 
 def text(most: int) -> st.SearchStrategy[str]:
-    """Text as it is kept: trimmed, without controls; astral letters and right-to-left marks included."""
+    """Text as it is stored: trimmed, no control characters; with astral characters and right-to-left marks."""
     letters = st.characters(exclude_categories=["Cs", "Cc"])
     return st.text(letters, min_size=1, max_size=most).map(str.strip).filter(bool)
 
@@ -121,7 +121,7 @@ DECISIONS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 @st.composite
 def conflicts(draw: st.DrawFn, person: str, connection: str) -> dict[str, Any]:
-    """A conflict about `person`: of a field that the card says, or because one side is gone."""
+    """A conflict of `person`: about a field of the card, or because one side was deleted."""
     kind = draw(st.sampled_from(["fields", "remote_deleted", "local_deleted"]))
     field = {"field": "organization", "base": draw(SAID), "local": draw(SAID), "remote": "There"}
     return {
@@ -138,7 +138,7 @@ def conflicts(draw: st.DrawFn, person: str, connection: str) -> dict[str, Any]:
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """A document as another instance might have written it."""
+    """A document as another instance could have exported it."""
     groups, people = draw(GROUPS), draw(PEOPLE)
     kinds = [{"id": str(new_id()), "name": name, "label": name, "color": "#112233"} for name in ("UP", "DOWN", "SIDE")]
     for kind, inverse in zip(kinds, (1, 0, 2), strict=True):
@@ -198,12 +198,12 @@ def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:
     assert preview == receipt
     assert receipt["errors"] == 0, receipt["errorMessages"]
     assert receipt["imported"] == sum(len(document[key]) for key in document if isinstance(document[key], list))
-    original = exported(first)
+    original = export_document(first)
     assert [person["name"] for person in original["people"]] == [
         person["name"] for person in sorted(document["people"], key=lambda person: person["id"])
     ]
     assert second.ok("POST", "/api/user/import", original)["errors"] == 0
-    copy = exported(second)
-    assert plain(copy) == plain(original)
+    copy = export_document(second)
+    assert normalize_document(copy) == normalize_document(original)
     assert second.ok("POST", "/api/user/import", original)["imported"] == 0
-    assert {**exported(second), "exportedAt": 0} == {**copy, "exportedAt": 0}
+    assert {**export_document(second), "exportedAt": 0} == {**copy, "exportedAt": 0}

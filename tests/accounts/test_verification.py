@@ -16,7 +16,7 @@ from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
-NEW = "Better-Horse-8"
+NEW_PASSWORD = "Better-Horse-8"
 REGISTRATION = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
 
 pytestmark = pytest.mark.django_db
@@ -90,24 +90,24 @@ def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
     token = mailbox.last_token()
     weak = Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": "weak"}, status=400)
     assert weak["details"][0]["field"] == "password"
-    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
+    Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW_PASSWORD})
     caller.ok("GET", "/api/auth/session", status=401)
     Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": "Third-Horse-9"}, status=400)
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
-    user = Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW})["user"]
+    user = Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW_PASSWORD})["user"]
     assert user["emailVerified"] is True
 
 
 def test_who_registered_an_address_that_was_not_theirs_is_out(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
-    """Alice's address was never verified: whoever made the account may not be who reads her mail."""
+    """Alice's address was never verified: the person who registered may not be the one who reads the mail."""
     squatter = client_of(alice)
     OidcIdentity.objects.create(owner=alice, issuer="https://id.example", subject="squatter")
     squatter.ok("GET", "/api/people")
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     send_mails()
-    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
+    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW_PASSWORD})
     squatter.ok("GET", "/api/people", status=401)
     assert not OidcIdentity.objects.owned_by(alice).exists()
 
@@ -117,7 +117,7 @@ def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailb
     app = client_of(alice)
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     send_mails()
-    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW})
+    caller.ok("POST", "/api/auth/reset-password", {"token": mailbox.last_token(), "password": NEW_PASSWORD})
     app.ok("GET", "/api/people", status=401)
 
 
@@ -151,7 +151,7 @@ def test_links_expire(caller: Client, alice: User, mailbox: Mailbox, send_mails:
         send_mails()
         reset, verify = sorted(map(text_of, mailbox.messages), key=lambda text: "verify-email" in text)
         clock.shift(3601)
-        body = {"token": token(reset), "password": NEW}
+        body = {"token": token(reset), "password": NEW_PASSWORD}
         caller.ok("POST", "/api/auth/reset-password", body, status=400)
         clock.shift(3 * 24 * 3600)
         caller.ok("POST", "/api/auth/verify-email", {"token": token(verify)}, status=400)
@@ -166,7 +166,7 @@ def test_a_token_serves_its_own_purpose_only(
 ) -> None:
     caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
     send_mails()
-    body = {"token": mailbox.last_token(), "password": NEW}
+    body = {"token": mailbox.last_token(), "password": NEW_PASSWORD}
     caller.ok("POST", "/api/auth/reset-password", body, status=400)
     for bad in ("", "x", "a.b.c", mailbox.last_token() + "x", 5, None):
         caller.ok("POST", "/api/auth/verify-email", {"token": bad}, status=400)

@@ -11,7 +11,7 @@ from carddav.models import Conflict, Connection, Mapping, Run
 from carddav.sync.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
-from tests.accounts.test_transfer import exported, plain
+from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_person
 from tests.carddav.builders import make_connection, make_mapping, make_run
 from tests.carddav.sync.synced_account import SyncedAccount, vcard
@@ -63,7 +63,7 @@ def history(alice: User) -> Conflict:
 
 def moved(api: Client, stranger: Client) -> dict[str, Any]:
     """Alice's account in mallory's; answers mallory's only open conflict."""
-    receipt = stranger.ok("POST", "/api/user/import", exported(api))
+    receipt = stranger.ok("POST", "/api/user/import", export_document(api))
     assert receipt["errors"] == 0, receipt["errorMessages"]
     [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert not Mapping.objects.owned_by(User.objects.get(email="mallory@example.org")).exists()
@@ -81,30 +81,30 @@ def person_of(client: Client, conflict: dict[str, Any]) -> dict[str, Any]:
 def test_runs_and_conflicts_move_to_another_account(
     api: Client, stranger: Client, mallory: User, history: Conflict
 ) -> None:
-    document = exported(api)
+    document = export_document(api)
     assert (len(document["cardDavRuns"]), len(document["cardDavConflicts"])) == (1, 2)
     preview = stranger.ok("POST", "/api/user/import/validate", document)
     assert stranger.ok("POST", "/api/user/import", document) == preview
     assert preview["errors"] == 0, preview["errorMessages"]
-    copy = exported(stranger)
-    assert plain(copy) == plain(document)
+    copy = export_document(stranger)
+    assert normalize_document(copy) == normalize_document(document)
     again = stranger.ok("POST", "/api/user/import", document)
     assert (again["imported"], again["errors"]) == (0, 0)
-    assert {**exported(stranger), "exportedAt": 0} == {**copy, "exportedAt": 0}
+    assert {**export_document(stranger), "exportedAt": 0} == {**copy, "exportedAt": 0}
     runs = [client.ok("GET", "/api/carddav/runs")["runs"] for client in (api, stranger)]
     assert [{**run, "id": 0} for run in runs[1]] == [{**run, "id": 0} for run in runs[0] if run["endedAt"]]
     assert Conflict.objects.owned_by(mallory).filter(mapping=None).count() == 2
 
 
 def test_into_the_account_it_came_from_nothing_is_doubled(api: Client, history: Conflict) -> None:
-    document = exported(api)
+    document = export_document(api)
     receipt = api.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["errors"]) == (0, 0)
-    assert {**exported(api), "exportedAt": 0} == {**document, "exportedAt": 0}
+    assert {**export_document(api), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
 def test_the_open_conflict_of_a_person_that_is_there_stays(api: Client, alice: User, history: Conflict) -> None:
-    document = exported(api)
+    document = export_document(api)
     for conflict in document["cardDavConflicts"]:
         conflict["id"] = UNKNOWN[:-1] + str(document["cardDavConflicts"].index(conflict))
     api.ok("POST", "/api/user/import", document)
@@ -146,7 +146,7 @@ BAD_CONFLICTS = [
 def test_bad_records_are_told_and_stop_no_other(
     api: Client, stranger: Client, history: Conflict, section: str, changes: list[dict[str, Any]]
 ) -> None:
-    document = exported(api)
+    document = export_document(api)
     good = document[section]
     # Before the good ones: one that is taken would be in their way.
     document[section] = [*({**good[0], "id": str(uuid4()), **change} for change in changes), *good]
@@ -156,11 +156,11 @@ def test_bad_records_are_told_and_stop_no_other(
     assert receipt["errors"] == len(receipt["errorMessages"]) == len(changes)
     for number, message in enumerate(receipt["errorMessages"], 1):
         assert message.startswith(f"{section}, record {number}: ")
-    assert len(exported(stranger)[section]) == len(good)
+    assert len(export_document(stranger)[section]) == len(good)
 
 
 def test_what_is_shown_of_the_server_is_what_its_card_says(api: Client, stranger: Client, history: Conflict) -> None:
-    document = exported(api)
+    document = export_document(api)
     document["cardDavConflicts"][0]["fields"][0]["remote"] = "Made up"
     stranger.ok("POST", "/api/user/import", document)
     [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
@@ -267,7 +267,7 @@ def test_a_first_sync_brings_an_imported_conflict_up_to_date(
 ) -> None:
     make_conflict(make_person(alice, name="Ada", uid="ada-1", organization="Here"))
     synced = SyncedAccount(mallory)
-    stranger.ok("POST", "/api/user/import", exported(api))
+    stranger.ok("POST", "/api/user/import", export_document(api))
     synced.server.edit("1.vcf", vcard("Ada", "ORG:Elsewhere", uid="ada-1"))
     synced.sync()
     [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from tests.accounts.feed.reader import Copy
+from tests.accounts.feed.reader import Replica
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently
@@ -86,7 +86,7 @@ def revision_of(route_data: RouteData) -> int:
 
 
 def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> None:
-    copy = Copy(route_data.client)
+    copy = Replica(route_data.client)
     copy.catch_up()
     assert {kind for kind, _ in copy.records} == {kind.type for kind in KINDS}
     assert {kind.path for kind in [*KINDS, *NOT_IN_FEED]} <= {route.path for route in ROUTES if route.method == "GET"}
@@ -94,7 +94,7 @@ def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> N
 
 @every_kind
 def test_the_etag_is_the_one_of_the_feed(kind: Kind, route_data: RouteData) -> None:
-    copy = Copy(route_data.client)
+    copy = Replica(route_data.client)
     copy.catch_up()
     answer = read(route_data, kind)
     assert answer["ETag"] == copy.etags[kind.type, answer.json()[kind.name]["id"]]

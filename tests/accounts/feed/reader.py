@@ -1,12 +1,13 @@
-"""A client that keeps a copy of the account by GET /api/changes, and what the account's own routes say it holds."""
+"""A client that replicates an account by GET /api/changes, and the same records from their own routes."""
 
 from typing import Any
 from urllib.parse import urlencode
 
 from tests.client import Client
 
-# Of people the feed leaves it to other records; of the others it may be older than those say.
-OF_OTHERS = {
+# The feed sends these lists of a person as records of their own. In the other types, the fields repeat values of other
+# records, and may be older than those records.
+FIELDS_OF_OTHER_RECORDS = {
     "person": ("groups", "relationshipToUser", "relationships", "importantDates"),
     "group": ("memberCount",),
     "relationship": ("person", "relatedPerson", "relationshipType"),
@@ -15,8 +16,8 @@ OF_OTHERS = {
 }
 
 
-class Copy:
-    """What a client knows of an account, by type and id."""
+class Replica:
+    """The records that a client has of an account, by type and id."""
 
     def __init__(self, client: Client, **query: Any) -> None:
         self.client, self.query = client, query
@@ -24,8 +25,8 @@ class Copy:
         self.records: dict[tuple[str, str], Any] = {}
         self.etags: dict[tuple[str, str], str] = {}
 
-    def page(self) -> dict[str, Any]:
-        """Read one page and keep what it says; the answer."""
+    def read_page(self) -> dict[str, Any]:
+        """Read one page and apply its changes; returns the response."""
         query = {**self.query, **({"cursor": self.cursor} if self.cursor else {})}
         answer: dict[str, Any] = self.client.ok("GET", f"/api/changes?{urlencode(query)}")
         for change in answer["changes"]:
@@ -38,26 +39,26 @@ class Copy:
         self.cursor = answer["cursor"]
         return answer
 
-    def own(self) -> dict[tuple[str, str], Any]:
-        """What the records say of themselves."""
-        return {(kind, key): own(kind, record) for (kind, key), record in self.records.items()}
+    def own_fields(self) -> dict[tuple[str, str], Any]:
+        """The records without the fields of other records."""
+        return {(kind, key): own_fields_of(kind, record) for (kind, key), record in self.records.items()}
 
     def catch_up(self) -> list[dict[str, Any]]:
-        """Read on until there is no more; the changes."""
+        """Read all further pages; returns the changes."""
         changes = []
         while True:
-            answer = self.page()
+            answer = self.read_page()
             changes += answer["changes"]
             if not answer["hasMore"]:
                 return changes
 
-    def of(self, kind: str) -> dict[str, Any]:
+    def records_of_type(self, kind: str) -> dict[str, Any]:
         """The records of one type, by id."""
         return {key: record for (name, key), record in self.records.items() if name == kind}
 
 
-def held(client: Client) -> dict[tuple[str, str], Any]:
-    """Everything active in the account, as the routes of each kind show it."""
+def load_account_records(client: Client) -> dict[tuple[str, str], Any]:
+    """All active records of the account, from the routes of each type."""
     people = client.ok("GET", "/api/people?includeAll=true")["people"]
     dates = {date["id"]: date for person in people for date in person["importantDates"]}
     user = client.ok("GET", "/api/user/profile")["user"]
@@ -72,12 +73,14 @@ def held(client: Client) -> dict[tuple[str, str], Any]:
         "destination": _by_id(client.ok("GET", "/api/notifications/endpoints")["endpoints"]),
         "settings": {user["id"]: user},
     }
-    return {(kind, key): own(kind, record) for kind, records in lists.items() for key, record in records.items()}
+    return {
+        (kind, key): own_fields_of(kind, record) for kind, records in lists.items() for key, record in records.items()
+    }
 
 
-def own(kind: str, record: dict[str, Any]) -> dict[str, Any]:
-    """A record without what other records say."""
-    left = {name: value for name, value in record.items() if name not in OF_OTHERS.get(kind, ())}
+def own_fields_of(kind: str, record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the fields of other records."""
+    left = {name: value for name, value in record.items() if name not in FIELDS_OF_OTHER_RECORDS.get(kind, ())}
     if kind == "person":
         left["customFieldValues"] = [
             {name: value[name] for name in ("id", "templateId", "value")} for value in record["customFieldValues"]

@@ -13,15 +13,15 @@ from accounts.feed.cursor import start_revision_epochs
 from accounts.feed.kinds import feed_kinds
 from accounts.models import User
 from contacts_project.kernel.ownership.models import FeedModel
-from tests.accounts.feed.reader import Copy, held
+from tests.accounts.feed.reader import Replica, load_account_records
 from tests.builders import make_person
 from tests.client import Client
 
 CONNECTED = {"person", "group", "relationship", "relationshipType", "importantDate", "customFieldTemplate"}
 
 
-def lively(api: Client) -> dict[str, str]:
-    """Records of every kind; ids by what they are."""
+def create_records(api: Client) -> dict[str, str]:
+    """Create records of every type; returns their ids by name."""
     group = api.ok("POST", "/api/groups", {"name": "Mathematicians"}, status=201)["group"]["id"]
     template = {"name": "Size", "type": "TEXT"}
     template = api.ok("POST", "/api/custom-field-templates", template, status=201)["customFieldTemplate"]["id"]
@@ -53,10 +53,10 @@ def lively(api: Client) -> dict[str, str]:
 
 
 def test_from_nothing_everything_that_is_active_is_told(api: Client) -> None:
-    lively(api)
-    copy = Copy(api)
-    changes = copy.catch_up()
-    assert copy.own() == held(api)
+    create_records(api)
+    replica = Replica(api)
+    changes = replica.catch_up()
+    assert replica.own_fields() == load_account_records(api)
     assert {change["type"] for change in changes} == {*CONNECTED, "settings"}
     revisions = [change["revision"] for change in changes]
     assert revisions == sorted(revisions)
@@ -64,20 +64,20 @@ def test_from_nothing_everything_that_is_active_is_told(api: Client) -> None:
 
 
 def test_an_idle_poll_asks_nothing_of_the_tables(api: Client, django_assert_num_queries: Any) -> None:
-    lively(api)
-    copy = Copy(api)
-    copy.catch_up()
+    create_records(api)
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("GET", "/api/people")  # the use of the token is noted
     with django_assert_num_queries(1):  # the token's
-        answer = copy.page()
+        answer = replica.read_page()
     assert (answer["changes"], answer["hasMore"]) == ([], False)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 1000])
 def test_pages_of_any_size_tell_the_same(api: Client, limit: int) -> None:
-    lively(api)
+    create_records(api)
     api.ok("GET", "/api/people")
-    whole, paged = Copy(api), Copy(api, limit=limit)
+    whole, paged = Replica(api), Replica(api, limit=limit)
     assert paged.catch_up() == whole.catch_up()
     api.ok("POST", "/api/people", {"name": "Mary"}, status=201)
     changes = whole.catch_up()
@@ -86,69 +86,69 @@ def test_pages_of_any_size_tell_the_same(api: Client, limit: int) -> None:
 
 
 def test_a_renamed_group_changes_the_group_alone(api: Client) -> None:
-    ids = lively(api)
-    copy = Copy(api)
-    copy.catch_up()
+    ids = create_records(api)
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("PUT", f"/api/groups/{ids['group']}", {"name": "Engineers"})
-    assert [(change["type"], change["id"]) for change in copy.catch_up()] == [("group", ids["group"])]
-    assert copy.own() == held(api)
+    assert [(change["type"], change["id"]) for change in replica.catch_up()] == [("group", ids["group"])]
+    assert replica.own_fields() == load_account_records(api)
 
 
 def test_a_person_in_the_trash_takes_what_hangs_on_it_along_and_back(api: Client) -> None:
-    ids = lively(api)
-    copy = Copy(api)
-    copy.catch_up()
+    ids = create_records(api)
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("DELETE", f"/api/people/{ids['ada']}")
-    gone = {(change["type"], change["id"]) for change in copy.catch_up() if change["deleted"]}
+    gone = {(change["type"], change["id"]) for change in replica.catch_up() if change["deleted"]}
     assert {("person", ids["ada"]), ("importantDate", ids["date"]), ("relationship", ids["relationship"])} <= gone
-    assert copy.own() == held(api)
+    assert replica.own_fields() == load_account_records(api)
     api.ok("POST", f"/api/people/{ids['ada']}/restore")
-    back = {(change["type"], change["id"]) for change in copy.catch_up() if not change["deleted"]}
+    back = {(change["type"], change["id"]) for change in replica.catch_up() if not change["deleted"]}
     assert gone <= back
-    assert copy.own() == held(api)
+    assert replica.own_fields() == load_account_records(api)
 
 
 def test_what_was_removed_for_good_is_told_too(api: Client) -> None:
-    ids = lively(api)
-    copy = Copy(api)
-    copy.catch_up()
+    ids = create_records(api)
+    replica = Replica(api)
+    replica.catch_up()
     for path in (f"/api/people/{ids['ada']}", f"/api/groups/{ids['group']}"):
         api.ok("DELETE", path)
         api.ok("DELETE", f"{path}/permanent")
-    changes = copy.catch_up()
+    changes = replica.catch_up()
     assert ("person", ids["ada"], True) in {(c["type"], c["id"], c["deleted"]) for c in changes}
-    assert copy.own() == held(api)
+    assert replica.own_fields() == load_account_records(api)
 
 
 def test_who_begins_hears_nothing_of_what_went_before(api: Client) -> None:
-    ids = lively(api)
+    ids = create_records(api)
     api.ok("DELETE", f"/api/people/{ids['ada']}")
     api.ok("DELETE", f"/api/groups/{ids['group']}")
     api.ok("DELETE", f"/api/groups/{ids['group']}/permanent")
-    copy = Copy(api, limit=1)
-    assert not [change for change in copy.catch_up() if change["deleted"]]
-    assert copy.own() == held(api)
+    replica = Replica(api, limit=1)
+    assert not [change for change in replica.catch_up() if change["deleted"]]
+    assert replica.own_fields() == load_account_records(api)
 
 
 def test_what_goes_while_a_client_begins_is_told(api: Client) -> None:
-    ids = lively(api)
-    copy = Copy(api, limit=3)
-    copy.page()
+    ids = create_records(api)
+    replica = Replica(api, limit=3)
+    replica.read_page()
     api.ok("DELETE", f"/api/people/{ids['ada']}")
     api.ok("DELETE", f"/api/people/{ids['ada']}/permanent")
-    copy.catch_up()
-    assert copy.own() == held(api)
+    replica.catch_up()
+    assert replica.own_fields() == load_account_records(api)
 
 
 def test_types_choose_and_bind_the_cursor(api: Client) -> None:
-    lively(api)
-    copy = Copy(api, types="group,person")
-    assert {change["type"] for change in copy.catch_up()} == {"group", "person"}
-    assert not Copy(api, types="settings").catch_up()[1:]
+    create_records(api)
+    replica = Replica(api, types="group,person")
+    assert {change["type"] for change in replica.catch_up()} == {"group", "person"}
+    assert not Replica(api, types="settings").catch_up()[1:]
     for types in ("group", "", "person,group,settings"):
-        answer = api.call("GET", f"/api/changes?cursor={copy.cursor}" + (f"&types={types}" if types else ""))
+        answer = api.call("GET", f"/api/changes?cursor={replica.cursor}" + (f"&types={types}" if types else ""))
         assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "cursor")
-    api.ok("GET", f"/api/changes?cursor={copy.cursor}&types=person,group")
+    api.ok("GET", f"/api/changes?cursor={replica.cursor}&types=person,group")
 
 
 @pytest.mark.parametrize(
@@ -173,54 +173,54 @@ def test_malformed_queries_are_refused_by_name(api: Client, query: str, field: s
 
 
 def test_a_cursor_of_another_account_has_expired(api: Client, stranger: Client) -> None:
-    copy = Copy(stranger)
-    copy.catch_up()
-    answer = api.call("GET", f"/api/changes?cursor={copy.cursor}")
+    replica = Replica(stranger)
+    replica.catch_up()
+    answer = api.call("GET", f"/api/changes?cursor={replica.cursor}")
     assert (answer.status_code, answer.json()["code"]) == (410, "cursor_expired")
 
 
 def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice: User) -> None:
-    copy = Copy(api)
-    copy.catch_up()
+    replica = Replica(api)
+    replica.catch_up()
     now = timezone.now()
     for days, status in ((119, 200), (122, 410)):
         with time_machine.travel(now + dt.timedelta(days=days), tick=False):
-            assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == status
+            assert api.call("GET", f"/api/changes?cursor={replica.cursor}").status_code == status
 
 
 def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(api: Client, alice: User) -> None:
-    copy = Copy(api)
+    replica = Replica(api)
     in_backup = User.objects.get(pk=alice.pk).revision
     for restored_at in (timezone.now(), timezone.now(), timezone.now() + dt.timedelta(minutes=5)):
         start_revision_epochs(restored_at)
-        copy.cursor = None
-        copy.catch_up()
+        replica.cursor = None
+        replica.catch_up()
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
-        api.ok("GET", f"/api/changes?cursor={copy.cursor}")
+        api.ok("GET", f"/api/changes?cursor={replica.cursor}")
     # The same backup once more, a day later.
     User.objects.filter(pk=alice.pk).update(revision=in_backup)
     start_revision_epochs(timezone.now() + dt.timedelta(days=1))
     for _ in range(3):
-        assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
+        assert api.call("GET", f"/api/changes?cursor={replica.cursor}").status_code == 410
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
 
 
 def test_a_cursor_from_beyond_a_restored_backup_has_expired(api: Client, alice: User) -> None:
-    copy = Copy(api)
-    copy.catch_up()
+    replica = Replica(api)
+    replica.catch_up()
     User.objects.filter(pk=alice.pk).update(revision=0, settings_revision=0)
-    assert api.call("GET", f"/api/changes?cursor={copy.cursor}").status_code == 410
+    assert api.call("GET", f"/api/changes?cursor={replica.cursor}").status_code == 410
 
 
 def test_the_purge_leaves_word(api: Client, alice: User) -> None:
     person = make_person(alice, name="Ada")
-    copy = Copy(api)
-    copy.catch_up()
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("DELETE", f"/api/people/{person.pk}")
-    copy.catch_up()
+    replica.catch_up()
     with time_machine.travel(timezone.now() + dt.timedelta(days=40), tick=False):
         call_command("purge_deleted")
-        assert ("person", str(person.pk), True) in {(c["type"], c["id"], c["deleted"]) for c in copy.catch_up()}
+        assert ("person", str(person.pk), True) in {(c["type"], c["id"], c["deleted"]) for c in replica.catch_up()}
 
 
 def test_a_page_costs_the_same_number_of_queries_for_more_records(
@@ -242,17 +242,17 @@ def test_every_table_that_carries_revisions_is_told_of() -> None:
 
 
 def test_settings_are_told_when_they_change(api: Client) -> None:
-    copy = Copy(api)
-    copy.catch_up()
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("PUT", "/api/user/theme", {"theme": "DARK"})
-    [change] = copy.catch_up()
+    [change] = replica.catch_up()
     assert (change["type"], change["record"]["theme"]) == ("settings", "DARK")
 
 
 def test_dismissals_are_told(api: Client, alice: User) -> None:
     first, second = (make_person(alice, name="Ada") for _ in range(2))
-    copy = Copy(api)
-    copy.catch_up()
+    replica = Replica(api)
+    replica.catch_up()
     api.ok("POST", "/api/people/duplicates/dismiss", {"personAId": str(first.pk), "personBId": str(second.pk)})
-    [change] = copy.catch_up()
+    [change] = replica.catch_up()
     assert {change["record"]["personAId"], change["record"]["personBId"]} == {str(first.pk), str(second.pk)}

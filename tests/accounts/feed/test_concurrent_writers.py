@@ -1,4 +1,4 @@
-"""Who reads the feed while others write misses nothing: the copy ends as the account is."""
+"""A client that reads the feed during concurrent writes misses no change."""
 
 import random
 from functools import partial
@@ -8,8 +8,8 @@ import pytest
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
-from tests.accounts.feed.reader import Copy, held
-from tests.accounts.feed.test_changes import lively
+from tests.accounts.feed.reader import Replica, load_account_records
+from tests.accounts.feed.test_changes import create_records
 from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
@@ -19,7 +19,7 @@ WRITES = 12
 
 
 def write(owner: User, seed: int) -> None:
-    """Some writes of every kind, of which some are refused: others have been there before."""
+    """Random writes; some are refused, because another writer has changed the same records."""
     client, chance = client_of(owner), random.Random(seed)
     for number in range(WRITES):
         people = [person["id"] for person in client.ok("GET", "/api/people")["people"]]
@@ -51,13 +51,13 @@ def _change(client: Client, chance: random.Random, people: list[str], groups: li
 
 
 def test_a_copy_ends_as_the_account_is(alice: User) -> None:
-    lively(client_of(alice))
+    create_records(client_of(alice))
     done = Event()
-    copies = [Copy(client_of(alice), limit=limit) for limit in (3, 50)]
+    replicas = [Replica(client_of(alice), limit=limit) for limit in (3, 50)]
 
-    def read(copy: Copy) -> None:
+    def read(replica: Replica) -> None:
         while not done.is_set():
-            copy.catch_up()
+            replica.catch_up()
 
     def write_all() -> None:
         try:
@@ -65,20 +65,20 @@ def test_a_copy_ends_as_the_account_is(alice: User) -> None:
         finally:
             done.set()
 
-    run_concurrently(write_all, *(partial(read, copy) for copy in copies))
-    account = held(client_of(alice))
-    for copy in copies:
-        copy.catch_up()
-        assert copy.own() == account
+    run_concurrently(write_all, *(partial(read, replica) for replica in replicas))
+    account = load_account_records(client_of(alice))
+    for replica in replicas:
+        replica.catch_up()
+        assert replica.own_fields() == account
 
 
 def test_a_number_is_seen_only_after_all_before_it(alice: User) -> None:
-    """The classic hole: a later number that is committed while an earlier one is not, and is read past.
+    """A cursor must not pass a revision that is assigned but not committed, or the client would never see that change.
 
-    Each writer says its number while it holds the lock. None may read of a person that is numbered higher.
+    The first writer holds the lock while the second one waits for it; the reader must not see the second one first.
     """
-    copy = Copy(client_of(alice))
-    copy.catch_up()
+    replica = Replica(client_of(alice))
+    replica.catch_up()
     under_way, read = Event(), []
 
     def write_slowly() -> None:
@@ -97,8 +97,8 @@ def test_a_number_is_seen_only_after_all_before_it(alice: User) -> None:
     def poll() -> None:
         under_way.wait(30)
         while not other.is_set():
-            read.append([change["record"]["name"] for change in copy.catch_up()])
+            read.append([change["record"]["name"] for change in replica.catch_up()])
 
     run_concurrently(write_slowly, write_next, poll)
-    read.append([change["record"]["name"] for change in copy.catch_up()])
+    read.append([change["record"]["name"] for change in replica.catch_up()])
     assert [name for names in read for name in names] == ["First", "Second"]

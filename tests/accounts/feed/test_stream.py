@@ -1,4 +1,4 @@
-"""GET /api/changes/stream: one event on connecting, then one for what was written since the one before."""
+"""GET /api/changes/stream: one event on connecting, then one for all writes since the event before."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def write(owner: User) -> int:
 
 
 def revision_in(piece: bytes) -> int:
-    """The revision that an event names, in its data and as its id."""
+    """The revision in the data of an event, which is also its id."""
     name, number, data = piece.decode().strip().split("\n")
     revision = int(json.loads(data.removeprefix("data: "))["revision"])
     assert (name, number) == ("event: changed", f"id: {revision}")

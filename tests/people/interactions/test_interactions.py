@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import User
 from people.models import Interaction, Person
 from people.trash.purge import purge_deleted
-from tests.accounts.feed.reader import Copy
+from tests.accounts.feed.reader import Replica
 from tests.builders import make_person
 from tests.client import Client
 from tests.people.interactions.steps import note
@@ -156,7 +156,7 @@ def test_a_deleted_person_leaves_people_and_stays_in_ids(api: Client, ada: Perso
 
 
 def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) -> None:
-    made, copy = note(api, ada), Copy(api)
+    made, copy = note(api, ada), Replica(api)
     path = f"/api/interactions/{made['id']}"
     copy.catch_up()
     api.ok("DELETE", f"/api/people/{ada.pk}")
@@ -165,7 +165,7 @@ def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) ->
     assert api.call("GET", path).status_code == 404
     api.ok("POST", f"/api/people/{ada.pk}/restore")
     copy.catch_up()
-    assert copy.of("interaction") == {made["id"]: api.ok("GET", path)["interaction"]}
+    assert copy.records_of_type("interaction") == {made["id"]: api.ok("GET", path)["interaction"]}
     api.ok("DELETE", f"/api/people/{ada.pk}")
     api.ok("DELETE", f"/api/people/{ada.pk}/permanent")
     assert made["id"] in {change["id"] for change in copy.catch_up() if change["deleted"]}

@@ -13,7 +13,7 @@ from contacts_project.kernel.invariants import breaches
 from notifications.tasks import due_scan, replan
 from people.models import Interaction, Person
 from people.services.last_contact import apply_due_interactions
-from tests.accounts.test_transfer import exported, plain
+from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
@@ -184,11 +184,11 @@ def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Pers
     note(api, ada, at="2026-02-10T12:00:00Z", notes="Said hello")
     note(api, ada, at="2026-03-10T12:00:00Z")
     delete(api, gone)
-    document = exported(api)
+    document = export_document(api)
     other = client_of(make_user("other@example.org"))
     receipt = other.ok("POST", "/api/user/import", document)
     assert receipt["errors"] == 0
-    assert plain(exported(other)) == plain(document)
+    assert normalize_document(export_document(other)) == normalize_document(document)
     [copy] = other.ok("GET", "/api/people")["people"]
     assert copy["lastContact"] == "2026-02-10"
     assert other.ok("POST", "/api/user/import", document)["imported"] == 0
@@ -201,7 +201,7 @@ def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Pers
 
 def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
     note(api, ada)
-    document = {**exported(api), "people": []}
+    document = {**export_document(api), "people": []}
     other = client_of(make_user("other@example.org"))
     receipt = other.ok("POST", "/api/user/import", document)
     [wrong] = [row for row in receipt["results"] if row["status"] == "error"]
