@@ -14,7 +14,7 @@ from contacts_project.kernel.ownership.tombstones import Tombstone
 from people.trash.registry import trash_kinds
 
 _PURGE_TASKS = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
-_NAMES = {
+_KIND_LABELS = {
     "people": "People",
     "importantDates": "Important dates",
     "groups": "Groups",
@@ -34,7 +34,7 @@ def trash_page(request: HttpRequest) -> HttpResponse:
         overdue = rows.filter(deleted_at__lt=cutoff)
         # Counted up to a limit: the trash of all accounts may be large.
         numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, overdue)]
-        kinds.append((_NAMES.get(kind.name, kind.name), *numbers))
+        kinds.append((_KIND_LABELS.get(kind.name, kind.name), *numbers))
     context = {
         **admin.site.each_context(request),
         "title": "Trash and purge",

@@ -29,7 +29,7 @@ from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from people.counts import PEOPLE, PHOTO_BYTES, totals_of
 
-_RIGHTS = ("is_staff", "is_superuser")
+_OPERATOR_FLAGS = ("is_staff", "is_superuser")
 
 
 class VerifiedFilter(WordFilter):
@@ -47,12 +47,12 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subs
 
     class Meta:
         model = User
-        fields = ("plan", *_RIGHTS)
+        fields = ("plan", *_OPERATOR_FLAGS)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         stored = User.objects.get(pk=self.instance.pk)
-        if any(getattr(stored, right) and not data.get(right) for right in _RIGHTS):
+        if any(getattr(stored, right) and not data.get(right) for right in _OPERATOR_FLAGS):
             try:
                 check_stays_operated(user=stored, by=self.operator)
             except DomainError as error:
@@ -83,7 +83,7 @@ class UserAdmin(OperatorAdmin):
         *("id", "email", "proven_email", "is_verified", "claimed_at", "is_active", "second_factor", "sessions"),
         *("last_seen", "last_login", "people", "storage", "created_at"),
     )
-    editable_fields = ("plan", *_RIGHTS)
+    editable_fields = ("plan", *_OPERATOR_FLAGS)
     fields = (*readonly_fields, *editable_fields)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -157,32 +157,34 @@ class UserAdmin(OperatorAdmin):
 
     @admin.action(description="Switch off", permissions=["operate"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self._do(request, queryset, "Switch off", lambda user: switch_off(user=user, by=_operator(request)))
+        self._apply_to_each(
+            request, queryset, "Switch off", lambda user: switch_off(user=user, by=_current_operator(request))
+        )
 
     @admin.action(description="Switch on", permissions=["operate"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self._do(request, queryset, "Switch on", lambda user: switch_on(user=user))
+        self._apply_to_each(request, queryset, "Switch on", lambda user: switch_on(user=user))
 
     @admin.action(description="Unlock sign-in", permissions=["operate"])
     def unlock_sign_in(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self._do(request, queryset, "Unlock sign-in", lambda user: unlock_sign_in(user=user))
+        self._apply_to_each(request, queryset, "Unlock sign-in", lambda user: unlock_sign_in(user=user))
 
     @admin.action(description="Resend verification", permissions=["operate"])
     def resend_verification(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self._do(request, queryset, "Resend verification", lambda user: resend_verification(user=user))
+        self._apply_to_each(request, queryset, "Resend verification", lambda user: resend_verification(user=user))
 
     @admin.action(description="End sessions", permissions=["operate"])
     def end_sessions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """End all sessions of the accounts, except the operator's current one."""
         keep = request.session.session_key
-        self._do(request, queryset, "End sessions", lambda user: end_sessions(user=user, keep=keep))
+        self._apply_to_each(request, queryset, "End sessions", lambda user: end_sessions(user=user, keep=keep))
 
     @admin.action(description="Take away the second factor", permissions=["operate"])
     def take_away_second_factor(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
         """Ask for confirmation first: the form of the page posts the same action again, with `confirmed`."""
         if request.POST.get("confirmed") == "yes":
             done = "Take away the second factor"
-            self._do(request, queryset, done, lambda user: take_away_second_factor(user=user))
+            self._apply_to_each(request, queryset, done, lambda user: take_away_second_factor(user=user))
             return None
         context = {
             **self.admin_site.each_context(request),
@@ -193,7 +195,7 @@ class UserAdmin(OperatorAdmin):
         }
         return TemplateResponse(request, "operators/take_away_second_factor.html", context)
 
-    def _do(self, request: HttpRequest, rows: QuerySet[Any], what: str, do: Callable[[User], None]) -> None:
+    def _apply_to_each(self, request: HttpRequest, rows: QuerySet[Any], what: str, do: Callable[[User], None]) -> None:
         done: list[Any] = []
         refused: list[tuple[Any, DomainError]] = []
         for user in User.objects.filter(pk__in=[row.pk for row in rows]):
@@ -206,7 +208,7 @@ class UserAdmin(OperatorAdmin):
         self.report_action(request, done, refused, what)
 
 
-def _operator(request: HttpRequest) -> User:
+def _current_operator(request: HttpRequest) -> User:
     # Never raised: the admin admits signed-in operators only.
     if not isinstance(request.user, User):
         raise TypeError

@@ -117,7 +117,7 @@ def read_frames(file: BinaryIO, key: str) -> Iterator[Frame]:
         except ValueError:
             # A wrong key fails at the first frame already.
             if number == 0 and mode == b"encrypted":
-                text = "BACKUP_KEY does not open this file: it was made with another key, or it is damaged."
+                text = "BACKUP_KEY cannot decrypt this file: it was made with another key, or it is damaged."
                 raise BackupError(f"{text} Nothing was changed.") from None
             raise DamagedError(f"part {number + 1} is not what was written there") from None
         kind = body[:1]

@@ -35,7 +35,10 @@ class RowLoader:
         rows = _convert_rows(part, self._id_lookups)
         # While a COPY runs, the connection cannot look up ids.
         if connection.vendor == "postgresql" and not needs_lookup:
-            with connection.cursor() as cursor, cursor.copy(f"COPY {_target(part.table)} FROM STDIN") as copy:
+            with (
+                connection.cursor() as cursor,
+                cursor.copy(f"COPY {_table_and_columns(part.table)} FROM STDIN") as copy,
+            ):
                 for row in rows:
                     copy.write_row(row)
         else:
@@ -80,13 +83,13 @@ def _convert_rows(part: TableRows, id_lookups: dict[str, Callable[[str], int]]) 
 
 def _insert(table: Table, rows: Iterator[list[Any]]) -> None:
     placeholders = ", ".join(["%s"] * len(table.columns))
-    statement = f"INSERT INTO {_target(table)} VALUES ({placeholders})"  # noqa: S608 - names that the database has
+    statement = f"INSERT INTO {_table_and_columns(table)} VALUES ({placeholders})"  # noqa: S608 - names that the database has
     with connection.cursor() as cursor:
         while batch := list(islice(rows, _BATCH_SIZE)):
             cursor.executemany(statement, batch)
 
 
-def _target(table: Table) -> str:
+def _table_and_columns(table: Table) -> str:
     quote = connection.ops.quote_name
     return f"{quote(table.name)} ({', '.join(quote(column.name) for column in table.columns)})"
 

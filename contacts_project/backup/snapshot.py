@@ -30,7 +30,7 @@ class Snapshot:
     def lines(self, table: Table) -> Iterator[bytes]:
         """Return each row as a line of JSON, in any order."""
         converters = export_converters(table, self._database.vendor)
-        columns = ", ".join(self._expression(column) for column in table.columns)
+        columns = ", ".join(self._select_expression(column) for column in table.columns)
         for row in self._rows(f'SELECT {columns} FROM "{table.name}" t'):  # noqa: S608 - names of our own tables
             yield serialize_row(row, converters)
 
@@ -39,7 +39,7 @@ class Snapshot:
         query = f'SELECT t."{column}" FROM "{table}" t WHERE t."{column}" <> \'\''  # noqa: S608 - as above
         return (text for (text,) in self._rows(query))
 
-    def _expression(self, column: Column) -> str:
+    def _select_expression(self, column: Column) -> str:
         quoted = self._database.ops.quote_name(column.name)
         return _NAME_EXPRESSIONS.get(column.encoding, "t.{column}").format(column=quoted)
 

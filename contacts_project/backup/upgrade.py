@@ -26,7 +26,7 @@ from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.writer import create_file, new_header, write_rows
 from contacts_project.kernel.database.new_tables import create_tables
 
-_COMMAND = "upgrade_backup"
+_UPGRADE_COMMAND = "upgrade_backup"
 
 
 @contextmanager
@@ -37,7 +37,13 @@ def upgraded_backup(path: Path) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.DATA_DIR) as folder:
         target = Path(folder) / "upgraded"
-        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), _COMMAND, str(path.resolve()), str(target)]
+        command = [
+            sys.executable,
+            str(settings.BASE_DIR / "manage.py"),
+            _UPGRADE_COMMAND,
+            str(path.resolve()),
+            str(target),
+        ]
         # A subprocess, since settings cannot be changed in this one. It gets the keys of this process, also where they
         # come from DATA_DIR, and must not reach its database, broker or photos.
         environment = {

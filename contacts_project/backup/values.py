@@ -28,7 +28,7 @@ from contacts_project.backup.tables import Table
 
 Converter = Callable[[Any], Any]
 _BARE_UUID = re.compile(r"[0-9a-f]{32}")
-_OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
+_JSON_OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
 
 
 def serialize_row(row: tuple[Any, ...], converters: list[tuple[int, Converter]]) -> bytes:
@@ -37,10 +37,10 @@ def serialize_row(row: tuple[Any, ...], converters: list[tuple[int, Converter]])
     for index, convert in converters:
         if values[index] is not None:
             values[index] = convert(values[index])
-    return orjson.dumps(values, default=_encode_other, option=_OPTIONS) + b"\n"
+    return orjson.dumps(values, default=_encode_non_json_value, option=_JSON_OPTIONS) + b"\n"
 
 
-def _encode_other(value: Any) -> str:
+def _encode_non_json_value(value: Any) -> str:
     if isinstance(value, bytes | memoryview | bytearray):
         return base64.b64encode(value).decode()
     if isinstance(value, Decimal):
@@ -52,8 +52,8 @@ def export_converters(table: Table, vendor: str) -> list[tuple[int, Converter]]:
     """Return index and converter of the columns whose driver values orjson would not encode as the file needs them."""
     by_encoding: dict[str, Converter] = {"decimal": str}
     if vendor == "sqlite":
-        by_encoding |= {"uuid": _with_hyphens, "count_key": _count_key_with_hyphens}
-    return _of_columns(table, by_encoding)
+        by_encoding |= {"uuid": _uuid_with_hyphens, "count_key": _count_key_with_hyphens}
+    return _converters_by_index(table, by_encoding)
 
 
 def import_converters(table: Table, vendor: str) -> list[tuple[int, Converter]]:
@@ -63,28 +63,32 @@ def import_converters(table: Table, vendor: str) -> list[tuple[int, Converter]]:
     """
     by_encoding: dict[str, Converter] = {"bytes": base64.b64decode}
     if vendor == "sqlite":
-        by_encoding |= {"uuid": lambda text: uuid.UUID(text).hex, "time": _sqlite_time, "count_key": _bare_count_key}
-    return _of_columns(table, by_encoding)
+        by_encoding |= {
+            "uuid": lambda text: uuid.UUID(text).hex,
+            "time": _format_sqlite_time,
+            "count_key": _count_key_without_hyphens,
+        }
+    return _converters_by_index(table, by_encoding)
 
 
-def _of_columns(table: Table, by_encoding: dict[str, Converter]) -> list[tuple[int, Converter]]:
+def _converters_by_index(table: Table, by_encoding: dict[str, Converter]) -> list[tuple[int, Converter]]:
     encodings = ((index, column.encoding) for index, column in enumerate(table.columns))
     return [(index, by_encoding[encoding]) for index, encoding in encodings if encoding in by_encoding]
 
 
-def _with_hyphens(text: str) -> str:
+def _uuid_with_hyphens(text: str) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def _count_key_with_hyphens(text: str) -> str:
-    return _with_hyphens(text) if _BARE_UUID.fullmatch(text) else text
+    return _uuid_with_hyphens(text) if _BARE_UUID.fullmatch(text) else text
 
 
-def _bare_count_key(text: str) -> str:
+def _count_key_without_hyphens(text: str) -> str:
     bare = text.replace("-", "")
     return bare if len(text) == 36 and _BARE_UUID.fullmatch(bare) else text
 
 
-def _sqlite_time(text: str) -> str:
+def _format_sqlite_time(text: str) -> str:
     # Exactly Django's format: SQLite compares times as text.
     return str(dt.datetime.fromisoformat(text).astimezone(dt.UTC).replace(tzinfo=None))

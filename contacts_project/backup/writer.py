@@ -141,7 +141,7 @@ def create_file(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(descriptor)
-        _publish(Path(draft), path)
+        _rename_unless_exists(Path(draft), path)
     finally:
         with suppress(FileNotFoundError):
             Path(draft).unlink()
@@ -153,7 +153,7 @@ def create_file(path: Path) -> Iterator[BinaryIO]:
         os.close(folder)
 
 
-def _publish(draft: Path, path: Path) -> None:
+def _rename_unless_exists(draft: Path, path: Path) -> None:
     try:
         os.link(draft, path)  # unlike rename() it fails if the name is taken
     except FileExistsError:

@@ -31,7 +31,10 @@ def test_three_that_migrate_at_once_do_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("migrate", "holds LATIN1 and cannot take every name"), ("doctor", "The encoding of the database is LATIN1.")],
+    [
+        ("migrate", "The encoding LATIN1 of the database cannot store every name"),
+        ("doctor", "The encoding of the database is LATIN1."),
+    ],
 )
 def test_a_database_that_cannot_take_every_name_is_refused(tmp_path: Path, command: str, words: str) -> None:
     with empty_database(options="ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0") as url:

@@ -2,7 +2,7 @@
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-REMEDY = "Make one with: createdb --encoding UTF8 --template template0 NAME"
+REMEDY = "Create one with: createdb --encoding UTF8 --template template0 NAME"
 
 
 def wrong_encoding(connection: BaseDatabaseWrapper) -> str:

@@ -9,7 +9,9 @@ from people.geocoding.geocoder import Run, geocode_due
 
 
 class Command(ServiceCommand):
-    help = "Look up every address that waits, at the provider's pace. May be run at any time, beside the worker too."
+    help = (
+        "Look up all waiting addresses within the provider's rate limit. May be run at any time, even beside a worker."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.GEOCODER_URL:

@@ -27,10 +27,10 @@ class Command(migrate.Command):
         with migration_lock(options["database"]):
             if not any(options[name] for name in _PARTIAL_OPTIONS) and is_empty_database(connection):
                 if encoding := wrong_encoding(connection):
-                    raise CommandError(f"The database holds {encoding} and cannot take every name. {REMEDY}")
+                    raise CommandError(f"The encoding {encoding} of the database cannot store every name. {REMEDY}")
                 create_tables(connection)
                 if options["verbosity"]:
-                    self.stdout.write("The database was new: all tables are made.")
+                    self.stdout.write("The database was empty: all tables were created.")
                 return
             with fewer_model_reloads():
                 super().handle(*args, **options)

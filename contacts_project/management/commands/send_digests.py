@@ -13,7 +13,7 @@ from notifications.services.sender import SendResult
 
 
 class Command(ServiceCommand):
-    help = "Sends every weekly digest that is due, once an ISO week and account. May be run at any time."
+    help = "Send every weekly digest that is due, one per account and ISO week. May be run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_now_option(parser)

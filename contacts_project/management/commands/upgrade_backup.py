@@ -11,7 +11,7 @@ from contacts_project.management.service_command import ServiceCommand
 
 
 class Command(ServiceCommand):
-    help = "Used by restore: write an older backup anew, as this version makes them."
+    help = "Used by restore: rewrite an older backup in the format of this version."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("old", type=Path)

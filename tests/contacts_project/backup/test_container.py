@@ -93,7 +93,7 @@ def test_only_its_key_opens_it(path: Path) -> None:
     write_frames(path, FRAMES, KEY)
     with pytest.raises(BackupError, match="set BACKUP_KEY"):
         frames_of(path)
-    with pytest.raises(BackupError, match="BACKUP_KEY does not open"):
+    with pytest.raises(BackupError, match="BACKUP_KEY cannot decrypt"):
         frames_of(path, Fernet.generate_key().decode())
 
 

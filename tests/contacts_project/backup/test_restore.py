@@ -178,7 +178,7 @@ def test_the_key_of_the_file_is_needed(path: Path, elsewhere: Path, settings: An
     with pytest.raises(CommandError, match="set BACKUP_KEY"):
         restore(sealed)
     settings.BACKUP_KEY = Fernet.generate_key().decode()
-    with pytest.raises(CommandError, match="does not open this file"):
+    with pytest.raises(CommandError, match="cannot decrypt this file"):
         restore(sealed, "--verify")
     assert is_untouched(elsewhere)
     settings.BACKUP_KEY = key
