@@ -137,6 +137,7 @@ def _find_deleted(owner: User, relationship_id: UUID, now: dt.datetime) -> Relat
     row = rows.find(relationship_id)
     if row.is_deleted:
         return row
+    # As for every other route: an active relationship is hidden while one of its people is in the trash.
     if row.person.is_deleted or row.related_person.is_deleted:
         raise MissingError
     raise NotDeletedError

@@ -106,7 +106,7 @@ def test_the_language_sent_wins(browser: Client) -> None:
         ({"language": "xx"}, "language"),
     ],
 )
-def test_what_registration_refuses(browser: Client, change: dict[str, Any], field: str) -> None:
+def test_invalid_registrations_are_refused(browser: Client, change: dict[str, Any], field: str) -> None:
     answer = browser.ok("POST", "/api/auth/register", {**BODY, **change}, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
     assert not User.objects.exists()
@@ -171,7 +171,7 @@ def test_a_switched_off_account_does_not_sign_in(browser: Client) -> None:
     browser.ok("POST", "/api/auth/login", {"email": "off@example.org", "password": PASSWORD}, status=401)
 
 
-def test_an_unverified_address_is_told_only_to_who_knows_the_password(browser: Client, alice: User) -> None:
+def test_an_unverified_address_is_reported_only_with_the_right_password(browser: Client, alice: User) -> None:
     with override_settings(EMAIL_VERIFICATION="mandatory"):
         right = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=403)
         wrong = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": "Wrong-1"}, status=401)

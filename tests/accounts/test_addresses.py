@@ -61,7 +61,7 @@ def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mal
     )
 
 
-def test_nothing_tells_a_free_address_from_a_taken_one(
+def test_free_and_taken_addresses_are_indistinguishable(
     mandatory_verification: None, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """Responses and numbers of statements are the same for a change, a registration, a sign-in and a new mail."""

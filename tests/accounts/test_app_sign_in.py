@@ -129,7 +129,7 @@ def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
         None,
     ],
 )
-def test_nobody_is_led_to_an_address_that_is_not_registered(browser: Client, provider: Provider, uri: Any) -> None:
+def test_unregistered_redirect_uris_are_refused(browser: Client, provider: Provider, uri: Any) -> None:
     page = start_sign_in(browser, redirect_uri=uri)
     assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
     assert "Location" not in page
@@ -169,7 +169,7 @@ def test_what_can_be_registered(uri: str, fits: bool) -> None:
     ],
     ids=str,
 )
-def test_an_app_that_asks_without_pkce_is_told(browser: Client, provider: Provider, change: Any) -> None:
+def test_a_start_without_pkce_is_an_error(browser: Client, provider: Provider, change: Any) -> None:
     response = start_sign_in(browser, **change)
     assert redirect_parameters(response)["error"] == "invalid_request"
     assert response["Location"].startswith("http://127.0.0.1:50123/callback?")
@@ -189,7 +189,7 @@ def test_an_app_is_told_what_came_in_the_way(browser: Client, provider: Provider
     assert not User.objects.exists()
 
 
-def test_a_code_is_for_who_has_its_verifier_and_for_a_minute(browser: Client, provider: Provider) -> None:
+def test_a_code_needs_its_verifier_and_lasts_a_minute(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         code = redirect_parameters(finish_sign_in(browser, provider))["code"]
         for sent, verifier in ((code, CHALLENGE), ("x", VERIFIER)):
@@ -206,7 +206,7 @@ def test_a_code_is_for_who_has_its_verifier_and_for_a_minute(browser: Client, pr
     assert ApiToken.unscoped.count() == 1
 
 
-def test_a_second_exchange_ends_the_token(browser: Client, provider: Provider) -> None:
+def test_a_second_exchange_revokes_the_token(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     client = Client(HTTP_IDEMPOTENCY_KEY="once")
     device = device_of(exchange(code, client=client))

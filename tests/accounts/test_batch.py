@@ -80,7 +80,7 @@ def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client,
     assert results[5]["body"] == {"people": []}
 
 
-def test_what_one_writes_the_next_reads(api: Client) -> None:
+def test_an_operation_reads_what_earlier_ones_wrote(api: Client) -> None:
     """The settings of the caller too, although the user row is read once."""
     for atomic in (False, True):
         theme = operation("PUT", "/api/user/theme", {"theme": "DARK" if atomic else "LIGHT"})
@@ -210,7 +210,7 @@ def test_every_route(route: Route, route_data: RouteData) -> None:
 
 
 @pytest.mark.one_database
-def test_all_others_are_refused_each_by_a_400_of_its_own(route_data: RouteData) -> None:
+def test_all_other_routes_are_refused_with_a_400_each(route_data: RouteData) -> None:
     for route, atomic in product(filter(is_refused, ROUTES), (False, True)):
         [result] = run_batch(route_data.client, operation_of(route, route_data), atomic=atomic)
         if route.path == "/api/docs":  # a page
@@ -219,7 +219,7 @@ def test_all_others_are_refused_each_by_a_400_of_its_own(route_data: RouteData) 
             assert (result["status"], result["body"]["code"]) == (400, "not_in_batch"), route.name
 
 
-def test_all_that_are_left_out_are_routes() -> None:
+def test_the_excluded_routes_exist() -> None:
     assert {route.name for route in ROUTES} >= LEFT_OUT | NOT_ATOMIC
 
 
@@ -242,7 +242,7 @@ def test_all_that_are_left_out_are_routes() -> None:
         "/api/people%00",
     ],
 )
-def test_what_is_no_route_is_404(api: Client, path: str) -> None:
+def test_an_unknown_path_is_404(api: Client, path: str) -> None:
     [result] = run_batch(api, operation("GET", path))
     assert (result["status"], set(result["body"])) == (404, {"error"})
 
@@ -314,7 +314,7 @@ def test_headers_of_an_operation_are_two(api: Client, ada: Person) -> None:
     assert statuses(results) == [412, 424]
 
 
-def test_an_edit_within_makes_the_tag_of_before_stale(api: Client, ada: Person) -> None:
+def test_an_edit_in_the_batch_makes_an_earlier_etag_stale(api: Client, ada: Person) -> None:
     etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
     change = partial(operation, "PUT", f"/api/people/{ada.pk}", if_match=etag)
     assert statuses(run_batch(api, change({"surname": "One"}), change({"surname": "Two"}), atomic=True)) == [424, 412]
@@ -368,7 +368,7 @@ def test_a_batch_that_shows_a_secret_is_kept_by_nobody(api: Client, settings: An
     assert not StoredResponse.unscoped.exists()
 
 
-def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_responses_is_limited(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists that do not fit are 413, streamed ones too; an executed write keeps its status; nothing runs after it."""
     for number in range(20):
         make_person(alice, name=f"Somebody {number}", notes="x" * 1000)
@@ -380,14 +380,14 @@ def test_answers_are_bounded(api: Client, alice: User, monkeypatch: pytest.Monke
     assert not Group.objects.owned_by(alice).exists()
 
 
-def test_reads_are_not_kept_for_the_key_of_a_batch(api: Client) -> None:
+def test_a_batch_of_reads_is_not_stored_for_its_key(api: Client) -> None:
     body = {"operations": [READ]}
     for _ in range(2):
         assert "Idempotent-Replayed" not in api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once")
     assert not StoredResponse.unscoped.exists()
 
 
-def test_a_tag_of_a_compressed_answer_is_taken(api: Client, alice: User) -> None:
+def test_if_match_accepts_the_etag_of_a_compressed_response(api: Client, alice: User) -> None:
     person = make_person(alice, name="Ada", notes="x" * 2000)
     tag = api.call("GET", f"/api/people/{person.pk}", HTTP_ACCEPT_ENCODING="gzip")["ETag"]
     assert tag.endswith('-gzip"')
@@ -395,7 +395,7 @@ def test_a_tag_of_a_compressed_answer_is_taken(api: Client, alice: User) -> None
     assert statuses(run_batch(api, change, change)) == [200, 412]
 
 
-def test_what_is_nested_too_deeply_is_refused(api: Client) -> None:
+def test_a_body_nested_too_deeply_is_refused(api: Client) -> None:
     deep = '{"name": "One", "other": ' + "[" * 270 + "]" * 270 + "}"
     body = '{"operations": [{"method": "POST", "path": "/api/groups", "body": ' + deep + "}]}"
     assert statuses(api.generic("POST", BATCH, body).json()["results"]) == [400]
@@ -486,7 +486,7 @@ def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_atomic_batch_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the process ends during the transaction, its key is rolled back too, and the next request runs."""
     alice = make_user("alice@example.org")
     api, real = client_of(alice), batch_runner.Batch._run_operation
@@ -507,7 +507,7 @@ def test_an_atomic_batch_that_dies_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")["results"]) == [201, 201]
 
 
-def test_what_takes_a_file_is_left_out() -> None:
+def test_routes_that_take_files_are_not_allowed() -> None:
     """Only files and documents of whole accounts may be larger than the limit of JSON bodies."""
     views = [
         callback

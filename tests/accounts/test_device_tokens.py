@@ -51,7 +51,7 @@ def test_devices_are_listed_beside_other_tokens_and_end_there_too(alice: User, s
     device.ok("GET", "/api/auth/session", status=401)
 
 
-def test_it_asks_for_a_code_where_login_does(alice: User) -> None:
+def test_a_code_is_required_as_at_login(alice: User) -> None:
     device = TotpDevice.objects.create(owner=alice, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     assert sign_in(alice, status=401)["code"] == "mfa_required"
     code = pyotp.TOTP(device.secret).at(timezone.now())
@@ -60,7 +60,7 @@ def test_it_asks_for_a_code_where_login_does(alice: User) -> None:
 
 
 @pytest.mark.parametrize("change", [{}, {"email": "nobody@example.org"}, {"password": "Wrong-Horse-7"}, {"code": 5}])
-def test_it_refuses_as_login_does(change: dict[str, Any], alice: User, settings: Any) -> None:
+def test_refusals_are_those_of_login(change: dict[str, Any], alice: User, settings: Any) -> None:
     if not change:
         settings.EMAIL_VERIFICATION = "mandatory"
     body = {"email": alice.email, "password": PASSWORD, "name": "phone", **change}
@@ -113,7 +113,7 @@ def test_only_a_token_signs_out_here(alice: User, signed_in: Client) -> None:
     reading.ok("GET", "/api/people")
 
 
-def test_it_ends_when_tokens_do() -> None:
+def test_a_password_reset_revokes_the_token() -> None:
     """Resetting the password revokes the token, changing it does not."""
     ada = verify_email(make_user("ada@example.org"))
     device = device_of(ada)

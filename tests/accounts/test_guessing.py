@@ -62,7 +62,7 @@ def test_signing_in_often_is_no_guessing(alice: User) -> None:
         Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
 
 
-def test_callers_of_a_dual_stack_socket_are_told_apart(browser: Client, alice: User) -> None:
+def test_ipv4_callers_of_a_dual_stack_socket_are_distinguished(browser: Client, alice: User) -> None:
     """A server on [::] sees IPv4 addresses as ::ffff:203.0.113.1, which all are in one /64."""
     for number in range(10):
         assert fail(browser, f"guess{number}@example.org", 1, "::ffff:203.0.113.1") == [401]

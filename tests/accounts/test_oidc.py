@@ -33,7 +33,7 @@ def failed_sign_in(browser: Client, provider: Provider) -> tuple[int, str]:
     return response.status_code, response.json().get("code")
 
 
-def test_a_newcomer_gets_an_account_with_what_the_provider_knows(browser: Client, provider: Provider) -> None:
+def test_a_first_sign_in_creates_an_account_from_the_claims(browser: Client, provider: Provider) -> None:
     provider.claims.update(family_name="Lovelace", locale="de_AT", zoneinfo="Europe/Vienna")
     response = sign_in(browser, provider, "?next=/people?x=1")
     assert (response.status_code, response["Location"]) == (302, "/people?x=1")
@@ -64,7 +64,7 @@ def test_a_verified_address_links_and_the_password_goes_on_working(
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
 
 
-def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, provider: Provider, alice: User) -> None:
+def test_the_registrant_of_a_foreign_address_loses_access(browser: Client, provider: Provider, alice: User) -> None:
     """Alice's address was never verified: whoever set the password may not be the person whom the provider verified."""
     squatter = Client()
     squatter.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
@@ -78,7 +78,7 @@ def test_who_registered_an_address_that_was_not_theirs_is_out(browser: Client, p
     assert not ApiToken.unscoped.exists()
 
 
-def test_who_claims_an_address_that_another_proves_falls_back_to_their_own(browser: Client, provider: Provider) -> None:
+def test_an_unverified_claim_falls_back_to_the_verified_address(browser: Client, provider: Provider) -> None:
     """Mallory signs in through the provider, changes to Alice's address without verifying it, and waits for Alice."""
     provider.claims.update(sub="mallory", email="mallory@example.org")
     mallory = Client()
@@ -176,7 +176,7 @@ def test_a_code_is_redeemed_once(browser: Client, provider: Provider) -> None:
     assert again.ok("GET", callback, status=401)["code"] == "oidc_refused"
 
 
-def test_a_user_who_says_no_is_not_signed_in(browser: Client, provider: Provider) -> None:
+def test_a_user_who_denies_consent_is_not_signed_in(browser: Client, provider: Provider) -> None:
     location = browser.call("GET", "/api/auth/oidc/start")["Location"]
     state = dict(parse_qsl(urlsplit(location).query))["state"]
     callback = f"/api/auth/oidc/callback?error=access_denied&state={state}"

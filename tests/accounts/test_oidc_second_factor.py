@@ -93,7 +93,7 @@ def test_a_second_factor_that_only_userinfo_tells_of_is_not_believed(
     assert sign_in(browser, provider).status_code == 401
 
 
-def test_what_waits_for_the_code_ends(browser: Client, provider: Provider, ada: User) -> None:
+def test_a_sign_in_that_waits_for_the_code_expires(browser: Client, provider: Provider, ada: User) -> None:
     """It ends after ten minutes or with a new password, and exists in this browser only; a code works once."""
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         sign_in(browser, provider)
@@ -142,7 +142,7 @@ def test_the_session_of_a_provider_switches_no_second_factor_off(
     assert refused["code"] == "proof_required"
 
 
-def test_a_strict_session_cookie_is_led_on_by_a_page(browser: Client, provider: Provider, settings: Any) -> None:
+def test_with_a_strict_session_cookie_a_page_redirects(browser: Client, provider: Provider, settings: Any) -> None:
     """Browsers withhold a SameSite=Strict cookie on redirects that another site has started."""
     settings.SESSION_COOKIE_SAMESITE = "Strict"
     response = sign_in(browser, provider, "?next=/people%3Fx=%22%3E")

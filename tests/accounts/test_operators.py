@@ -39,7 +39,7 @@ def test_an_operator_changes_a_plan_and_nothing_else(rf: Any, alice: User) -> No
     assert (alice.plan, alice.theme, alice.revision) == ("PRO", "DARK", write.revision + 1)
 
 
-def test_an_operator_deletes_no_account(operator: Client, alice: User) -> None:
+def test_an_operator_cannot_delete_an_account(operator: Client, alice: User) -> None:
     """The admin would leave the photos behind. It can deactivate an account; only the owner deletes it."""
     make_person(alice, name="Grace")
     path = f"/admin/accounts/user/{alice.pk}/delete/"

@@ -18,7 +18,7 @@ def signed_in(user: User, password: str = PASSWORD) -> Client:
     return client
 
 
-def test_names_are_changed_and_what_is_left_out_stays(api: Client) -> None:
+def test_names_are_changed_and_omitted_fields_stay(api: Client) -> None:
     body = {"name": " Alma ", "surname": "Berg", "nickname": "Al", "email": "alice@example.org"}
     answer = api.ok("PUT", "/api/user/profile", body)
     assert answer["emailChanged"] is False
@@ -28,7 +28,7 @@ def test_names_are_changed_and_what_is_left_out_stays(api: Client) -> None:
     assert [answer["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
 
 
-def test_what_was_read_may_be_sent_back(api: Client) -> None:
+def test_a_read_profile_may_be_put_back(api: Client) -> None:
     user = api.ok("GET", "/api/user/profile")["user"]
     again = api.ok("PUT", "/api/user/profile", user)["user"]
     assert {**again, "updatedAt": None} == {**user, "updatedAt": None}
@@ -57,7 +57,7 @@ def test_another_address_is_unverified(api: Client, alice: User) -> None:
         ({"name": "A\x00", "email": "alice@example.org"}, "name"),
     ],
 )
-def test_what_the_profile_refuses(api: Client, mallory: User, body: dict[str, Any], field: str) -> None:
+def test_invalid_profiles_are_refused(api: Client, mallory: User, body: dict[str, Any], field: str) -> None:
     answer = api.ok("PUT", "/api/user/profile", body, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
 
@@ -89,7 +89,7 @@ def test_a_token_may_change_the_password_and_ends_all_sessions(alice: User) -> N
         ({"currentPassword": PASSWORD, "newPassword": "A" * 1001}, "newPassword"),
     ],
 )
-def test_what_a_password_change_refuses(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
+def test_invalid_password_changes_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
     answer = api.ok("PUT", "/api/user/password", body, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
     signed_in(alice)

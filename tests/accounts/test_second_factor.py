@@ -47,7 +47,7 @@ def code_of(response: Any) -> str:
     return str(response.json().get("code"))
 
 
-def test_a_code_is_needed_once_it_is_switched_on(browser: Client, alice: User) -> None:
+def test_a_code_is_required_once_totp_is_enabled(browser: Client, alice: User) -> None:
     totp, _ = switch_on(browser)
     assert browser.ok("GET", "/api/user/profile")["user"]["mfaEnabled"] is True
     without = login(alice)
@@ -57,7 +57,7 @@ def test_a_code_is_needed_once_it_is_switched_on(browser: Client, alice: User) -
     assert login(alice, totp.now()).status_code == 200
 
 
-def test_nothing_is_asked_before_it_is_confirmed(browser: Client, alice: User) -> None:
+def test_no_code_is_required_before_totp_is_confirmed(browser: Client, alice: User) -> None:
     browser.ok("POST", "/api/user/mfa/totp")
     browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": "abc"}, status=400)
     assert login(alice).status_code == 200
@@ -111,7 +111,7 @@ def test_switched_off_no_code_is_asked(browser: Client, alice: User) -> None:
 
 
 @pytest.mark.parametrize("path", ["totp", "recovery-codes"])
-def test_a_session_alone_however_fresh_neither_switches_it_off_nor_makes_codes(browser: Client, path: str) -> None:
+def test_a_session_alone_neither_disables_totp_nor_creates_codes(browser: Client, path: str) -> None:
     totp, (_, spare, *_) = switch_on(browser)
     method = "DELETE" if path == "totp" else "POST"
     for body in (None, {}, {"password": None}, {"password": "Wrong-1"}, {"code": "abc"}):

@@ -36,7 +36,7 @@ def test_a_session_is_ended_at_once(alice: User) -> None:
     laptop.ok("DELETE", f"/api/user/sessions/{other['id']}", status=404)
 
 
-def test_a_strangers_session_is_not_there(alice: User, mallory: User) -> None:
+def test_the_session_of_a_stranger_is_404(alice: User, mallory: User) -> None:
     browser = sign_in(alice)
     session = browser.ok("GET", "/api/user/sessions")["sessions"][0]
     sign_in(mallory).ok("DELETE", f"/api/user/sessions/{session['id']}", status=404)

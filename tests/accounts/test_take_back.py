@@ -50,9 +50,7 @@ def test_the_old_address_takes_the_change_back(
     assert take_back(link, status=400)["details"][0]["field"] == "token"
 
 
-def test_the_thief_takes_nothing_back_after_the_owner_has(
-    mailbox: Mailbox, send_mails: SendMails, victim: User
-) -> None:
+def test_the_attacker_cannot_undo_after_the_owner_did(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """The attacker's mailbox was the verified address for a while. The attacker's password is removed too."""
     attacker = sign_in(VICTIM)
     change_email(attacker, ATTACKER)

@@ -135,7 +135,7 @@ def test_the_owner_proves_the_new_address_signed_in_or_by_password(
     sign_in(VICTIM, status=401)
 
 
-def test_who_opens_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_opening_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     newcomer = make_user("new@example.org")
     change_email(client_of(victim), ATTACKER)
     for email in (VICTIM, "new@example.org"):

@@ -189,14 +189,14 @@ def test_a_second_import_changes_nothing(full: Client, other: Client) -> None:
     assert {**export_document(other), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
-def test_into_the_account_it_came_from_nothing_is_doubled(full: Client) -> None:
+def test_importing_into_the_same_account_duplicates_nothing(full: Client) -> None:
     document = export_document(full)
     receipt = full.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["updated"], receipt["errors"]) == (0, 0, 0)
     assert {**export_document(full), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
-def test_validate_says_what_import_does_and_does_nothing(full: Client, other: Client) -> None:
+def test_validate_returns_the_receipt_of_an_import_and_writes_nothing(full: Client, other: Client) -> None:
     document, before = export_document(full), export_document(other)
     document["people"][0]["name"] = ""
     files = default_storage.listdir("photos") if default_storage.exists("photos") else None
@@ -206,7 +206,7 @@ def test_validate_says_what_import_does_and_does_nothing(full: Client, other: Cl
     assert preview == other.ok("POST", "/api/user/import", document)
 
 
-def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) -> None:
+def test_an_invalid_record_is_reported_and_the_others_are_imported(full: Client, other: Client) -> None:
     document = export_document(full)
     document["people"][1]["emails"] = [{"email": "nonsense"}]
     document["people"].append("not a record")
@@ -225,7 +225,7 @@ def test_a_bad_record_is_told_and_stops_no_other(full: Client, other: Client) ->
     assert [person["name"] for person in other.ok("GET", "/api/people")["people"]] == ["Ada"]
 
 
-def test_no_secret_is_in_it(full: Client, full_account: User) -> None:
+def test_an_export_contains_no_secret(full: Client, full_account: User) -> None:
     alice = User.objects.get(pk=full_account.pk)
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": "Correct-Horse-7"})
     text = orjson.dumps(export_document(full)).decode()
@@ -253,7 +253,7 @@ def test_a_photo_that_is_no_photo_is_refused(full: Client, other: Client) -> Non
     assert any("photo" in message for message in receipt["errorMessages"])
 
 
-def test_what_is_found_by_name_is_not_doubled(full: Client, other: Client) -> None:
+def test_records_found_by_name_are_not_duplicated(full: Client, other: Client) -> None:
     group = other.ok("POST", "/api/groups", {"name": "FAMILY"}, status=201)["group"]["id"]
     other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
     other.ok("POST", "/api/user/import", export_document(full))
@@ -283,7 +283,7 @@ def test_the_plan_holds(full: Client, other: Client, settings: Any) -> None:
         ({"format": "contact-network", "version": 1, "people": {}}, "people"),
     ],
 )
-def test_what_is_no_export_is_400(api: Client, document: Any, field: str) -> None:
+def test_a_document_of_another_format_is_400(api: Client, document: Any, field: str) -> None:
     for path in ("/api/user/import", "/api/user/import/validate"):
         assert api.ok("POST", path, document, status=400)["details"][0]["field"] == field
 
@@ -327,7 +327,7 @@ def test_a_type_without_inverse_gets_the_one_that_comes_in(full: Client, other: 
     check_invariants(User.objects.get(email="other@example.org"))
 
 
-def test_what_comes_in_brings_its_type_out_of_the_trash(full: Client, full_account: User) -> None:
+def test_an_imported_relationship_restores_its_type_from_the_trash(full: Client, full_account: User) -> None:
     document = export_document(full)
     for person in full.ok("GET", "/api/people")["people"]:
         full.ok("DELETE", f"/api/people/{person['id']}")
@@ -356,7 +356,7 @@ def test_export_reads_in_a_number_of_queries_that_does_not_grow(
     assert counts[0] == counts[1]
 
 
-def test_export_answers_304_to_who_has_it(api: Client) -> None:
+def test_an_unchanged_export_is_304(api: Client) -> None:
     response = api.call("GET", "/api/user/export")
     assert response["Content-Disposition"].startswith("attachment")
     again = api.call("GET", "/api/user/export", HTTP_IF_NONE_MATCH=response["ETag"])

@@ -88,7 +88,7 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException) ->
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])
-def test_what_was_cut_off_goes_on_when_it_comes_again(
+def test_an_interrupted_import_continues_when_repeated(
     api: Client, stranger: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, alice: User, call: int
 ) -> None:
     with monkeypatch.context() as patch:
@@ -161,7 +161,7 @@ def test_a_type_that_the_database_refuses_stops_no_other(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/api/user/import", "/api/user/import/validate"])
-def test_others_write_meanwhile(
+def test_others_write_during_an_import(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Others write between two batches of an import, and at any time during a validation, which takes no lock."""
@@ -190,7 +190,7 @@ def test_others_write_meanwhile(
     assert set(answers) == {201}
 
 
-def test_after_a_batch_others_have_as_much_time_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_batch_the_writer_pauses_as_long_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite does not queue writers: one that takes the write lock again at once would keep the others out."""
     clock, slept = [100.0], list[float]()
     monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))

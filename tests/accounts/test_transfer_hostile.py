@@ -38,7 +38,7 @@ def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
-def test_what_would_fill_the_memory_is_refused(api: Client, path: str) -> None:
+def test_too_many_records_or_values_are_refused(api: Client, path: str) -> None:
     """The number of records and values is limited: each record has a line in the receipt, and values take memory."""
     records = {**HEAD, "people": [None] * 150_000, "groups": [None] * 50_001}
     assert api.ok("POST", path, records, status=400)["details"][0]["field"] == "people"

@@ -53,7 +53,7 @@ def test_where_it_is_mandatory_verification_opens_the_account(
     caller.ok("POST", "/api/auth/login", login)
 
 
-def test_a_taken_address_is_told_to_its_owner_alone(
+def test_a_taken_address_is_reported_to_its_owner_only(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, settings: Any
 ) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
@@ -98,7 +98,7 @@ def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
     assert user["emailVerified"] is True
 
 
-def test_who_registered_an_address_that_was_not_theirs_is_out(
+def test_the_registrant_of_a_foreign_address_loses_access(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """Alice's address was never verified: the person who registered may not be the one who reads the mail."""

@@ -52,7 +52,7 @@ def create_records(api: Client) -> dict[str, str]:
     }
 
 
-def test_from_nothing_everything_that_is_active_is_told(api: Client) -> None:
+def test_the_first_read_returns_all_active_records(api: Client) -> None:
     create_records(api)
     replica = Replica(api)
     changes = replica.catch_up()

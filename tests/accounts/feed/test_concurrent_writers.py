@@ -50,7 +50,7 @@ def _change(client: Client, chance: random.Random, people: list[str], groups: li
     assert status < 500
 
 
-def test_a_copy_ends_as_the_account_is(alice: User) -> None:
+def test_a_replica_ends_equal_to_the_account(alice: User) -> None:
     create_records(client_of(alice))
     done = Event()
     replicas = [Replica(client_of(alice), limit=limit) for limit in (3, 50)]
@@ -72,7 +72,7 @@ def test_a_copy_ends_as_the_account_is(alice: User) -> None:
         assert replica.own_fields() == account
 
 
-def test_a_number_is_seen_only_after_all_before_it(alice: User) -> None:
+def test_a_revision_is_seen_only_after_all_lower_ones(alice: User) -> None:
     """A cursor must not pass a revision that is assigned but not committed, or the client would never see that change.
 
     The first writer holds the lock while the second one waits for it; the reader must not see the second one first.
