@@ -1,4 +1,4 @@
-"""Servers of the tests' own that notifications go to, inside an allowed network; a clock that stands."""
+"""Fixtures for notifications: servers on loopback that receive them, and a channel that records them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,26 +11,27 @@ from tests.notifications.recording_channel import RecordingChannel
 
 
 @pytest.fixture(autouse=True)
-def _loopback_is_allowed(settings: Any) -> None:
+def _allow_loopback(settings: Any) -> None:
+    """Let the outbound policy accept loopback."""
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     settings.OUTBOUND_ALLOWED_PORTS = ["*"]
 
 
 @pytest.fixture(autouse=True)
-def _no_name_resolves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asking the system's resolver would leave this machine; a test that needs an answer gives its own."""
+def _block_dns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Resolve no host name: the system's resolver would use the network. Tests may patch in answers of their own."""
     monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
 
 
 @pytest.fixture
 def receiver() -> Iterator[Recorder]:
-    """An HTTP server that takes everything."""
+    """An HTTP server that answers every request with 200."""
     with recording_server() as server:
         yield server
 
 
 def answer_as_ntfy(request: Received) -> Reply:
-    """ntfy's documented protocol, as far as a publisher sees it; the server lives below /push."""
+    """Answer as an ntfy server below /push does to a publisher, by its documented protocol."""
     json = {"Content-Type": "application/json"}
     if (request.method, request.path) == ("GET", "/push/v1/health"):
         return Reply(200, json, b'{"healthy":true}')
@@ -50,7 +51,7 @@ def ntfy() -> Iterator[Recorder]:
 
 @pytest.fixture
 def channel(monkeypatch: pytest.MonkeyPatch) -> RecordingChannel:
-    """The one channel there is, for tests of what is sent when."""
+    """Replace all channels by one that records, for tests of what is sent when."""
     recording = RecordingChannel()
     monkeypatch.setattr("notifications.channels.CHANNELS", (recording,))
     return recording

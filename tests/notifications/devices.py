@@ -1,4 +1,4 @@
-"""A browser's side of push: its keys, and what it reads (RFC 8291)."""
+"""The browser's side of push: its keys, and decrypting what it receives (RFC 8291)."""
 
 import base64
 from typing import Any
@@ -25,7 +25,7 @@ class Device:
 
     @property
     def subscription(self) -> dict[str, Any]:
-        """What the browser hands over, ready to be sent to push/subscribe."""
+        """The browser's PushSubscription, as the body of push/subscribe."""
         point = self.key.public_key().public_bytes(
             serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
         )
@@ -36,7 +36,7 @@ class Device:
         }
 
     def read(self, request: Received) -> Any:
-        """Decrypt what the push service was given."""
+        """Decrypt a request to the push service; returns its JSON."""
         assert request.headers["content-encoding"] == "aes128gcm"
         plain = http_ece.decrypt(request.body, private_key=self.key, auth_secret=self.secret, version="aes128gcm")
         return orjson.loads(plain)

@@ -1,4 +1,4 @@
-"""Notices as the ledger makes them."""
+"""Builds notices as the ledger does, with example content of each kind."""
 
 import datetime as dt
 from typing import Any

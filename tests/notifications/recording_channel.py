@@ -1,4 +1,4 @@
-"""A channel that records what it is told to send, and answers as the test wants."""
+"""A channel that records what it sends, and returns the outcomes that the test sets."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ DOWN = Outcome(code="http_5xx")
 
 
 class RecordingChannel(Channel):
-    """Confirms everything, unless `outcomes` says otherwise for the next tries.
+    """Returns `outcomes` in order for the next attempts, then `always`.
 
-    What it gets has to be a webhook as the API description shows them.
+    Raises if the body of a webhook with this notice would not match the API description.
     """
 
     name = "recording"
@@ -43,8 +43,8 @@ class RecordingChannel(Channel):
         self.recorded.append((key, outcome))
 
     @property
-    def told(self) -> list[tuple[str, str]]:
-        """Kind and occurrence of what was sent, in order."""
+    def sent_notices(self) -> list[tuple[str, str]]:
+        """Kind and date of each notice that was sent, in order."""
         return [(sent.notice.kind.value, sent.notice.content.get("date", "")) for sent in self.sent]
 
 

@@ -1,4 +1,4 @@
-"""What a reminder offers to do where it is read: GET asks, POST acts, once, and what follows from it."""
+"""The action links of a reminder: GET asks for confirmation, POST acts, once."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from tests.notifications.test_upcoming_reminders import short, upcoming
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
-# The clock stands at noon of 1 March 2026; runs are for times to come.
+# The clock is frozen at noon on 1 March 2026; runs use later instants.
 BIRTHDAY_RUN = "2026-03-11T09:00:00Z"
 
 
 def links(channel: RecordingChannel, place: int = -1) -> dict[str, str]:
-    """The paths of a notice's actions, by kind and days, as a webhook is told them."""
+    """The paths of a notice's actions, by kind and days, from the body of its webhook."""
     actions = orjson.loads(body_of(channel.sent[place].notice))["data"]["actions"]
     return {f"{one['kind']}{one.get('days', '')}": "/api/" + one["url"].partition("/api/")[2] for one in actions}
 
@@ -39,12 +39,12 @@ def interactions(api: Client) -> list[dict[str, Any]]:
 
 def answers(api: Client) -> list[list[str]]:
     rows = api.ok("get", "/api/notifications/deliveries")["deliveries"]
-    return [[f"{said['kind']}{said.get('days', '')}" for said in row["answers"]] for row in rows]
+    return [[f"{answer['kind']}{answer.get('days', '')}" for answer in row["answers"]] for row in rows]
 
 
 @pytest.fixture
 def birthday(api: Client, ada: Person, channel: RecordingChannel) -> str:
-    """Ada's, of which a run has told."""
+    """Ada's birthday, whose reminder was sent; returns the id of the date."""
     date = remind(api, ada, "1990-03-11")
     run(BIRTHDAY_RUN)
     return date
@@ -95,14 +95,14 @@ def test_a_skipped_occurrence_is_left_out_its_day_included(
     remind(api, ada, "1990-03-11", reminderLeadDays=7)
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
     run("2026-03-04T09:00:00Z")
-    assert channel.told == [(LEAD, "2026-03-11")]
+    assert channel.sent_notices == [(LEAD, "2026-03-11")]
     press(browser, links(channel)["skip"])
     assert {entry[3] for entry in short(upcoming(api)) if entry[1] == "2026-03-11"} == {"skipped"}
     run(BIRTHDAY_RUN)
     call_command("send_digests", "--now", "2026-03-09T09:00:00Z")
     assert len(channel.sent) == 1
     run("2027-03-11T09:00:00Z")
-    assert channel.told[1:] == [(DAY, "2027-03-11")]
+    assert channel.sent_notices[1:] == [(DAY, "2027-03-11")]
     rows = api.ok("get", "/api/notifications/deliveries")["deliveries"]
     assert [(row["status"], row["code"]) for row in rows if row["date"] == "2026-03-11"] == [
         ("skipped", "skipped"),
@@ -130,7 +130,7 @@ def test_a_notice_in_advance_put_off_to_the_day_is_that_of_the_day(
     press(browser, links(channel)["snooze1"])
     assert short(upcoming(api)) == [(DAY, "2026-03-11", BIRTHDAY_RUN.replace("Z", ".000Z"), "snoozed")]
     run_each(BIRTHDAY_RUN, BIRTHDAY_RUN)
-    assert channel.told == [(LEAD, "2026-03-11"), (DAY, "2026-03-11")]
+    assert channel.sent_notices == [(LEAD, "2026-03-11"), (DAY, "2026-03-11")]
 
 
 @pytest.mark.parametrize(
@@ -160,10 +160,10 @@ def test_reminders_to_get_in_touch(api: Client, browser: Client, alice: User, ch
     body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
     api.ok("put", f"/api/people/{bob.pk}", body)
     run("2026-03-13T09:00:00Z")
-    assert channel.told == [(CONTACT, "2026-03-13")]
+    assert channel.sent_notices == [(CONTACT, "2026-03-13")]
     press(browser, links(channel)["snooze1"])
     run("2026-03-14T09:00:00Z")
-    assert channel.told[1:] == [(CONTACT, "2026-03-13")]
+    assert channel.sent_notices[1:] == [(CONTACT, "2026-03-13")]
     press(browser, links(channel)["snooze3"])
     api.ok("put", f"/api/people/{bob.pk}", {**body, "lastContact": "2026-03-14"})
     run("2026-03-17T09:00:00Z")
@@ -188,7 +188,7 @@ def test_by_the_clock_it_comes_again_once(
     clock.move_to("2026-03-02T09:00:00Z")
     call_command("deliver_reminders")
     call_command("deliver_reminders")
-    assert channel.told == [(DAY, "2026-03-01")] * 2
+    assert channel.sent_notices == [(DAY, "2026-03-01")] * 2
 
 
 def test_forged_and_expired(browser: Client, channel: RecordingChannel, birthday: str, clock: Any) -> None:
@@ -232,4 +232,4 @@ def test_survives_the_move_to_another_account(
     assert known == {("2026-03-11", None, "skipped"), ("2026-03-04", "2026-03-07T09:00:00.000Z", "snoozed")}
     told = len(channel.sent)
     run_each("2026-03-07T09:00:00Z", BIRTHDAY_RUN)
-    assert channel.told[told:] == [(DAY, "2026-03-04")] * 2
+    assert channel.sent_notices[told:] == [(DAY, "2026-03-04")] * 2

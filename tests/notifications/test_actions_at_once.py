@@ -1,4 +1,4 @@
-"""Answers to reminders when several come at the same moment, or nothing but half of one."""
+"""Concurrent answers to reminders, and answers whose process dies half way."""
 
 from functools import partial
 from typing import Any
@@ -22,17 +22,17 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def told(api: Client, ada: Person, channel: RecordingChannel) -> RecordingChannel:
-    """Today's reminder about Ada has gone to two destinations."""
+def sent_twice(api: Client, ada: Person, channel: RecordingChannel) -> RecordingChannel:
+    """A channel with two destinations, to which today's reminder about Ada was sent."""
     channel.on = {"one": None, "two": None}
     remind(api, ada, "1990-03-01")
     call_command("deliver_reminders")
-    assert channel.told == [(DAY, "2026-03-01")] * 2
+    assert channel.sent_notices == [(DAY, "2026-03-01")] * 2
     return channel
 
 
-def test_twins_act_once(api: Client, told: RecordingChannel) -> None:
-    paths = [links(told, place)[word] for place in (0, 1) for word in ("contacted", "snooze1") for _ in range(2)]
+def test_twins_act_once(api: Client, sent_twice: RecordingChannel) -> None:
+    paths = [links(sent_twice, place)[word] for place in (0, 1) for word in ("contacted", "snooze1") for _ in range(2)]
     for _ in range(rounds(1)):
         results = run_concurrently(*(partial(client_of(None).ok, "post", path) for path in paths))
         assert all(result["success"] for result in results)
@@ -41,16 +41,16 @@ def test_twins_act_once(api: Client, told: RecordingChannel) -> None:
         assert sorted(said) == ["contacted", "snooze1"]
 
 
-def test_two_scans_send_it_again_once(api: Client, told: RecordingChannel, clock: Any) -> None:
-    client_of(None).ok("post", links(told)["snooze1"])
+def test_two_scans_send_it_again_once(api: Client, sent_twice: RecordingChannel, clock: Any) -> None:
+    client_of(None).ok("post", links(sent_twice)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     assert sorted(run_concurrently(*[partial(dispatch.scan, now=timezone.now())] * 2)) == [0, 2]
     call_command("deliver_reminders")
-    assert sorted(sent.key for sent in told.sent[2:]) == ["one", "two"]
+    assert sorted(sent.key for sent in sent_twice.sent[2:]) == ["one", "two"]
 
 
-def test_half_an_answer_is_none(told: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = links(told)["contacted"]
+def test_half_an_answer_is_none(sent_twice: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = links(sent_twice)["contacted"]
     with monkeypatch.context() as broken:
         broken.setattr(answers, "update_columns", _die)
         with pytest.raises(RuntimeError):
@@ -61,9 +61,9 @@ def test_half_an_answer_is_none(told: RecordingChannel, monkeypatch: pytest.Monk
 
 
 def test_what_a_scan_that_died_left_comes_again_once(
-    told: RecordingChannel, clock: Any, monkeypatch: pytest.MonkeyPatch
+    sent_twice: RecordingChannel, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client_of(None).ok("post", links(told)["snooze1"])
+    client_of(None).ok("post", links(sent_twice)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     with monkeypatch.context() as broken:
         broken.setattr(planner, "write_plans", _die)
@@ -71,7 +71,7 @@ def test_what_a_scan_that_died_left_comes_again_once(
     assert Delivery.unscoped.filter(round=1).count() == 0
     call_command("deliver_reminders")
     call_command("deliver_reminders")
-    assert len(told.sent) == 4
+    assert len(sent_twice.sent) == 4
 
 
 def _die(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Runs with --now, for instants past and to come, in any order, beside a worker that goes by the clock."""
+"""Runs with --now for past and future instants, in any order, next to a worker that uses the clock."""
 
 import datetime as dt
 from typing import Any
@@ -20,7 +20,7 @@ MONDAY, WEDNESDAY, SUNDAY = 1, 3, 0
 
 
 def work(channel: RecordingChannel) -> int:
-    """What the worker does each minute, by the clock; returns how much was sent."""
+    """Do what the worker does each minute; returns the number of notices that were sent."""
     before = len(channel.sent)
     dispatch.scan(now=timezone.now())
     batches: list[tuple[str, ...]] = []
@@ -42,7 +42,7 @@ def test_moments_to_come_may_be_run_in_any_order(api: Client, ada: Person, chann
     api.ok("post", "/api/people", body, status=201)
     run_each("2027-06-10T09:00:00Z", "2026-04-10T09:00:00Z", "2026-06-10T09:00:00Z", "2026-05-10T09:00:00Z")
     run_each("2026-04-20T09:00:00Z", "2026-03-20T09:00:00Z", "2026-04-10T09:00:00Z", "2026-06-10T09:00:00Z")
-    assert channel.told == [
+    assert channel.sent_notices == [
         (DAY, "2027-06-10"),
         (DAY, "2026-04-10"),
         (DAY, "2026-06-10"),
@@ -56,7 +56,7 @@ def test_moments_to_come_may_be_run_in_any_order(api: Client, ada: Person, chann
 def test_the_day_may_be_run_before_its_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-10", reminderLeadDays=7)
     run_each("2026-05-10T09:00:00Z", "2026-05-03T09:00:00Z", "2026-05-10T09:00:00Z")
-    assert channel.told == [(DAY, "2026-05-10"), (LEAD, "2026-05-10")]
+    assert channel.sent_notices == [(DAY, "2026-05-10"), (LEAD, "2026-05-10")]
 
 
 def test_a_run_for_another_moment_leaves_the_clocks_plan_alone(
@@ -72,15 +72,15 @@ def test_a_run_for_another_moment_leaves_the_clocks_plan_alone(
     assert work(channel) == 1
     clock.move_to("2026-05-10T09:00:00Z")
     assert work(channel) == 0, "it was sent by the run for that moment"
-    assert channel.told == [(DAY, "2026-05-10"), (DAY, "2026-03-10")]
+    assert channel.sent_notices == [(DAY, "2026-05-10"), (DAY, "2026-03-10")]
 
 
 def test_this_morning_may_be_run_in_the_afternoon(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-01")
     run("2026-03-01T08:59:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     run("2026-03-01T09:00:00Z")
-    assert channel.told == [(DAY, "2026-03-01")]
+    assert channel.sent_notices == [(DAY, "2026-03-01")]
     assert channel.sent[0].notice.content["late"] is False
     assert work(channel) == 0
 
@@ -127,7 +127,7 @@ def test_what_was_made_but_missed_does_not_break_a_run_for_its_day(
     work(channel)
     assert set(Delivery.unscoped.values_list("code", flat=True)) == {"missed"}
     run("2026-03-02T09:00:00Z")
-    assert channel.told == [(DAY, "2026-03-02")]
+    assert channel.sent_notices == [(DAY, "2026-03-02")]
 
 
 def add_events(api: Client, person: Person) -> None:

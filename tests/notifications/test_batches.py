@@ -1,4 +1,4 @@
-"""Deliveries that are claimed together: each is sent once, and none keeps others waiting."""
+"""Deliveries that are claimed in one batch: each is sent once, and none delays the others."""
 
 import datetime as dt
 import threading
@@ -76,7 +76,7 @@ def test_what_one_keeps_waiting_goes_on_alone(
 
 
 def test_what_waits_in_a_batch_is_not_held(alice: User, webhook: Destination, receiver: Recorder) -> None:
-    """Another run sends meanwhile what stands behind the first, and this one leaves it alone."""
+    """While the first of the batch is sent, another run sends the rest, which this run then skips."""
     batch = planned(alice, 3)
 
     def send_the_last(request: Received) -> Reply:
@@ -95,7 +95,7 @@ def test_what_waits_in_a_batch_is_not_held(alice: User, webhook: Destination, re
 def test_who_was_thought_dead_sends_nothing_that_others_took(
     alice: User, webhook: Destination, receiver: Recorder
 ) -> None:
-    """Read before a pause, however long: the claim right before the send looks at the row as it is."""
+    """The row may change after it was read; the claim right before the send checks its current state."""
     batch = planned(alice, 2)
     receiver.reply = Reply()
     stale = sender.load_deliveries(batch)

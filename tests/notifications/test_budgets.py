@@ -1,4 +1,4 @@
-"""How often an account may make this service speak to strangers."""
+"""Limits on how often an account may make the service send requests to other servers."""
 
 import datetime as dt
 from typing import Any
@@ -13,8 +13,8 @@ from tests.notifications.test_destinations import HOOK, PATH, create, webhook
 NOON = dt.datetime(2026, 5, 4, 12, tzinfo=dt.UTC)
 
 
-def limited(response: Any) -> int:
-    """The seconds a 429 says to wait, which header and body agree on."""
+def retry_after(response: Any) -> int:
+    """Assert a 429; returns its Retry-After in seconds, which header and body must agree on."""
     assert response.status_code == 429, response.content
     seconds = int(response["Retry-After"])
     assert response.json()["retryAfter"] == seconds
@@ -32,13 +32,13 @@ def test_ten_creations_an_hour(api: Client, stranger: Client) -> None:
             path = f"{PATH}/{create(api)['endpoint']['id']}"
             api.ok("delete", path)
         clock.move_to(NOON + minutes(30))
-        assert limited(api.call("post", PATH, webhook())) == 30 * 60
+        assert retry_after(api.call("post", PATH, webhook())) == 30 * 60
         create(stranger)
         clock.move_to(NOON + minutes(60) - dt.timedelta(seconds=1))
-        assert limited(api.call("post", PATH, webhook())) == 1
+        assert retry_after(api.call("post", PATH, webhook())) == 1
         clock.move_to(NOON + minutes(60))
         create(api)
-        assert limited(api.call("post", PATH, webhook(url=f"{HOOK}/2"))) == 60
+        assert retry_after(api.call("post", PATH, webhook(url=f"{HOOK}/2"))) == 60
 
 
 def test_refused_bodies_do_not_draw_but_attempts_do(api: Client) -> None:
@@ -48,7 +48,7 @@ def test_refused_bodies_do_not_draw_but_attempts_do(api: Client) -> None:
     create(api)
     for _ in range(9):
         api.ok("post", PATH, webhook(), status=409)
-    limited(api.call("post", PATH, webhook()))
+    retry_after(api.call("post", PATH, webhook()))
 
 
 def test_five_tests_a_quarter_hour_for_one_destination(api: Client, receiver: Recorder) -> None:
@@ -57,7 +57,7 @@ def test_five_tests_a_quarter_hour_for_one_destination(api: Client, receiver: Re
     with time_machine.travel(NOON, tick=False) as clock:
         for _ in range(5):
             assert api.ok("post", f"{PATH}/{first}/test") == {"ok": True}
-        assert limited(api.call("post", f"{PATH}/{first}/test")) == 15 * 60
+        assert retry_after(api.call("post", f"{PATH}/{first}/test")) == 15 * 60
         assert api.ok("post", f"{PATH}/{second}/test") == {"ok": True}
         clock.move_to(NOON + minutes(15))
         assert api.ok("post", f"{PATH}/{first}/test") == {"ok": True}
@@ -72,9 +72,9 @@ def test_tests_and_url_edits_share_twenty_five_a_quarter_hour(api: Client, recei
                 api.ok("post", f"{PATH}/{id_}/test")
         for number in range(5):
             api.ok("put", f"{PATH}/{ids[0]}", {"url": f"{receiver.url}/new/{number}"})
-        assert limited(api.call("post", f"{PATH}/{ids[1]}/test")) == 15 * 60
-        assert limited(api.call("put", f"{PATH}/{ids[1]}", {"url": f"{receiver.url}/more"})) == 15 * 60
-        # What asks nothing of the network is not limited.
+        assert retry_after(api.call("post", f"{PATH}/{ids[1]}/test")) == 15 * 60
+        assert retry_after(api.call("put", f"{PATH}/{ids[1]}", {"url": f"{receiver.url}/more"})) == 15 * 60
+        # Requests that cause no network call are not retry_after.
         api.ok("put", f"{PATH}/{ids[1]}", {"label": "New", "enabled": False})
         api.ok("put", f"{PATH}/{ids[1]}", {"rotateSecret": True})
         clock.move_to(NOON + minutes(15))
@@ -87,7 +87,7 @@ def test_url_edits_do_not_draw_on_a_destinations_tests(api: Client, receiver: Re
         api.ok("put", f"{PATH}/{id_}", {"url": f"{receiver.url}/{number}"})
     for _ in range(5):
         api.ok("post", f"{PATH}/{id_}/test")
-    limited(api.call("post", f"{PATH}/{id_}/test"))
+    retry_after(api.call("post", f"{PATH}/{id_}/test"))
 
 
 @pytest.mark.parametrize("method", ["put", "post"])
@@ -99,4 +99,4 @@ def test_budget_lasts_over_deletion(api: Client, receiver: Recorder, method: str
         api.ok("delete", f"{PATH}/{id_}")
     id_ = create(api, url=receiver.url)["endpoint"]["id"]
     path, body = (f"{PATH}/{id_}/test", None) if method == "post" else (f"{PATH}/{id_}", {"url": f"{receiver.url}/x"})
-    limited(api.call(method, path, body))
+    retry_after(api.call(method, path, body))

@@ -1,4 +1,4 @@
-"""One host has so much of us: what is over it waits in order, has not failed, and keeps nobody else's waiting."""
+"""The limit of concurrent calls per host: deliveries over it wait in order, do not fail, and delay no other hosts."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ FAST = "127.0.0.2"
 
 @pytest.fixture
 def _four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As in a worker."""
+    """Give the host limit four threads, as a worker has."""
     monkeypatch.setattr(HOST_CALLS, "threads", 4)
     yield
     while BACKLOG.take():
@@ -37,7 +37,7 @@ def _four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def make_webhook(owner: User, receiver: Recorder) -> None:
-    """The only channel of the account that is on."""
+    """Create the only enabled channel of the account."""
     User.objects.filter(pk=owner.pk).update(email_reminders_enabled=False)
     row = Destination(owner=owner, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
     row.set_url(f"{receiver.url}/hook", "")
@@ -45,7 +45,7 @@ def make_webhook(owner: User, receiver: Recorder) -> None:
 
 
 def plan(owner: User, number: int) -> list[UUID]:
-    """Deliveries that are due, in the order in which they were planned."""
+    """Plan deliveries that are due; returns their ids in the order in which they were planned."""
     make_due(owner, number)
     dispatch.scan(now=timezone.now())
     return list(Delivery.unscoped.filter(owner=owner).order_by("id").values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""Calendar feeds: made for a calendar to read, found by their secret alone; what they hold is what comes up."""
+"""Calendar feeds for calendar programs: their secret URL is the only credential; they contain upcoming events."""
 
 import datetime as dt
 import itertools
@@ -53,7 +53,7 @@ def text_of(feed: dict[str, Any]) -> str:
 
 
 def events_of(feed: dict[str, Any]) -> list[Any]:
-    """Its events as vobject reads them."""
+    """The events of the feed, parsed by vobject."""
     return list(getattr(vobject.readOne(text_of(feed)), "vevent_list", []))
 
 
@@ -62,12 +62,12 @@ def masters(feed: dict[str, Any]) -> list[Any]:
 
 
 def changed(feed: dict[str, Any]) -> dict[dt.date, str]:
-    """The summaries of single occurrences."""
+    """The summaries of events for a single occurrence, by day."""
     return {e.recurrence_id.value: e.summary.value for e in events_of(feed) if hasattr(e, "recurrence_id")}
 
 
 def days_of(event: Any, start: dt.date, end: dt.date) -> set[dt.date]:
-    """When it comes round, by dateutil."""
+    """The days of the event's occurrences, computed by dateutil."""
     first = dt.datetime.combine(event.dtstart.value, dt.time())
     span = dt.datetime.combine(start, dt.time()), dt.datetime.combine(end, dt.time())
     days = {first.date()}
@@ -219,7 +219,7 @@ SHAPES: list[dict[str, Any]] = [
 DAYS = ["2000-02-29", "1996-02-29", "2001-01-31", "1990-03-30", "2010-08-29", "2027-12-31", "1815-12-10", "2028-02-29"]
 
 
-# In half of them every two of a day, a shape and whether the year is known meet; TEST_ROUNDS=2 makes them all.
+# By default half of the combinations: every pair of a day, a shape and a year's being known. TEST_ROUNDS=2 runs all.
 COMBINATIONS = [
     (day, shape, unknown)
     for (d, day), (s, shape), unknown in itertools.product(enumerate(DAYS), enumerate(SHAPES), (False, True))
@@ -229,7 +229,7 @@ COMBINATIONS = [
 
 @pytest.fixture
 def calendar(alice: User) -> None:
-    """Dates of every shape, with and without a year."""
+    """Create dates of every shape, with and without a year."""
     for day, shape, unknown in COMBINATIONS:
         person = make_person(alice, name=f"Person of {day}", surname="Ada, the 1st; \\ \n Countess")
         date = f"1604{day[4:]}" if unknown else day

@@ -1,4 +1,4 @@
-"""What every channel promises to the ledger, the same for all: a new one has to pass this too."""
+"""The contract between channels and the ledger. Every channel must pass these tests."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ CODES = {"blocked", "dns", "timeout", "refused", "tls", "redirect", "http_4xx", 
 
 @dataclass
 class ChannelCase:
-    """One channel with a target of alice's that works, and ways to break it."""
+    """A channel with a working target of alice's, and ways to break it."""
 
     channel: Channel
     owner: User

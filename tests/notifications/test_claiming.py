@@ -1,4 +1,4 @@
-"""An account that comes to its address's owner tells nothing to where whoever made it wanted it told."""
+"""When the owner of its address claims an account, the destinations that were set up before are disabled."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def add_channels(user: User) -> None:
 
 
 def channels(user: User) -> tuple[list[bool], int]:
-    """Whether each destination is on, and how many devices there are."""
+    """Whether each destination is enabled, and the number of devices."""
     client = client_of(user)
     endpoints = client.ok("GET", "/api/notifications/endpoints")["endpoints"]
     devices = client.ok("GET", "/api/notifications/push/subscriptions")["subscriptions"]

@@ -1,4 +1,4 @@
-"""Caps, budgets and uniqueness under thirty requests at once, on real threads and connections."""
+"""Caps, budgets and uniqueness under thirty concurrent requests, on real threads and connections."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from tests.notifications.test_destinations import HOOK, PATH, webhook
 from tests.notifications.test_devices import SUBSCRIBE, body
 
 pytestmark = pytest.mark.django_db(transaction=True)
-AT_ONCE = 30
+CONCURRENT_REQUESTS = 30
 
 
 @pytest.fixture
 def repeat(alice: User) -> Callable[..., Counter[int]]:
-    """Runs `send(client, number)` thirty times at the same moment and counts the statuses."""
-    return partial(repeat_concurrently, alice, AT_ONCE)
+    """A function that runs `send(client, number)` thirty times concurrently and counts the statuses."""
+    return partial(repeat_concurrently, alice, CONCURRENT_REQUESTS)
 
 
 def test_five_destinations_and_ten_attempts(repeat: Callable[..., Counter[int]]) -> None:
@@ -73,17 +73,17 @@ def test_twenty_devices(repeat: Callable[..., Counter[int]]) -> None:
 
 
 def test_one_device_for_one_endpoint(repeat: Callable[..., Counter[int]]) -> None:
-    assert repeat(lambda client, number: client.call("post", SUBSCRIBE, body())) == {201: AT_ONCE}
+    assert repeat(lambda client, number: client.call("post", SUBSCRIBE, body())) == {201: CONCURRENT_REQUESTS}
     assert PushSubscription.unscoped.rows().count() == 1
 
 
 def test_endpoint_that_two_accounts_subscribe_belongs_to_one(
     repeat: Callable[..., Counter[int]], mallory: User
 ) -> None:
-    theirs = [client_of(mallory) for _ in range(AT_ONCE)]
+    theirs = [client_of(mallory) for _ in range(CONCURRENT_REQUESTS)]
 
     def send(client: Client, number: int) -> Any:
         return (client if number % 2 else theirs[number]).call("post", SUBSCRIBE, body())
 
-    assert repeat(send) == {201: AT_ONCE}
+    assert repeat(send) == {201: CONCURRENT_REQUESTS}
     assert PushSubscription.unscoped.rows().count() == 1

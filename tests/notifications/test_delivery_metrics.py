@@ -1,4 +1,4 @@
-"""Deliveries are counted as they come to a state: purging their rows takes nothing back."""
+"""Deliveries are counted when they reach a state, so that purging their rows does not lower a counter."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Destinations through the API: making, changing, listing, deleting, and every reason to refuse."""
+"""Destinations through the API: create, update, list, delete, and every reason to refuse."""
 
 import datetime as dt
 import socket
@@ -249,7 +249,7 @@ def test_update_changes_what_is_sent_alone(api: Client) -> None:
     assert api.ok("put", path, {"label": "New", "type": "NTFY", "id": "x", "unknown": 1}) == {"success": True}
     (row,) = listed(api)
     assert {**row, "updatedAt": ""} == {**endpoint, "label": "New", "updatedAt": ""}
-    # What was read may be written back: the same URL is no change and asks nothing of the network.
+    # Writing back what was read must work: the same URL is no change, so no network call checks it.
     assert api.ok("put", path, row) == {"success": True}
     assert api.ok("put", path, {}) == {"success": True}
 
@@ -288,7 +288,7 @@ def test_new_url_is_checked_as_at_creation(api: Client) -> None:
         assert api.ok("put", path, {"url": url}, status=status)["code"] == code
     api.ok("put", path, {"url": f"{HOOK}/third"})
     assert listed(api)[1]["url"] == f"{HOOK}/third"
-    # Another spelling of its own URL is no duplicate of itself.
+    # A different spelling of the destination's own URL is not a duplicate.
     api.ok("put", path, {"url": f"{HOOK.replace('https', 'HTTPS')}/third"})
 
 
@@ -385,7 +385,7 @@ def test_ids_that_are_none_are_404(api: Client) -> None:
 
 
 class TestPlans:
-    """What is sold where plans are: webhooks; ntfy never is."""
+    """Where there are plans, webhooks belong to the paid one; ntfy is always free."""
 
     @pytest.fixture(autouse=True)
     def _saas(self, settings: Any) -> None:
@@ -393,7 +393,7 @@ class TestPlans:
 
     @pytest.fixture
     def mine(self, api: Client, alice: User) -> str:
-        """A webhook from when alice still paid, switched off."""
+        """A disabled webhook, created while alice had the paid plan."""
         alice.plan = "PRO"
         alice.save()
         path = f"{PATH}/{create(api)['endpoint']['id']}"
@@ -417,7 +417,7 @@ class TestPlans:
 
     def test_disabling_and_relabelling_do_not_but_enabling_does(self, api: Client, mine: str) -> None:
         api.ok("put", mine, {"label": "New"})
-        api.ok("put", mine, {"enabled": True})  # it is on: nothing is switched
+        api.ok("put", mine, {"enabled": True})  # already enabled, so this changes nothing
         api.ok("put", mine, {"enabled": False})
         api.ok("put", mine, {"enabled": True}, status=403)
         api.ok("delete", mine)

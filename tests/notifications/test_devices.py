@@ -1,4 +1,4 @@
-"""Devices through the API: the upsert, the cap, whose a device is."""
+"""Devices through the API: the upsert, the cap, and whose account a device belongs to."""
 
 import ipaddress
 from typing import Any
@@ -44,7 +44,7 @@ def test_endpoint_moves_to_whoever_subscribes_last(api: Client, stranger: Client
     stranger.ok("post", SUBSCRIBE, body(), status=201)
     assert devices(api) == []
     assert len(channels()["push"].targets(mallory)) == 1
-    # What was planned for alice's device does not find it under mallory's account.
+    # A delivery that was planned for alice's device does not reach it now that it is mallory's.
     outcome = channels()["push"].send(old.key, make_notice(alice))
     assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
 
@@ -110,7 +110,7 @@ def test_twenty_devices_at_most(api: Client, stranger: Client) -> None:
     answer = api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/20"), status=409)
     assert answer["error"]
     api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/3", "new"), status=201)
-    # A full account takes no device from another one either.
+    # An account at its cap cannot take over a device of another account either.
     stranger.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/theirs"), status=201)
     api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/theirs"), status=409)
     assert len(devices(stranger)) == 1

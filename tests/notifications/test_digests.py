@@ -1,4 +1,4 @@
-"""The weekly digest: its weekday and hour, once an ISO week, none without events, on which channels."""
+"""The weekly digest: its weekday and hour, once per ISO week, not without events, and on which channels."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def test_it_comes_on_its_weekday_at_the_hour(api: Client, ada: Person, channel: 
 def test_zero_is_sunday(api: Client, weekday: int) -> None:
     switch(api, weekday)
     dispatch.replan_stale(now=timezone.now())
-    # Of the week that begins with this Sunday.
+    # The events of the week that begins on this Sunday.
     assert DigestSchedule.objects.get().next_on.isoformat() == f"2026-03-0{1 + weekday}"
 
 

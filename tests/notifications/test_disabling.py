@@ -1,4 +1,4 @@
-"""Failures in a row switch a destination off; its owner is told by mail, once."""
+"""Consecutive failures disable a destination, and one mail tells its owner."""
 
 import datetime as dt
 from typing import Any

@@ -1,4 +1,4 @@
-"""The receiver of docs/notifications.md is run as it stands there."""
+"""Runs the example receiver of docs/notifications.md unchanged."""
 
 import os
 import re

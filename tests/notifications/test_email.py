@@ -1,4 +1,4 @@
-"""Mails as a mail server gets them."""
+"""Mails as a mail server receives them."""
 
 from email.message import EmailMessage
 from typing import Any

@@ -1,4 +1,4 @@
-"""From a date in the API to the receivers, over every channel at once, through the ledger."""
+"""From a date that is created through the API to the receivers of every channel, through the ledger."""
 
 import datetime as dt
 from typing import Any
@@ -33,7 +33,7 @@ def clock(settings: Any) -> Any:
 
 
 def remind_on(api: Client, alice: User, *days: dt.date) -> None:
-    """A person of alice's with one date on each of the days."""
+    """Create a person with one date on each of the days."""
     path = f"/api/people/{make_person(alice, name='Ada').pk}/important-dates"
     for day in days:
         body = {"title": "Met", "date": day.isoformat(), "reminderEnabled": True, "reminderType": "ONCE"}

@@ -1,4 +1,4 @@
-"""What is told of the coming days is what would be told if every row of the account were looked at."""
+"""Property test: the forecast equals the one that is computed from every row of the account, without preselection."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ NOW = st.sampled_from(
     ]
 )
 UNITS = st.sampled_from(Unit.values)
-# Days from today on which something was or will be; years lie between.
+# Offsets in days from today, of up to more than a year.
 OFFSETS = st.integers(-40, 60) | st.integers(-400, 400)
 LEAP_DAYS = st.sampled_from([dt.date(1604, 2, 29), dt.date(2000, 2, 29), dt.date(2024, 2, 29), dt.date(2024, 1, 31)])
 REMINDERS = st.just({"reminder_enabled": False}) | st.fixed_dictionaries(
@@ -83,7 +83,7 @@ CONTACTS = st.fixed_dictionaries(
         "last": st.none() | st.integers(-500, 5),
     }
 )
-# What happens to an account: runs of the planner for that many days later, answers, and changes of what stands.
+# Steps in an account's history: runs of the planner for so many days later, answers, and changes of rows.
 STEPS = st.lists(
     st.tuples(st.just("run"), st.sampled_from([0, 0, 1, 3, 30, 100, 400]))
     | st.tuples(st.just("wait"), st.sampled_from([1, 2, 30]))
@@ -97,7 +97,7 @@ DAYS = st.sampled_from([0, 1, 2, 7, 30, 365, 366]) | st.integers(0, 366)
 
 
 class Story:
-    """One account and what happens to it."""
+    """One account and the steps of its history."""
 
     def __init__(self, owner: User, now: dt.datetime, clock: dict[str, Any]) -> None:
         User.objects.filter(pk=owner.pk).update(**clock, weekly_digest_enabled=True)
@@ -166,8 +166,8 @@ class Story:
             schedule.plan_date(row, self.clock, self.now)
             row.save()
 
-    def told(self, days: int) -> dict[str, Any]:
-        """Everything that is answered of so many days."""
+    def all_forecasts(self, days: int) -> dict[str, Any]:
+        """All forecast responses for so many days."""
         today = self.clock.today(self.now)
         starts = (today - dt.timedelta(1), today, today + dt.timedelta(3))
         return {
@@ -208,8 +208,8 @@ def every_row_is_read() -> Iterator[None]:
 
 
 @contextmanager
-def no_column_is_missed() -> Iterator[None]:
-    """A column that was left out may not be asked for row by row."""
+def no_deferred_column_is_loaded() -> Iterator[None]:
+    """Fail if a column that the query left out is loaded afterwards, row by row."""
 
     def refuse(row: Any, using: Any = None, fields: Any = None, **kwargs: Any) -> None:
         raise AssertionError(f"{fields} of a {type(row).__name__} were not read with it")
@@ -232,7 +232,7 @@ TODAY = {"contact_reminder_interval": 1, "contact_reminder_interval_unit": "DAYS
 
 
 def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
-    """A date of the account's own, so many days ahead, that comes round at an interval."""
+    """A date `days` days ahead that recurs at an interval."""
     reminder = {"reminder_enabled": True, "reminder_type": "RECURRING", "reminder_lead_days": lead}
     reminder |= {"reminder_interval": interval, "reminder_interval_unit": unit, "extra_lead_days": []}
     years = 4 if unit == "YEARS" else 0
@@ -291,9 +291,9 @@ def test_what_is_told_is_what_every_row_says(
             story.go_on(step)
         with time_machine.travel(story.now, tick=False):
             with every_row_is_read():
-                expected = story.told(days)
-            with no_column_is_missed():
-                assert story.told(days) == expected
+                expected = story.all_forecasts(days)
+            with no_deferred_column_is_loaded():
+                assert story.all_forecasts(days) == expected
         transaction.set_rollback(True)
 
 
@@ -318,8 +318,8 @@ def test_rows_are_told_whose_next_reminder_is_far_away_or_none(alice: User, chan
             )
     with time_machine.travel(now, tick=False):
         with every_row_is_read():
-            expected = story.told(30)
-        assert story.told(30) == expected
+            expected = story.all_forecasts(30)
+        assert story.all_forecasts(30) == expected
     reasons = {entry["reason"] for entry in expected["reminders"]}
     assert {forecast.NOTICE_TOO_EARLY, DECEASED} <= reasons
     assert {event["type"] for event in expected["2026-03-01 True"]} == {None, DateType.BIRTHDAY}

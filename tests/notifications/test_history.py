@@ -20,7 +20,7 @@ PATH = "/api/notifications/deliveries"
 
 @pytest.fixture
 def reminded(api: Client, alice: User, channel: RecordingChannel) -> str:
-    """One reminder that was due and failed; the id of its date."""
+    """A reminder that was due and failed; returns the id of its date."""
     body = {"type": "BIRTHDAY", "date": "1990-03-02", "reminderEnabled": True}
     path = f"/api/people/{make_person(alice).pk}/important-dates"
     made: str = api.ok("post", path, body)["importantDate"]["id"]

@@ -1,4 +1,4 @@
-"""Webhooks that came with an account's document: off until their owner has a signing secret."""
+"""Webhooks of an imported account are disabled until their owner has a signing secret."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The ledger: tries and their times, giving up, claims, what is not wanted any more."""
+"""The ledger: attempts and their times, giving up, claims, and deliveries that are no longer wanted."""
 
 import datetime as dt
 from io import StringIO
@@ -89,7 +89,7 @@ def test_no_try_on_the_next_day(date: ImportantDate, alice: User, channel: Recor
     date.save()
     for offset in (840, 842, 846, 873, 1000, 1200, 1400):
         run(minutes(offset))
-    # 23:00, 23:01, 23:05, 23:30; the one two hours after the first would be the next day's.
+    # Attempts at 23:00, 23:01, 23:05, 23:30; the next, two hours after the first, would be on the next day.
     assert len(channel.sent) == 4
     assert Delivery.unscoped.get().state == "failed"
 
@@ -139,7 +139,7 @@ def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate,
 
 
 def claim(pk: UUID) -> Delivery | None:
-    """What a worker holds right before it sends."""
+    """Claim the delivery, as a worker does right before it sends."""
     (delivery,) = sender.load_deliveries([pk])
     return delivery if sender.claim(delivery, now=DUE) else None
 
@@ -163,7 +163,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
     clock.shift(61)
     run(minutes(1))
     assert len(channel.sent) == 1
-    # The one that was thought dead comes back and writes nothing over it.
+    # The worker that was presumed dead comes back and must not overwrite the outcome.
     sender.record_attempt(dead, DOWN, now=DUE)
     row.refresh_from_db()
     assert (row.state, row.code) == ("sent", "")

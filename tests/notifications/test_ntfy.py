@@ -1,4 +1,4 @@
-"""What an ntfy server gets, after its documented protocol (publish as JSON)."""
+"""Requests to an ntfy server, by its documented protocol (publish as JSON)."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.notifications.test_destinations import create
 
 @pytest.fixture
 def topic(api: Client, ntfy: Recorder) -> str:
-    """The id of alice's topic, which takes a token."""
+    """The id of alice's topic, which has a token."""
     id_: str = create(api, type="NTFY", url=f"{ntfy.url}/push/birth-days", token="tk_alice")["endpoint"]["id"]
     ntfy.received.clear()
     return id_

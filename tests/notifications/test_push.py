@@ -1,4 +1,4 @@
-"""Browser push as the push service and the device see it."""
+"""Browser push: the requests to the push service, and what the device decrypts."""
 
 import base64
 import datetime as dt
@@ -35,7 +35,7 @@ def _vapid(settings: Any) -> None:
 
 @pytest.fixture
 def device(api: Client, receiver: Recorder) -> Device:
-    """Alice's device, at a push service that takes everything."""
+    """Alice's device, at a push service that accepts every request."""
     receiver.reply = Reply(201)
     device = Device(f"{receiver.url}/send/abc")
     api.ok("post", SUBSCRIBE, device.subscription, status=201)
@@ -96,7 +96,7 @@ def test_push_services_write_to_the_sender_of_mails_unless_told_otherwise(settin
 
 
 def test_each_send_has_its_own_claims(api: Client, alice: User, device: Device, receiver: Recorder) -> None:
-    """pywebpush writes the audience into the claims it is given: they must not be shared."""
+    """pywebpush writes the audience into the claims that it is given, so they must not be shared between calls."""
     api.ok("post", SUBSCRIBE, Device(f"http://127.0.0.2:{receiver.port}/x").subscription, status=201)
     for target in channels()["push"].targets(alice):
         channels()["push"].send(target.key, make_notice(alice))

@@ -1,4 +1,4 @@
-"""Quiet hours: how they are set and shown, and that what would be sent within is sent at their end."""
+"""Quiet hours: setting and showing them, and sending at their end what is due within."""
 
 import datetime as dt
 from typing import Any
@@ -66,9 +66,9 @@ def test_a_reminder_within_is_sent_at_their_end(api: Client, ada: Person, channe
     (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
     assert (entry["willSend"], entry["sendAt"]) == (True, "2026-03-10T07:00:00.000Z")
     run("2026-03-10T06:00:00Z", "2026-03-10T06:59:59Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     run("2026-03-10T07:00:00Z", "2026-03-10T07:01:00Z")
-    assert channel.told == [(DAY, "2026-03-10")]
+    assert channel.sent_notices == [(DAY, "2026-03-10")]
     assert (channel.sent[0].notice.content["daysUntil"], channel.sent[0].notice.content["late"]) == (0, False)
 
 
@@ -79,7 +79,7 @@ def test_past_midnight_it_lives_to_the_end_of_the_day_it_comes_on(
     remind(api, ada, "1990-03-10")
     clock.move_to("2026-03-10T14:00:00Z")
     run("2026-03-10T14:00:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
     assert (entry["date"], entry["sendAt"]) == ("2026-03-10", "2026-03-10T22:00:00.000Z")
     run("2026-03-10T22:00:00Z")
@@ -105,11 +105,11 @@ def test_whether_it_is_wanted_is_asked_at_their_end(
 
 
 def test_what_they_overtake_waits_too(api: Client, ada: Person, channel: RecordingChannel) -> None:
-    """A reminder whose run comes late, and a further try: neither is made within."""
+    """Neither a late run nor a retry sends within quiet hours."""
     remind(api, ada, "1990-03-10")
     quiet(api, "09:01", "12:00")
     run("2026-03-10T09:30:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     channel.outcomes = [DOWN, OK]
     quiet(api, "12:01", "08:00")
     run("2026-03-10T12:00:00Z", "2026-03-10T12:02:00Z", "2026-03-11T07:59:00Z")

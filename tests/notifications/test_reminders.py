@@ -1,4 +1,4 @@
-"""When important dates remind: the hour, the zone, the lead, the rules, what is made up for, and never twice."""
+"""When reminders of important dates are sent: hour, time zone, lead days, recurrence, catching up, and never twice."""
 
 import datetime as dt
 from typing import Any
@@ -39,13 +39,13 @@ def run_each(*instants: str) -> None:
 def test_a_reminder_fires_at_nine_on_its_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-04")
     run("2026-05-04T08:59:59Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     run("2026-05-04T09:00:00Z")
-    assert channel.told == [(DAY, "2026-05-04")]
+    assert channel.sent_notices == [(DAY, "2026-05-04")]
     run_each("2026-05-04T09:00:00Z", "2026-05-04T09:01:00Z", "2026-05-05T09:00:00Z")
     assert len(channel.sent) == 1
     run("2027-05-04T09:00:00Z")
-    assert channel.told[1:] == [(DAY, "2027-05-04")]
+    assert channel.sent_notices[1:] == [(DAY, "2027-05-04")]
 
 
 def test_the_content_is_what_channels_expect(api: Client, ada: Person, channel: RecordingChannel) -> None:
@@ -83,9 +83,9 @@ def test_the_hour_is_that_of_the_zone(
     api.ok("put", "/api/user/timezone", {"timezone": zone})
     api.ok("put", "/api/user/reminder-hour", {"hour": hour})
     run(before)
-    assert channel.told == []
+    assert channel.sent_notices == []
     run(due)
-    assert channel.told == [(DAY, "2026-05-04")]
+    assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
 def test_on_the_day_clocks_change_it_still_fires(api: Client, ada: Person, channel: RecordingChannel) -> None:
@@ -93,23 +93,23 @@ def test_on_the_day_clocks_change_it_still_fires(api: Client, ada: Person, chann
     api.ok("put", "/api/user/reminder-hour", {"hour": 2})
     remind(api, ada, "1990-03-29")
     run("2026-03-29T00:59:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     run("2026-03-29T01:00:00Z")
-    assert channel.told == [(DAY, "2026-03-29")]
+    assert channel.sent_notices == [(DAY, "2026-03-29")]
 
 
 def test_once_is_once(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-05-04", reminderType="ONCE")
     remind(api, ada, "2020-05-04", reminderType="ONCE")
     run_each("2026-05-04T09:00:00Z", "2027-05-04T09:00:00Z")
-    assert channel.told == [(DAY, "2026-05-04")]
+    assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
 def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
     date_id = remind(api, ada, "2026-02-10", reminderType="ONCE", yearUnknown=True)
     clock.move_to("2027-02-10T09:00:00Z")
     run("2027-02-10T09:00:00Z")
-    assert channel.told == [(DAY, "2027-02-10")]
+    assert channel.sent_notices == [(DAY, "2027-02-10")]
     api.ok("put", "/api/user/reminder-hour", {"hour": 10})
     run("2028-02-10T10:00:00Z")
     assert len(channel.sent) == 1
@@ -119,7 +119,7 @@ def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel:
 def test_an_interval_counts_from_the_date(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-01-31", reminderInterval=1, reminderIntervalUnit="MONTHS")
     run_each(*(f"2026-{month:02}-{day}T09:00:00Z" for month, day in ((3, 31), (4, 30), (5, 31), (6, 30))))
-    assert [date for _, date in channel.told] == ["2026-03-31", "2026-04-30", "2026-05-31", "2026-06-30"]
+    assert [date for _, date in channel.sent_notices] == ["2026-03-31", "2026-04-30", "2026-05-31", "2026-06-30"]
 
 
 def test_the_leap_day_goes_where_the_account_wants(api: Client, ada: Person, channel: RecordingChannel) -> None:
@@ -127,16 +127,16 @@ def test_the_leap_day_goes_where_the_account_wants(api: Client, ada: Person, cha
     run("2027-02-28T09:00:00Z")
     api.ok("put", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"})
     run_each("2028-02-29T09:00:00Z", "2029-02-28T09:00:00Z", "2029-03-01T09:00:00Z")
-    assert [date for _, date in channel.told] == ["2027-02-28", "2028-02-29", "2029-03-01"]
+    assert [date for _, date in channel.sent_notices] == ["2027-02-28", "2028-02-29", "2029-03-01"]
 
 
 def test_a_notice_comes_besides_the_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-04", reminderLeadDays=7)
     run("2026-04-27T09:00:00Z")
-    assert channel.told == [(LEAD, "2026-05-04")]
+    assert channel.sent_notices == [(LEAD, "2026-05-04")]
     assert channel.sent[0].notice.content["daysUntil"] == 7
     run("2026-05-04T09:00:00Z")
-    assert channel.told == [(LEAD, "2026-05-04"), (DAY, "2026-05-04")]
+    assert channel.sent_notices == [(LEAD, "2026-05-04"), (DAY, "2026-05-04")]
 
 
 def test_the_account_default_holds_where_the_date_says_nothing(
@@ -147,7 +147,7 @@ def test_the_account_default_holds_where_the_date_says_nothing(
     remind(api, ada, "1990-05-06", title="own", reminderLeadDays=3)
     api.ok("put", "/api/user/reminder-lead-days", {"days": 10})
     run_each(*(f"2026-04-{day}T09:00:00Z" for day in (24, 25, 26)), *(f"2026-05-0{n}T09:00:00Z" for n in range(1, 7)))
-    assert channel.told == [
+    assert channel.sent_notices == [
         (LEAD, "2026-05-04"),
         (LEAD, "2026-05-06"),
         (DAY, "2026-05-04"),
@@ -161,8 +161,8 @@ def test_a_notice_that_would_touch_the_previous_occurrence_is_left_out(
 ) -> None:
     remind(api, ada, "2026-03-02", reminderInterval=1, reminderIntervalUnit="WEEKS", reminderLeadDays=7)
     run_each("2026-03-02T09:00:00Z", "2026-03-09T09:00:00Z")
-    # The first occurrence has none before it: its notice was given at once.
-    assert channel.told == [(LEAD, "2026-03-02"), (DAY, "2026-03-02"), (DAY, "2026-03-09")]
+    # The first occurrence has no predecessor, so its notice was sent at once.
+    assert channel.sent_notices == [(LEAD, "2026-03-02"), (DAY, "2026-03-02"), (DAY, "2026-03-09")]
 
 
 def test_switched_on_inside_the_lead_window_it_gives_notice_once(
@@ -170,7 +170,7 @@ def test_switched_on_inside_the_lead_window_it_gives_notice_once(
 ) -> None:
     date_id = remind(api, ada, "1990-03-20", reminderLeadDays=30)
     run("2026-03-01T12:01:00Z")
-    assert channel.told == [(LEAD, "2026-03-20")]
+    assert channel.sent_notices == [(LEAD, "2026-03-20")]
     assert channel.sent[0].notice.content["late"] is False
     path = f"/api/people/{ada.pk}/important-dates/{date_id}"
     api.ok("put", path, {"title": "Met", "date": "1990-03-20", "reminderEnabled": True, "reminderLeadDays": 25})
@@ -187,7 +187,7 @@ def test_each_lead_day_is_a_notice_of_its_own(api: Client, ada: Person, channel:
     assert sends == list(days)
     run_each(*(f"2026-{day}T{time}Z" for day in days for time in ("08:59:00", "09:00:00", "09:01:00")))
     assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [30, 14, 3, 0]
-    assert channel.told == [(LEAD, "2026-05-15")] * 3 + [(DAY, "2026-05-15")]
+    assert channel.sent_notices == [(LEAD, "2026-05-15")] * 3 + [(DAY, "2026-05-15")]
 
 
 def test_editing_keeps_the_notices_that_were_sent(
@@ -213,7 +213,7 @@ def test_a_default_lead_that_opens_a_window_gives_notice(api: Client, ada: Perso
     remind(api, ada, "1990-03-20")
     api.ok("put", "/api/user/reminder-lead-days", {"days": 30})
     run("2026-03-01T12:01:00Z")
-    assert channel.told == [(LEAD, "2026-03-20")]
+    assert channel.sent_notices == [(LEAD, "2026-03-20")]
 
 
 def test_switched_on_in_the_afternoon_of_its_day_it_fires_at_once(
@@ -222,7 +222,7 @@ def test_switched_on_in_the_afternoon_of_its_day_it_fires_at_once(
     remind(api, ada, "1990-03-01")
     remind(api, ada, "1990-02-28")
     run("2026-03-01T12:00:00Z")
-    assert channel.told == [(DAY, "2026-03-01")]
+    assert channel.sent_notices == [(DAY, "2026-03-01")]
     assert channel.sent[0].notice.content["late"] is False
 
 
@@ -242,10 +242,10 @@ def test_what_was_missed_is_made_up_for_within_three_days(
     clock.move_to(now)
     run(now)
     if late is None:
-        assert channel.told == []
+        assert channel.sent_notices == []
         assert [(row.state, row.code) for row in Delivery.unscoped.all()] == [("skipped", "missed")]
     else:
-        assert channel.told == [(DAY, "2026-05-04")]
+        assert channel.sent_notices == [(DAY, "2026-05-04")]
         assert channel.sent[0].notice.content["late"] is late
         assert Delivery.unscoped.get().late is late
     assert ImportantDate.unscoped.get().next_due_at == dt.datetime(2027, 5, 4, 9, tzinfo=dt.UTC)
@@ -256,7 +256,7 @@ def test_after_a_long_silence_only_the_window_is_made_up_for(
 ) -> None:
     remind(api, ada, "2026-01-01", reminderInterval=1, reminderIntervalUnit="DAYS")
     run("2026-12-24T10:00:00Z")
-    assert [date for _, date in channel.told] == ["2026-12-22", "2026-12-23", "2026-12-24"]
+    assert [date for _, date in channel.sent_notices] == ["2026-12-22", "2026-12-23", "2026-12-24"]
 
 
 def test_a_run_for_the_past_finds_what_was_due_then_and_leaves_the_future_as_it_was(
@@ -266,7 +266,7 @@ def test_a_run_for_the_past_finds_what_was_due_then_and_leaves_the_future_as_it_
     before = ImportantDate.unscoped.get(pk=date_id).next_due_at
     run("2026-01-15T09:00:00Z")
     run("2026-01-16T09:00:00Z")
-    assert channel.told == [(DAY, "2026-01-15")]
+    assert channel.sent_notices == [(DAY, "2026-01-15")]
     assert ImportantDate.unscoped.get(pk=date_id).next_due_at == before
 
 
@@ -275,10 +275,10 @@ def test_what_was_written_down_as_missed_may_be_made_up_for_by_hand(
 ) -> None:
     remind(api, ada, "1990-05-04")
     run_each("2026-05-10T09:00:00Z", "2026-05-10T09:01:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     clock.move_to("2026-05-10T09:02:00Z")
     run_each("2026-05-06T09:00:00Z", "2026-05-06T09:00:00Z", "2026-05-10T09:03:00Z")
-    assert channel.told == [(DAY, "2026-05-04")]
+    assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
 def test_what_is_deleted_or_switched_off_is_silent(
@@ -292,10 +292,10 @@ def test_what_is_deleted_or_switched_off_is_silent(
     api.ok("put", f"/api/people/{ada.pk}/important-dates/{off}", {"title": "Met", "date": "1990-05-04"})
     Person.unscoped.filter(pk=bob.pk).update(deleted_at=timezone.now())
     run("2026-05-04T09:00:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
     Person.unscoped.filter(pk=bob.pk).update(deleted_at=None)
     run("2027-05-04T09:00:00Z")
-    assert channel.told == [(DAY, "2027-05-04")]
+    assert channel.sent_notices == [(DAY, "2027-05-04")]
 
 
 def test_with_no_channel_on_the_ledger_says_so(api: Client, ada: Person, channel: RecordingChannel) -> None:
@@ -306,7 +306,7 @@ def test_with_no_channel_on_the_ledger_says_so(api: Client, ada: Person, channel
     assert (row.state, row.code, row.channel) == ("skipped", "no_channel", "")
     channel.on = {"one": None}
     run("2026-05-04T09:01:00Z")
-    assert channel.told == []
+    assert channel.sent_notices == []
 
 
 def test_each_destination_has_its_own_row(api: Client, ada: Person, channel: RecordingChannel) -> None:
@@ -348,7 +348,7 @@ def test_a_contact_reminder_repeats_while_overdue(api: Client, channel: Recordin
     every = {"contactReminderInterval": 2, "contactReminderIntervalUnit": "WEEKS"}
     bob = api.ok("post", "/api/people", {**body, **every}, status=201)["person"]
     run_each("2026-03-05T09:00:00Z", "2026-03-06T09:00:00Z", "2026-03-20T09:00:00Z")
-    assert channel.told == [(CONTACT, "2026-03-06"), (CONTACT, "2026-03-20")]
+    assert channel.sent_notices == [(CONTACT, "2026-03-06"), (CONTACT, "2026-03-20")]
     assert channel.sent[0].notice.content == {
         "personId": bob["id"],
         "personName": "Bob",
@@ -366,10 +366,10 @@ def test_a_contact_reminder_starts_with_the_last_contact_else_the_creation(
 ) -> None:
     bob = api.ok("post", "/api/people", {"name": "Bob", "contactReminderEnabled": True}, status=201)["person"]
     run_each("2026-03-31T09:00:00Z", "2026-04-01T09:00:00Z")
-    assert channel.told == [(CONTACT, "2026-04-01")]
+    assert channel.sent_notices == [(CONTACT, "2026-04-01")]
     api.ok("put", f"/api/people/{bob['id']}", {"lastContact": "2026-03-15"})
     run_each("2026-04-14T09:00:00Z", "2026-04-15T09:00:00Z")
-    assert channel.told[1:] == [(CONTACT, "2026-04-15")]
+    assert channel.sent_notices[1:] == [(CONTACT, "2026-04-15")]
     api.ok("put", f"/api/people/{bob['id']}", {"contactReminderEnabled": False})
     run("2026-05-15T09:00:00Z")
     assert len(channel.sent) == 2

@@ -25,14 +25,15 @@ PINNED = re.compile(r"^([\w.-]+)==([^ ]+)( ;)?", re.MULTILINE)
 
 
 def python_with_run_packages(folder: Path) -> Path:
-    """An environment that shows what run.txt names, and nothing else, of the packages installed for the tests."""
+    """An environment in which, of the packages installed for the tests, only those of run.txt can be imported."""
     venv.create(folder, with_pip=False)
     packages = Path(sysconfig.get_path("purelib", "posix_prefix", {"base": str(folder), "platbase": str(folder)}))
     for name, version, condition in PINNED.findall((project.BASE_DIR / "requirements" / "run.txt").read_text()):
         try:
             installed = distribution(name)
         except PackageNotFoundError:
-            assert condition, f"{name} is not installed"  # else it is for another system or Python
+            # Only a pin with an environment marker may be missing: it is for another system or Python.
+            assert condition, f"{name} is not installed"
             continue
         assert installed.version == version
         for top in {file.parts[0] for file in installed.files or () if file.parts[0] != ".."}:
@@ -45,7 +46,7 @@ def python_with_run_packages(folder: Path) -> Path:
 def test_a_reminder_arrives_by_what_run_txt_installs(
     alice: User, tmp_path: Path, mailbox: Mailbox, settings: Any
 ) -> None:
-    """Embedded with SQLite; with Redis where the database is PostgreSQL."""
+    """With the embedded broker on SQLite, and with Redis on PostgreSQL."""
     make_due(alice, 1)
     second, _ = IntervalSchedule.objects.get_or_create(every=1, period=IntervalSchedule.SECONDS)
     PeriodicTask.objects.create(name="At once", task="notifications.tasks.due_scan", interval=second)

@@ -1,4 +1,4 @@
-"""POST .../test: the true reason, synchronously, and nothing it leaves behind."""
+"""POST .../test reports the actual reason of a failure in its response, and leaves nothing behind."""
 
 import ipaddress
 import time
@@ -18,7 +18,7 @@ TYPES = pytest.mark.parametrize("type_", ["WEBHOOK", "NTFY"])
 
 @pytest.fixture
 def point(api: Client, ntfy: Recorder) -> Callable[..., str]:
-    """Makes a destination of the type whose URL then is `url`, and returns its path."""
+    """A function that creates a destination of a type, changes its URL to `url`, and returns its path."""
 
     def make(type_: str, url: str) -> str:
         created = create(api, type=type_, url=f"{ntfy.url}/push/topic")["endpoint"]
@@ -106,7 +106,7 @@ def test_private_authority_of_the_operator_is_trusted(
 def test_name_that_is_gone_or_leads_inside_since(
     api: Client, point: Callable[..., str], type_: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The URL was fine when it was stored; the address is judged again at every connection."""
+    """The URL was allowed when it was stored; the address is checked again at every connection."""
     path = point(type_, "https://turncoat.example")
     monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
     assert api.ok("post", path) == {"ok": False, "code": "dns"}

@@ -1,4 +1,4 @@
-"""Nobody is reminded of the birthday of the dead, nor to get in touch with them."""
+"""People with a date of death: no reminders of their birthday, nor to contact them."""
 
 import orjson
 import pytest

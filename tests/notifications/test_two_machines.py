@@ -1,4 +1,4 @@
-"""Runs at the same time, in processes of their own, and each task twice."""
+"""Concurrent runs in separate processes, as on two machines, and every task run twice."""
 
 from collections import Counter
 from pathlib import Path

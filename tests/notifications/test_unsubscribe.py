@@ -1,4 +1,4 @@
-"""The way out of our mails: GET asks, POST acts, the token is for one thing only."""
+"""The unsubscribe link of mails: GET asks for confirmation, POST acts; a token is valid for one subject only."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from tests.client import Client, client_of
 
 @pytest.fixture
 def told() -> Iterator[list[Any]]:
-    """The preferences that were said to have changed."""
+    """The preferences of each `preferences_changed` signal."""
     changes: list[Any] = []
 
     def note(user_id: Any, fields: set[str], **kwargs: Any) -> None:

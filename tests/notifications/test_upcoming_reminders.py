@@ -1,4 +1,4 @@
-"""GET /api/reminders/upcoming agrees with what is sent, and says why what is not sent is not."""
+"""GET /api/reminders/upcoming agrees with what is sent later, and gives the reason where nothing will be sent."""
 
 import datetime as dt
 from typing import Any
@@ -128,7 +128,7 @@ def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingCha
     for moment in sorted({entry["sendAt"] for entry in preview}):
         channel.sent.clear()
         call_command("deliver_reminders", "--now", moment)
-        told[moment] = sorted(channel.told)
+        told[moment] = sorted(channel.sent_notices)
     assert told == {
         moment: sorted((entry["kind"], entry["date"]) for entry in preview if entry["sendAt"] == moment)
         for moment in told

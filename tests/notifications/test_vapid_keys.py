@@ -1,4 +1,4 @@
-"""VAPID keys: the pair has to be whole and to fit, in any form in use."""
+"""VAPID keys: both must be set and belong together, in any of the usual encodings."""
 
 from base64 import urlsafe_b64encode
 

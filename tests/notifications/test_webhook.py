@@ -1,4 +1,4 @@
-"""Webhooks as a receiver sees them, verified by the Standard Webhooks library."""
+"""Webhooks as a receiver sees them, verified with the Standard Webhooks library."""
 
 import dataclasses
 import datetime as dt
@@ -24,7 +24,7 @@ from tests.notifications.test_destinations import PATH, create
 
 @pytest.fixture
 def hook(api: Client, receiver: Recorder) -> Any:
-    """Alice's webhook to the receiver: its id and secret."""
+    """Create alice's webhook to the receiver; returns its id and secret."""
     return create(api, url=f"{receiver.url}/hook?for=alice")
 
 
@@ -66,7 +66,7 @@ def test_every_try_has_the_same_id_and_body(alice: User, hook: Any, receiver: Re
 
 
 def test_order_of_the_facts_does_not_change_the_body(alice: User) -> None:
-    """PostgreSQL keeps JSON with its keys in another order than they were written."""
+    """PostgreSQL stores the keys of JSON in an order of its own."""
     notice = make_notice(alice)
     turned = dataclasses.replace(notice, content=dict(reversed(list(notice.content.items()))))
     assert body_of(notice) == body_of(turned)

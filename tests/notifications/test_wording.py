@@ -1,4 +1,4 @@
-"""What a notice says, in the account's language and formats."""
+"""The texts of notices, in the account's language and date format."""
 
 from typing import Any
 

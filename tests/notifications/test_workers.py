@@ -1,4 +1,4 @@
-"""Real workers, killed: nothing that is due is lost, and nothing that was confirmed and recorded is sent twice."""
+"""Real workers that are killed: no due delivery is lost, and none that was recorded as sent is sent again."""
 
 import datetime as dt
 import logging
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 DELIVERIES = rounds(100)
 KILLS = max(2, DELIVERIES // 200)
-# What the receiver has confirmed is written down within milliseconds; on a machine with other work, within this.
+# A confirmed delivery is recorded within milliseconds; on a loaded machine, within this time.
 RECORDING_SECONDS = 2
 
 
@@ -43,7 +43,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 
 @pytest.fixture
 def webhook(alice: User, receiver: Recorder) -> Destination:
-    """The only channel that is on."""
+    """The only enabled channel."""
     User.objects.filter(pk=alice.pk).update(email_reminders_enabled=False)
     receiver.reply = slowly
     row = Destination(owner=alice, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
@@ -53,13 +53,13 @@ def webhook(alice: User, receiver: Recorder) -> Destination:
 
 
 def slowly(request: Received) -> Reply:
-    """Takes its time, so that a worker is killed in the middle of something."""
+    """Answer slowly, so that workers are killed in the middle of a delivery."""
     time.sleep(0.02)
     return Reply()
 
 
 def make_due(owner: User, count: int) -> None:
-    """Dates whose reminder is due now."""
+    """Create dates whose reminder is due now."""
     person, now = make_person(owner), timezone.now()
     ImportantDate.objects.bulk_create(
         ImportantDate(
@@ -111,7 +111,7 @@ def test_killed_workers_lose_nothing_and_double_only_what_was_not_confirmed(
     doubled = {id_: same for id_, same in requests.items() if len(same) > 1}
     for id_, same in doubled.items():
         holding = [kill for kill in kills if id_ in kill.held]
-        # Not by when requests came in: what a worker has sent may be read after it was killed.
+        # Not by the time of arrival: the receiver may read a request after its worker was killed.
         assert len(same) - 1 <= len(holding), "sent twice by a worker that lived, or recorded and sent again"
         for number, kill in enumerate(holding):
             confirmed = [at for request in same if (at := request.answered_at) is not None and at < kill.at]
@@ -167,7 +167,7 @@ def by_delivery(receiver: Recorder) -> dict[str, list[Received]]:
 def test_on_redis_a_killed_workers_deliveries_are_found_again(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
-    """Redis itself gives the tasks of a dead worker back only after an hour: the rows are what brings them back."""
+    """Redis redelivers the tasks of a dead worker only after an hour; the scan over the rows finds them earlier."""
     make_due(alice, 40)
     is_killed = Event()
 
@@ -186,7 +186,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
         assert sent() < 40
         workers.start()
         workers.start()
-        # What the dead worker held is free again after its lease, what it was handed after two.
+        # Deliveries that the dead worker held are free after one lease, those that were queued for it after two.
         time.sleep(4)
         workers.enqueue("notifications.tasks.due_scan")
         workers.wait_until(lambda: sent() == 40)
