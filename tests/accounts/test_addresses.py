@@ -133,7 +133,7 @@ def test_an_operator_cannot_be_made_of_an_address_that_is_taken(alice: User) -> 
     assert (operator.email_verified, operator.is_claimed) == (True, True)
 
 
-def test_an_account_that_nobody_opens_goes_after_thirty_days(mandatory_verification: None, settings: Any) -> None:
+def test_an_unverified_account_is_deleted_after_thirty_days(mandatory_verification: None, settings: Any) -> None:
     make_user("operator@example.org", is_staff=True)
     verify_email(make_user("proven@example.org"))
     make_user("used@example.org", last_login=timezone.now())

@@ -176,7 +176,7 @@ def test_a_start_without_pkce_is_an_error(browser: Client, provider: Provider, c
     assert not provider.requested_paths
 
 
-def test_an_app_is_told_what_came_in_the_way(browser: Client, provider: Provider, settings: Any) -> None:
+def test_errors_are_returned_to_the_redirect_uri(browser: Client, provider: Provider, settings: Any) -> None:
     state = dict(parse_qsl(urlsplit(start_sign_in(browser)["Location"]).query))["state"]
     denied = redirect_parameters(browser.call("GET", f"/api/auth/oidc/callback?error=access_denied&state={state}"))
     assert (denied["error"], denied["state"]) == ("access_denied", "the app's & own")

@@ -119,7 +119,7 @@ def test_a_failure_takes_all_back(api: Client, alice: User, failing: dict[str, A
     assert (revision_of(alice), Group.unscoped.count()) == (before, groups)
 
 
-def test_what_is_taken_back_is_told_to_nobody(
+def test_a_rolled_back_batch_sends_no_signals(
     api: Client, ada: Person, django_capture_on_commit_callbacks: Any
 ) -> None:
     rename = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
@@ -271,7 +271,7 @@ def test_a_body_that_is_no_batch_is_refused_whole(api: Client, body: Any, field:
     assert answer["details"][0]["field"].startswith(field)
 
 
-def test_a_hundred_are_taken(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_may_have_a_hundred_operations(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", 120.0)  # however slow this machine is
     results = run_batch(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
     assert set(statuses(results)) == {201}
@@ -358,7 +358,7 @@ def test_an_undone_batch_that_may_go_better_next_time_is_not_kept(api: Client, m
     assert statuses(api.ok("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY=key)["results"]) == [201]
 
 
-def test_a_batch_that_shows_a_secret_is_kept_by_nobody(api: Client, settings: Any) -> None:
+def test_a_batch_that_shows_a_secret_is_not_stored(api: Client, settings: Any) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     hook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
     body = {"operations": [operation("POST", "/api/notifications/endpoints", hook)]}
@@ -409,7 +409,7 @@ def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPat
     assert not Group.objects.owned_by(alice).exists()
 
 
-def test_an_atomic_batch_may_stand_in_line_for_longer_than_it_may_last(
+def test_waiting_for_the_lock_does_not_count_as_time_of_an_atomic_batch(
     api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = 0.0
@@ -428,7 +428,7 @@ def test_an_atomic_batch_may_stand_in_line_for_longer_than_it_may_last(
     assert statuses(api.ok("POST", BATCH, body)["results"]) == [201]
 
 
-def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
+def test_the_caller_is_authenticated_once(api: Client, alice: User) -> None:
     reads = [operation("GET", "/api/dashboard/stats")] * 2
     run_batch(api, *reads)  # what is noted once a minute
     with CaptureQueriesContext(connection) as few:
@@ -441,7 +441,7 @@ def test_who_calls_is_asked_once(api: Client, alice: User) -> None:
     assert alone == len(one) - 1  # the token's
 
 
-def test_what_a_batch_saw_and_took_back_answers_no_304(api: Client, ada: Person) -> None:
+def test_etags_of_a_rolled_back_batch_give_no_304(api: Client, ada: Person) -> None:
     path = f"/api/people/{ada.pk}"
     run_batch(
         api,

@@ -72,7 +72,7 @@ def test_ipv4_callers_of_a_dual_stack_socket_are_distinguished(browser: Client, 
     assert AccountSession.unscoped.rows().get().ip == "203.0.113.2"
 
 
-def test_marks_that_somebody_gathers_are_guessed_with_as_one(alice: User) -> None:
+def test_guesses_with_several_device_cookies_count_together(alice: User) -> None:
     browsers = [Client() for _ in range(3)]
     assert [login(browser, alice) for browser in browsers] == [200] * 3
     statuses = [fail(browsers[number % 3], alice.email, 1, f"203.0.113.{number}")[0] for number in range(11)]

@@ -134,7 +134,7 @@ def test_a_request_whose_process_was_killed_runs_anew(api: Client) -> None:
     assert post(api)["Idempotent-Replayed"] == "true"
 
 
-def test_who_lost_the_request_to_another_does_nothing(
+def test_a_request_whose_claim_was_taken_over_is_rolled_back(
     api: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = stored_responses._store
@@ -148,7 +148,7 @@ def test_who_lost_the_request_to_another_does_nothing(
     assert not Person.objects.owned_by(alice).exists()
 
 
-def test_answers_that_show_a_secret_are_not_kept(alice: User) -> None:
+def test_responses_that_show_a_secret_are_not_stored(alice: User) -> None:
     client = Client()
     client.force_login(alice)
     secrets = {post(client, {"name": "Mine"}, path="/api/user/api-tokens").json()["apiToken"]["token"] for _ in "ab"}

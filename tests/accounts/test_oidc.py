@@ -135,7 +135,7 @@ def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Pro
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
-def test_a_provider_that_talks_nonsense_signs_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
+def test_invalid_responses_of_the_provider_sign_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
     provider.token_answer = answer
     assert failed_sign_in(browser, provider)[0] in {401, 503}
 
@@ -267,7 +267,7 @@ def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once
     assert len(provider.requested_paths) == 1
 
 
-def test_what_was_read_before_serves_meanwhile_and_failures_are_remembered(
+def test_stale_documents_are_used_and_failures_are_cached(
     browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sign_in(browser, provider).status_code == 302

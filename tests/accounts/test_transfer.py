@@ -394,7 +394,7 @@ def test_dates_that_share_an_id_are_each_their_own(full: Client, other: Client) 
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "soon", 5, "0001-01-01T00:00:00Z", "9999-01-01"])
-def test_impossible_times_are_told_or_bounded(other: Client, moment: Any) -> None:
+def test_impossible_times_are_refused_or_clamped(other: Client, moment: Any) -> None:
     person = {"id": str(new_id()), "name": "Ada", "createdAt": moment, "contactReminderEnabled": True}
     receipt = other.ok("POST", "/api/user/import", {"format": "contact-network", "version": 1, "people": [person]})
     created = [row["createdAt"] for row in other.ok("GET", "/api/people")["people"]]
@@ -403,7 +403,7 @@ def test_impossible_times_are_told_or_bounded(other: Client, moment: Any) -> Non
 
 
 @pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
-def test_nonsense_is_told(other: Client, section: str) -> None:
+def test_invalid_records_are_errors(other: Client, section: str) -> None:
     nonsense: list[Any] = [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}]
     for record in nonsense:
         document = {"format": "contact-network", "version": 1, section: [record]}

@@ -30,7 +30,7 @@ def test_a_date_that_is_another_persons_already_comes_as_a_new_one(api: Client) 
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
-def test_a_moment_outside_of_utc_is_told(api: Client, moment: str) -> None:
+def test_a_time_outside_of_utc_is_an_error(api: Client, moment: str) -> None:
     group = {"id": str(new_id()), "name": "Old", "color": "#112233", "createdAt": moment}
     receipt = api.ok("POST", "/api/user/import", {**HEAD, "groups": [group]})
     assert (receipt["imported"], receipt["errors"]) == (0, 1)
@@ -53,7 +53,7 @@ def test_another_version_is_refused(api: Client, version: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
-def test_what_points_at_nothing_is_told_of_the_record_that_comes_in_without(api: Client, path: str) -> None:
+def test_missing_references_are_reported_for_the_record(api: Client, path: str) -> None:
     lost = str(new_id())
     ada = {
         "id": str(new_id()),

@@ -130,7 +130,7 @@ def test_who_begins_hears_nothing_of_what_went_before(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
-def test_what_goes_while_a_client_begins_is_told(api: Client) -> None:
+def test_a_deletion_during_the_first_read_is_reported(api: Client) -> None:
     ids = create_records(api)
     replica = Replica(api, limit=3)
     replica.read_page()
@@ -140,7 +140,7 @@ def test_what_goes_while_a_client_begins_is_told(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
-def test_types_choose_and_bind_the_cursor(api: Client) -> None:
+def test_types_filter_the_feed_and_belong_to_the_cursor(api: Client) -> None:
     create_records(api)
     replica = Replica(api, types="group,person")
     assert {change["type"] for change in replica.catch_up()} == {"group", "person"}
@@ -249,7 +249,7 @@ def test_settings_are_told_when_they_change(api: Client) -> None:
     assert (change["type"], change["record"]["theme"]) == ("settings", "DARK")
 
 
-def test_dismissals_are_told(api: Client, alice: User) -> None:
+def test_dismissals_are_in_the_feed(api: Client, alice: User) -> None:
     first, second = (make_person(alice, name="Ada") for _ in range(2))
     replica = Replica(api)
     replica.catch_up()
