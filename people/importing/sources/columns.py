@@ -14,9 +14,9 @@ from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, Draft
 from people.importing.sources.tables import Row, Table
 from people.importing.sources.targets import ENTRIES, IGNORE, Target
 
-_SEPARATED = re.compile(r"\s*(?::::|[;,|\n])\s*")
+_SEPARATOR = re.compile(r"\s*(?::::|[;,|\n])\s*")
 _PERSON_ONLY_FIELDS = {field.name: field for field in field_table.SCALARS if not field.card and not field.read_only}
-_FLAGS = {
+_FLAG_WORDS = {
     **dict.fromkeys(("true", "yes", "y", "1", "x", "on", "ja", "oui", "si", "sí", "はい"), True),
     **dict.fromkeys(("false", "no", "n", "0", "off", "nein", "non", "nei", "いいえ"), False),
 }
@@ -45,12 +45,12 @@ def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]
         elif not targets[place].field:
             draft.warn(f"the column “{names[place][:60]}” was left out")
         elif targets[place].field != IGNORE:
-            _put(draft, targets[place], cell, addresses)
+            _set_target(draft, targets[place], cell, addresses)
     for kind, parts in addresses.items():
         draft.add_address(kind, parts)
 
 
-def _put(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
+def _set_target(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name = target.field
     if name in TEXT_FIELDS:
         draft.set_text(TEXT_FIELDS[name], cell)
@@ -59,15 +59,15 @@ def _put(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str,
     elif name == "birthday":
         draft.add_date(cell, kind="BIRTHDAY")
     elif name == "group":
-        for part in _SEPARATED.split(cell):
+        for part in _SEPARATOR.split(cell):
             draft.add_group(part)
     elif name in ENTRIES:
-        _put_entry(draft, target, cell, addresses)
+        _add_entry(draft, target, cell, addresses)
     else:
         set_person_column(draft, name, cell)
 
 
-def _put_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
+def _add_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name, key = ENTRIES[target.field]
     if name != "addresses":
         for value in split_cell(target.field, cell):
@@ -85,7 +85,7 @@ def split_cell(field: str, cell: str) -> list[str]:
     """Split a cell into values: at `:::` always, at other separators only if all parts are e-mail addresses."""
     if ":::" in cell:
         return [part.strip() for part in cell.split(":::")]
-    parts = [part for part in _SEPARATED.split(cell.strip()) if part]
+    parts = [part for part in _SEPARATOR.split(cell.strip()) if part]
     if field == "email" and len(parts) > 1 and all(map(is_email, parts)):
         return parts
     return [cell]
@@ -103,7 +103,7 @@ def set_person_column(draft: Draft, name: str, cell: str) -> None:
 
 def _parse_value(field: field_table.PersonField, text: str) -> Any:
     if field.kind is Kind.FLAG:
-        return _FLAGS.get(text.casefold())
+        return _FLAG_WORDS.get(text.casefold())
     if field.kind is Kind.WHOLE:
         is_number = text.isascii() and text.isdigit() and len(text) < 5
         return int(text) if is_number and 1 <= int(text) <= field.limit else None

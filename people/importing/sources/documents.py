@@ -9,8 +9,8 @@ import orjson
 from contacts_project.kernel.errors import FieldError
 
 # The limits that the API has for interactions: within them a time is a valid date in every time zone.
-_FIRST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC)
-_LAST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
+_EARLIEST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC)
+_LATEST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
 
 
 def read_document(file: BinaryIO, product: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def parse_datetime(text: str) -> dt.datetime | None:
         at = at.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         return None
-    return at if _FIRST <= at < _LAST else None
+    return at if _EARLIEST <= at < _LATEST else None
 
 
 def parse_number(text: str, bound: float) -> float | None:

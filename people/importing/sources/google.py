@@ -13,10 +13,10 @@ from people.importing.sources.tables import Row, Table, open_table
 from people.importing.sources.targets import Target
 
 _SEPARATOR = ":::"
-_NUMBERED = re.compile(
+_NUMBERED_COLUMN = re.compile(
     r"(E-mail|Phone|Address|Website|IM|Event|Relation|Custom Field|Organization) ([0-9]{1,3}) - (.+)"
 )
-_TEXTS = {
+_TEXT_COLUMNS = {
     "Given Name": "name",
     "First Name": "name",
     "Additional Name": "middle_name",
@@ -31,14 +31,14 @@ _TEXTS = {
     "Organization Name": "organization",
     "Organization Title": "job_title",
 }
-_PHONETIC = {
+_PHONETIC_COLUMNS = {
     "Given Name Yomi": "phoneticName",
     "Phonetic First Name": "phoneticName",
     "Family Name Yomi": "phoneticSurname",
     "Phonetic Last Name": "phoneticSurname",
 }
-_GROUPS = frozenset({"Group Membership", "Labels"})
-_FULL = frozenset({"Name", "File As"})
+_GROUP_COLUMNS = frozenset({"Group Membership", "Labels"})
+_FULL_NAME_COLUMNS = frozenset({"Name", "File As"})
 _ADDRESS_KEYS = {
     "Street": "streetLine1",
     "Extended Address": "streetLine2",
@@ -47,7 +47,7 @@ _ADDRESS_KEYS = {
     "Postal Code": "postalCode",
     "Country": "country",
 }
-_KINDS = {"cell": "mobile", "workfax": "work fax", "homefax": "home fax"}
+_TYPE_NAMES = {"cell": "mobile", "workfax": "work fax", "homefax": "home fax"}
 _BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
 
 
@@ -59,11 +59,11 @@ class GoogleSheet(Sheet):
         self.numbered = {
             place: (match[1], match[2], match[3])
             for place, name in enumerate(table.names)
-            if (match := _NUMBERED.fullmatch(name))
+            if (match := _NUMBERED_COLUMN.fullmatch(name))
         }
 
     def fill(self, draft: Draft, row: Row) -> None:
-        sets: dict[tuple[str, str], dict[str, str]] = {}
+        numbered_parts: dict[tuple[str, str], dict[str, str]] = {}
         for place, cell in enumerate(row.cells):
             if not cell.strip():
                 continue
@@ -71,19 +71,19 @@ class GoogleSheet(Sheet):
                 draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
             elif found := self.numbered.get(place):
                 kind, number, part = found
-                sets.setdefault((kind, number), {})[part] = cell
+                numbered_parts.setdefault((kind, number), {})[part] = cell
             else:
-                _put(draft, self.table.names[place], cell)
-        for (kind, _), parts in sets.items():
-            _SETS[kind](draft, _label(parts), parts)
+                _set_column(draft, self.table.names[place], cell)
+        for (kind, _), parts in numbered_parts.items():
+            _NUMBERED_SETTERS[kind](draft, _pop_type(parts), parts)
 
 
-def _put(draft: Draft, name: str, cell: str) -> None:
-    if name in _TEXTS:
-        draft.set_text(_TEXTS[name], cell)
-    elif name in _PHONETIC:
-        set_phonetic_name(draft, _PHONETIC[name], name, cell)
-    elif name in _GROUPS:
+def _set_column(draft: Draft, name: str, cell: str) -> None:
+    if name in _TEXT_COLUMNS:
+        draft.set_text(_TEXT_COLUMNS[name], cell)
+    elif name in _PHONETIC_COLUMNS:
+        set_phonetic_name(draft, _PHONETIC_COLUMNS[name], name, cell)
+    elif name in _GROUP_COLUMNS:
         for label in cell.split(_SEPARATOR):
             # Labels with a star are Google's own, such as My Contacts.
             if not label.strip().startswith("*"):
@@ -94,7 +94,7 @@ def _put(draft: Draft, name: str, cell: str) -> None:
         draft.full_name = cell
     elif name == "Photo":
         draft.warn("its photo is an address on the net, which is not fetched")
-    elif name not in _FULL:
+    elif name not in _FULL_NAME_COLUMNS:
         draft.add_custom("Department" if name == "Organization Department" else name, cell)
 
 
@@ -106,38 +106,38 @@ def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
         draft.add_custom(name, cell)
 
 
-def _label(parts: dict[str, str]) -> str:
+def _pop_type(parts: dict[str, str]) -> str:
     """Remove the type from the parts and return it. A star before it marks the preferred entry."""
     label = (parts.pop("Type", "") or parts.pop("Label", "")).strip().removeprefix("*").strip()
-    return _KINDS.get(label.casefold(), label.lower() if label.isascii() else label)
+    return _TYPE_NAMES.get(label.casefold(), label.lower() if label.isascii() else label)
 
 
-def _values(parts: dict[str, str], field: str) -> list[str]:
+def _split_values(parts: dict[str, str], field: str) -> list[str]:
     return split_cell(field, parts.get("Value", ""))
 
 
-def _emails(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "email"):
+def _add_emails(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "email"):
         draft.add_entry("emails", kind, email=value)
 
 
-def _phones(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "phone"):
+def _add_phones(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "phone"):
         draft.add_entry("phone_numbers", kind, number=value)
 
 
-def _websites(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "url"):
+def _add_websites(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "url"):
         draft.add_entry("urls", kind, url=value)
 
 
-def _messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+def _add_messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     service = parts.get("Service", "").strip()
-    for value in _values(parts, "im"):
+    for value in _split_values(parts, "im"):
         draft.add_entry("im_handles", kind, protocol=service or kind or "other", handle=value)
 
 
-def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+def _add_addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     """Add the addresses. The n-th values of all parts form one address; the formatted text is only a fallback."""
     split = {name: text.split(_SEPARATOR) for name, text in parts.items()}
     for number in range(max((len(values) for values in split.values()), default=0)):
@@ -148,8 +148,8 @@ def _addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
         draft.add_address(kind, address or {"streetLine1": one.get("Formatted", "")})
 
 
-def _events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "event"):
+def _add_events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "event"):
         found = draft.days.read(value) if kind == _ANNIVERSARY else None
         if found and not found[1]:
             draft.set_day("anniversary", value)
@@ -159,17 +159,17 @@ def _events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
             draft.add_date(value, title=kind.capitalize() or "Date")
 
 
-def _relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "relation"):
+def _add_relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "relation"):
         draft.add_related_person(kind, value)
 
 
-def _custom(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _values(parts, "custom"):
+def _add_custom_fields(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+    for value in _split_values(parts, "custom"):
         draft.add_custom(kind, value)
 
 
-def _organizations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
+def _set_organization(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     draft.set_text("organization", parts.pop("Name", ""))
     draft.set_text("job_title", parts.pop("Title", ""))
     draft.add_custom("Department", parts.pop("Department", ""))
@@ -177,16 +177,16 @@ def _organizations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
         draft.add_custom(f"Organization {name.lower()}", text)
 
 
-_SETS = {
-    "E-mail": _emails,
-    "Phone": _phones,
-    "Website": _websites,
-    "IM": _messengers,
-    "Address": _addresses,
-    "Event": _events,
-    "Relation": _relations,
-    "Custom Field": _custom,
-    "Organization": _organizations,
+_NUMBERED_SETTERS = {
+    "E-mail": _add_emails,
+    "Phone": _add_phones,
+    "Website": _add_websites,
+    "IM": _add_messengers,
+    "Address": _add_addresses,
+    "Event": _add_events,
+    "Relation": _add_relations,
+    "Custom Field": _add_custom_fields,
+    "Organization": _set_organization,
 }
 
 

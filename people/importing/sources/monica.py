@@ -58,9 +58,9 @@ class Monica:
             get_text(kind, "uuid"): get_object(kind, "properties")
             for kind in get_objects(instance, "contact_field_types")
         }
-        self.photos = _by_uuid(lists.get("photo", ()))
+        self.photos = _index_by_uuid(lists.get("photo", ()))
         self.decoded: dict[str, bytes | None] = {}
-        self.activities = _by_uuid(lists.get("activity", ()))
+        self.activities = _index_by_uuid(lists.get("activity", ()))
         self.pairs = [get_object(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
         self.account, self.lists = account, lists
 
@@ -74,16 +74,16 @@ class Monica:
             key = get_text(contact, "uuid")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
-            self._fill(draft, contact)
+            self._fill_draft(draft, contact)
             yield draft.build_result(index, what="contact", key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
-        inverses = self._inverses()
+        inverses = self._find_inverses()
         return [map_type(name, inverses.get(name, "")) for name in inverses]
 
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships. As Monica shows a row, `of_contact` is the `type` of `contact_is`."""
-        inverses = self._inverses()
+        inverses = self._find_inverses()
         for row in self.pairs:
             name = get_text(row, "type")
             kind = map_type(name, inverses.get(name, "")) if name else None
@@ -114,16 +114,16 @@ class Monica:
                 left.append((name, f"{len(rows)} of them have no place here and were left out"))
         return left
 
-    def _inverses(self) -> dict[str, str]:
+    def _find_inverses(self) -> dict[str, str]:
         """The inverse of each type. The export contains each relationship twice, once from each side."""
         kinds = {
             (get_text(row, "contact_is"), get_text(row, "of_contact")): get_text(row, "type") for row in self.pairs
         }
         return {kind: kinds.get((there, here), "") for (here, there), kind in kinds.items() if kind}
 
-    def _fill(self, draft: Draft, contact: Record) -> None:
+    def _fill_draft(self, draft: Draft, contact: Record) -> None:
         properties = get_object(contact, "properties")
-        for name, column in _TEXTS.items():
+        for name, column in _TEXT_PROPERTIES.items():
             draft.set_text(column, get_text(properties, name))
         draft.add_custom("Food preferences", get_text(properties, "food_preferences"))
         draft.add_custom("Met at", get_text(properties, "first_met_where"))
@@ -133,36 +133,36 @@ class Monica:
             draft.add_group(tag if isinstance(tag, str) else "")
         if through := self.names.get(get_text(properties, "first_met_through")):
             draft.add_related_person("met through", through)
-        self._days(draft, properties)
-        self._keep_in_touch(draft, get_text(properties, "stay_in_touch_frequency"))
+        self._add_days(draft, properties)
+        self._set_contact_reminder(draft, get_text(properties, "stay_in_touch_frequency"))
         if get_flag(properties, "is_starred"):
             draft.warn("its star has no place here and was left out")
-        draft.photo = self._photo(get_text(get_object(properties, "avatar"), "avatar_photo"))
+        draft.photo = self._decode_photo(get_text(get_object(properties, "avatar"), "avatar_photo"))
         self._fill_lists(draft, group_by_type(contact))
 
-    def _photo(self, uuid: str) -> bytes | None:
+    def _decode_photo(self, uuid: str) -> bytes | None:
         """Decode a photo; cached, because many contacts may refer to the same photo."""
         if uuid not in self.decoded:
             data = get_text(self.photos.get(uuid, {}), "dataUrl")
             self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
         return self.decoded[uuid]
 
-    def _days(self, draft: Draft, properties: Record) -> None:
+    def _add_days(self, draft: Draft, properties: Record) -> None:
         birth, death, met = (get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date"))
         if get_flag(birth, "is_age_based"):
             draft.warn("its birthday is only guessed from an age and was left out")
-        elif day := _day(birth):
+        elif day := _format_special_date(birth):
             draft.add_date(day, kind="BIRTHDAY")
-        if (day := _day(death)) and not day.startswith("--") and "deathday" in DAY_FIELDS:
+        if (day := _format_special_date(death)) and not day.startswith("--") and "deathday" in DAY_FIELDS:
             draft.set_day(DAY_FIELDS["deathday"], day)
         elif day:
             draft.add_date(day, kind="MEMORIAL")
         elif get_flag(properties, "is_dead"):
             draft.add_custom("Deceased", "yes")
-        if day := _day(met):
+        if day := _format_special_date(met):
             draft.add_date(day, title="First met")
 
-    def _keep_in_touch(self, draft: Draft, days: str) -> None:
+    def _set_contact_reminder(self, draft: Draft, days: str) -> None:
         if not (days.isascii() and days.isdigit() and len(days) < 6 and int(days)):
             return
         number, unit = (int(days), Unit.DAYS) if int(days) <= _MAX_DAYS else (round(int(days) / 30), Unit.MONTHS)
@@ -175,9 +175,9 @@ class Monica:
 
     def _fill_lists(self, draft: Draft, lists: Mapping[str, list[Any]]) -> None:
         for row in _properties(lists, "contact_field"):
-            self._field(draft, row)
+            self._add_contact_field(draft, row)
         for row in _properties(lists, "address"):
-            _address(draft, row)
+            _add_address(draft, row)
         for row in _properties(lists, "pet"):
             category = get_text(row, "category")
             draft.add_custom("Pet", " ".join(filter(None, (get_text(row, "name"), category and f"({category})"))))
@@ -193,7 +193,7 @@ class Monica:
             if lists.get(kind):
                 draft.warn(f"{len(lists[kind])} {words} have no place here and were left out")
 
-    def _field(self, draft: Draft, row: Record) -> None:
+    def _add_contact_field(self, draft: Draft, row: Record) -> None:
         kind = self.field_types.get(get_text(row, "type"), {})
         name, data = get_text(kind, "name"), get_text(row, "data")
         if get_text(kind, "type") == "email":
@@ -208,7 +208,7 @@ class Monica:
             draft.add_custom("Contact field", data)
 
 
-_TEXTS = {
+_TEXT_PROPERTIES = {
     "first_name": "name",
     "middle_name": "middle_name",
     "last_name": "surname",
@@ -232,7 +232,7 @@ def _full_name(contact: Record) -> str:
     return " ".join(filter(None, (get_text(properties, "first_name"), get_text(properties, "last_name"))))
 
 
-def _by_uuid(rows: Sequence[Any]) -> dict[str, Record]:
+def _index_by_uuid(rows: Sequence[Any]) -> dict[str, Record]:
     return {get_text(row, "uuid"): get_object(row, "properties") for row in rows if isinstance(row, dict)}
 
 
@@ -240,13 +240,13 @@ def _properties(lists: Mapping[str, list[Any]], kind: str) -> Iterator[Record]:
     return (get_object(row, "properties") for row in lists.get(kind, ()) if isinstance(row, dict))
 
 
-def _day(special: Record) -> str:
+def _format_special_date(special: Record) -> str:
     """The text of a special date, `--12-24` if its year is unknown; empty without a date."""
     day = get_text(special, "date")[:10]
     return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
 
 
-def _address(draft: Draft, row: Record) -> None:
+def _add_address(draft: Draft, row: Record) -> None:
     kind = get_text(row, "name").lower() or OTHER
     draft.add_address(kind, {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()})
     latitude = parse_number(get_text(row, "latitude"), 90)
@@ -255,7 +255,7 @@ def _address(draft: Draft, row: Record) -> None:
         draft.add_entry("locations", kind, latitude=latitude, longitude=longitude, label=None)
 
 
-def _call(key: str, row: Record) -> InteractionRecord | None:
+def _parse_call(key: str, row: Record) -> InteractionRecord | None:
     properties = get_object(row, "properties")
     at = parse_datetime(get_text(properties, "called_at"))
     title = "They called" if get_flag(properties, "contact_called") else ""
@@ -263,13 +263,13 @@ def _call(key: str, row: Record) -> InteractionRecord | None:
     return InteractionRecord(keys=(key,), kind=InteractionKind.CALL, at=at, title=title, notes=notes) if at else None
 
 
-def _note(key: str, row: Record) -> InteractionRecord | None:
+def _parse_note(key: str, row: Record) -> InteractionRecord | None:
     at = parse_datetime(get_text(row, "created_at"))
     notes = get_text(get_object(row, "properties"), "body")
     return InteractionRecord(keys=(key,), kind=InteractionKind.NOTE, at=at, notes=notes) if at and notes else None
 
 
-def _conversation(key: str, row: Record) -> InteractionRecord | None:
+def _parse_conversation(key: str, row: Record) -> InteractionRecord | None:
     properties = get_object(row, "properties")
     at = parse_datetime(get_text(properties, "happened_at"))
     lines = []
@@ -279,20 +279,20 @@ def _conversation(key: str, row: Record) -> InteractionRecord | None:
     return InteractionRecord(keys=(key,), kind=InteractionKind.MESSAGE, at=at, notes="\n".join(lines)) if at else None
 
 
-def _gift(key: str, row: Record) -> InteractionRecord | None:
+def _parse_gift(key: str, row: Record) -> InteractionRecord | None:
     properties = get_object(row, "properties")
     at = parse_datetime(get_text(properties, "date")) or parse_datetime(get_text(row, "created_at"))
-    told = (get_text(properties, name) for name in ("status", "comment", "url", "amount"))
-    notes = "\n".join(filter(None, told))
+    details = (get_text(properties, name) for name in ("status", "comment", "url", "amount"))
+    notes = "\n".join(filter(None, details))
     title = get_text(properties, "name")
     return InteractionRecord(keys=(key,), kind=InteractionKind.GIFT, at=at, title=title, notes=notes) if at else None
 
 
 _INTERACTION_PARSERS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
-    "call": _call,
-    "note": _note,
-    "conversation": _conversation,
-    "gift": _gift,
+    "call": _parse_call,
+    "note": _parse_note,
+    "conversation": _parse_conversation,
+    "gift": _parse_gift,
 }
 
 

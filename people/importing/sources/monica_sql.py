@@ -18,9 +18,9 @@ _STRING = r"'(?:[^'\\]++|\\.|'')*+'"
 _SPACE = re.compile(r"(?:\s++|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z))*+")
 _INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+`?(\w{1,64})`?\s*\(([^()';]{1,5000})\)\s*VALUES\s*", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*+(?:({_STRING})|([^\s,()';]++))\s*+([,)])", re.DOTALL)
-_SKIPPED = re.compile(rf"(?:[^;']++|{_STRING})*+(?:;|\Z)", re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)|''", re.DOTALL)
-_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "", "Z": ""}
+_OTHER_STATEMENT = re.compile(rf"(?:[^;']++|{_STRING})*+(?:;|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)|''", re.DOTALL)
+_ESCAPED_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "", "Z": ""}
 _MAX_COLUMNS = 200
 
 
@@ -30,7 +30,7 @@ def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
     file.seek(0)
     text = file.read().decode(codec, "replace")
     tables: Rows = defaultdict(list)
-    place = _space(text, 0)
+    place = _skip_space(text, 0)
     found = is_damaged = False
     while place < len(text):
         if match := _INSERT.match(text, place):
@@ -38,29 +38,29 @@ def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
             names = [name.strip().strip("`") for name in match[2].split(",")][:_MAX_COLUMNS]
             rows = tables[match[1]] if match[1] in wanted else None
             place = match.end()
-            for row, end in _tuples(text, match.end(), names):
+            for row, end in _parse_rows(text, match.end(), names):
                 place = end
                 if rows is not None:
                     rows.append(row)
-        elif not is_damaged and (skipped := _SKIPPED.match(text, place)):
+        elif not is_damaged and (skipped := _OTHER_STATEMENT.match(text, place)):
             place = max(skipped.end(), place + 1)
         else:
             # A quote is never closed, so semicolons do not separate statements any more: from here on only search for
             # INSERT at the beginning of a line.
             is_damaged = True
             place = text.find("\nINSERT", place) + 1 or len(text)
-        place = _space(text, place)
+        place = _skip_space(text, place)
     if not found:
         raise FieldError("file", "This is no SQL export of Monica.")
     return tables
 
 
-def _space(text: str, place: int) -> int:
+def _skip_space(text: str, place: int) -> int:
     match = _SPACE.match(text, place)
     return match.end() if match else place
 
 
-def _tuples(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
+def _parse_rows(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the rows of a statement, each with the position behind it. Ends at the first text that is no row."""
     while text.startswith("(", place):
         values: list[str | None] = []
@@ -68,22 +68,22 @@ def _tuples(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str,
         while match := _VALUE.match(text, place):
             place = match.end()
             if len(values) < _MAX_COLUMNS:
-                values.append(_value(match[1], match[2]))
+                values.append(_parse_value(match[1], match[2]))
             if match[3] == ")":
                 break
         else:
             return
         yield dict(zip(names, values, strict=False)), place
-        place = _space(text, place)
+        place = _skip_space(text, place)
         if not text.startswith(",", place):
             return
-        place = _space(text, place + 1)
+        place = _skip_space(text, place + 1)
 
 
-def _value(quoted: str | None, bare: str) -> str | None:
+def _parse_value(quoted: str | None, bare: str) -> str | None:
     if quoted is None:
         return None if bare.upper() == "NULL" else bare
-    return _ESCAPED.sub(lambda found: _LETTERS.get(found[1], found[1]) if found[1] else "'", quoted[1:-1])
+    return _ESCAPE.sub(lambda found: _ESCAPED_CHARACTERS.get(found[1], found[1]) if found[1] else "'", quoted[1:-1])
 
 
 def by_id(rows: list[dict[str, Any]]) -> Mapping[str, dict[str, Any]]:

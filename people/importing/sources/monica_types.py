@@ -48,17 +48,17 @@ def map_type(name: str, inverse: str) -> RelationshipTypeRecord:
 
 def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeRecord:
     """Build a type that the user of another product has created, within our limits."""
-    key, back = _key(name), _key(inverse)
+    key, back = _build_type_name(name), _build_type_name(inverse)
     if not back or back == key:
-        return RelationshipTypeRecord(name=key, label=_cut(label) or key)
+        return RelationshipTypeRecord(name=key, label=_clean_name(label) or key)
     return RelationshipTypeRecord(
-        name=key, label=_cut(label) or key, inverse=back, inverse_label=_cut(inverse_label) or back
+        name=key, label=_clean_name(label) or key, inverse=back, inverse_label=_clean_name(inverse_label) or back
     )
 
 
-def _key(name: str) -> str:
-    return "_".join(_cut(name).upper().split())[:_MAX_NAME]
+def _build_type_name(name: str) -> str:
+    return "_".join(_clean_name(name).upper().split())[:_MAX_NAME]
 
 
-def _cut(text: str) -> str:
+def _clean_name(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:_MAX_NAME]

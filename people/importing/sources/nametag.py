@@ -25,8 +25,8 @@ from people.importing.sources.tables import MAX_ROWS
 from people.vocabularies import DateType, InteractionKind
 
 Record = dict[str, Any]
-_LISTS = {field.name: field.card for field in field_table.LISTS if field.name not in {"addresses", "locations"}}
-_REMINDER = ("contactReminderInterval", "contactReminderIntervalUnit")
+_LIST_FIELDS = {field.name: field.card for field in field_table.LISTS if field.name not in {"addresses", "locations"}}
+_REMINDER_FIELDS = ("contactReminderInterval", "contactReminderIntervalUnit")
 _UNKNOWN_YEAR = "1604"
 
 
@@ -54,7 +54,7 @@ class Nametag:
             key = get_text(person, "id")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = get_text(person, "uid")[:200] or (f"nametag:{key}" if key and len(key) <= 100 else None)
-            self._fill(draft, person)
+            self._fill_draft(draft, person)
             yield draft.build_result(index, what="person", key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
@@ -64,7 +64,7 @@ class Nametag:
             rows = [get_object(row, "relationshipType") for row in get_objects(person, "relationships")]
             for kind in (get_object(person, "relationshipToUser"), *rows):
                 named.setdefault(get_text(kind, "name"), kind)
-        return [self._type(kind) for name, kind in named.items() if name]
+        return [self._build_type(kind) for name, kind in named.items() if name]
 
     def relationships(self) -> Iterator[RelationshipRecord]:
         for person in get_objects(self.document, "people"):
@@ -73,7 +73,7 @@ class Nametag:
                 yield RelationshipRecord(
                     key=get_text(person, "id"),
                     related=get_text(row, "relatedPersonId"),
-                    type=self._type(kind) if get_text(kind, "name") else None,
+                    type=self._build_type(kind) if get_text(kind, "name") else None,
                     notes=get_text(row, "notes"),
                 )
 
@@ -104,7 +104,7 @@ class Nametag:
                 left.append((name, f"{count} of them have no place here and were left out"))
         return left
 
-    def _type(self, kind: Mapping[str, Any]) -> RelationshipTypeRecord:
+    def _build_type(self, kind: Mapping[str, Any]) -> RelationshipTypeRecord:
         """Build the type with its inverse from the list of types, because a relationship only names its type."""
         whole = self.by_name.get(get_text(kind, "name"), kind)
         inverse = self.kinds.get(get_text(whole, "inverseId"), {})
@@ -112,7 +112,7 @@ class Nametag:
             get_text(whole, "name"), get_text(whole, "label"), get_text(inverse, "name"), get_text(inverse, "label")
         )
 
-    def _fill(self, draft: Draft, person: Record) -> None:
+    def _fill_draft(self, draft: Draft, person: Record) -> None:
         for name, column in TEXT_FIELDS.items():
             draft.set_text(column, get_text(person, name))
         for name, column in DAY_FIELDS.items():
@@ -120,20 +120,20 @@ class Nametag:
         for group in person["groups"] if isinstance(person.get("groups"), list) else ():
             draft.add_group(group if isinstance(group, str) else "")
         for row in get_objects(person, "importantDates"):
-            _date(draft, row)
-        self._entries(draft, person)
+            _add_date(draft, row)
+        self._add_entries(draft, person)
         if get_flag(person, "contactReminderEnabled"):
             draft.columns["contact_reminder_enabled"] = True
-            for name in _REMINDER:
+            for name in _REMINDER_FIELDS:
                 if value := get_text(person, name):
                     set_person_column(draft, name, value)
         if kind := get_text(get_object(person, "relationshipToUser"), "name"):
-            draft.to_user = self._type({"name": kind, **get_object(person, "relationshipToUser")}).name
+            draft.to_user = self._build_type({"name": kind, **get_object(person, "relationshipToUser")}).name
         if get_text(person, "photo"):
             draft.warn("its photo is a file that the export does not hold")
 
-    def _entries(self, draft: Draft, person: Record) -> None:
-        for name, card in _LISTS.items():
+    def _add_entries(self, draft: Draft, person: Record) -> None:
+        for name, card in _LIST_FIELDS.items():
             for row in get_objects(person, name):
                 values: dict[str, Any] = {key: get_text(row, key) for key in ENTRY_KEYS[card] if key != "type"}
                 if card == "im_handles":
@@ -156,7 +156,7 @@ class Nametag:
             draft.add_custom(self.templates.get(slug) or slug, get_text(row, "value"))
 
 
-def _date(draft: Draft, row: Record) -> None:
+def _add_date(draft: Draft, row: Record) -> None:
     """Add an important date. Some versions of the export have only a title: a birthday is recognised by either."""
     day, title = get_text(row, "date")[:10], get_text(row, "title")
     if get_flag(row, "yearUnknown"):

@@ -23,7 +23,7 @@ MAX_COLUMNS = 1_000
 _MAX_ROW_LINES = 1_000
 _MAX_ROW_SIZE = 1_000_000
 _MAX_REREAD = 20_000_000
-_UNCLOSED = "a quote in it is not closed"
+_UNCLOSED_QUOTE = "a quote in it is not closed"
 _SAMPLE_ROWS = 200
 _DELIMITERS = ",;\t|"
 _SNIFFED_LINES = 30
@@ -59,7 +59,7 @@ class Table:
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of data that are not empty: at most MAX_ROWS, then one with an error if there are more."""
-        rows = _rows(islice(read_lines(self.file, self.codec), self.preamble, None), self.delimiter)
+        rows = _parse_rows(islice(read_lines(self.file, self.codec), self.preamble, None), self.delimiter)
         filled = (row for row in rows if row.error or any(cell.strip() for cell in row.cells))
         if self.has_header:
             next(filled, None)
@@ -88,7 +88,9 @@ def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
     separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     preamble = _find_header(lines, header) if header else bool(separator_line)
     delimiter = separator_line[1] if separator_line else _detect_delimiter(lines[preamble:])
-    first = next((row for row in _rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None)
+    first = next(
+        (row for row in _parse_rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None
+    )
     if first is None:
         raise FieldError("file", "There is no row of columns in this file.")
     if len(first.cells) > MAX_COLUMNS:
@@ -170,7 +172,7 @@ class _RereadableLines:
         return first
 
 
-def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
+def _parse_rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     """Yield the rows. After too many re-read characters, each remaining line is one row and its quotes are literal."""
     source = _RereadableLines(lines)
     # skipinitialspace, because a quote behind a delimiter and a blank still opens a quoted cell.
@@ -197,7 +199,7 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
 
 def _repair_row(source: _RereadableLines, delimiter: str) -> Row:
     """Parse the first line of a damaged row alone, with literal quotes; the other lines are read again."""
-    return replace(_parse_without_quotes(source.put_back(), delimiter), warnings=(_UNCLOSED,))
+    return replace(_parse_without_quotes(source.put_back(), delimiter), warnings=(_UNCLOSED_QUOTE,))
 
 
 def _parse_without_quotes(line: str, delimiter: str) -> Row:
@@ -205,5 +207,5 @@ def _parse_without_quotes(line: str, delimiter: str) -> Row:
         cells = next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE))
     except csv.Error:
         return Row((), error=f"a cell has more than {csv.field_size_limit():,} characters")
-    warnings = (_UNCLOSED,) if line.count('"') % 2 else ()
+    warnings = (_UNCLOSED_QUOTE,) if line.count('"') % 2 else ()
     return Row([cell.strip().strip('"') for cell in cells], warnings)

@@ -87,28 +87,29 @@ def _find_columns(key: str, names: Sequence[str], first: int) -> list[int]:
     raise FieldError(f"mapping.{key}", "The file has no such column.")
 
 
-_PHONES = frozenset({"mobile", "fax"})
-_TYPED = frozenset({*ENTRIES})
+_PHONE_KINDS = frozenset({"mobile", "fax"})
 _WORD = re.compile(r"[^\W_]+")
-_WEB = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
+_URL = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
 def propose_targets(table: Table) -> list[Target]:
     """Propose the target of each column by its name, or by its values if the table has no header."""
-    targets = [_by_name(name) for name in table.names]
+    targets = [_target_by_name(name) for name in table.names]
     fields = {target.field for target in targets}
     for place, target in enumerate(targets):
         if target.field == "full":
-            targets[place] = Target(_full_name_as(fields))
+            targets[place] = Target(_full_name_field(fields))
         elif not target.field and not table.has_header:
-            targets[place] = _by_values([row.cells[place].strip() for row in table.sample if len(row.cells) > place])
+            targets[place] = _target_by_values(
+                [row.cells[place].strip() for row in table.sample if len(row.cells) > place]
+            )
     if not table.has_header:
         _assign_names(targets)
     return targets
 
 
-def _full_name_as(fields: set[str]) -> str:
+def _full_name_field(fields: set[str]) -> str:
     """The field of a column `Name`: beside a given name it is the surname, beside both it is redundant."""
     if "name" not in fields:
         return "name"
@@ -122,16 +123,16 @@ def _assign_names(targets: list[Target]) -> None:
         targets[place] = Target(field)
 
 
-def _by_name(name: str) -> Target:
+def _target_by_name(name: str) -> Target:
     if name in FIELDS:  # exact names of our own fields
         return Target(name)
-    words = [_folded(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
+    words = [_fold_word(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
     words = [word for word in words if word]
     kind = ""
     while words:
-        if (field := FIELD_OF.get("".join(words))) and not (kind and field not in _TYPED):
+        if (field := FIELD_OF.get("".join(words))) and not (kind and field not in ENTRIES):
             return Target(field, kind)
-        if len(words) == 1 and KIND_OF.get(words[0]) in _PHONES:
+        if len(words) == 1 and KIND_OF.get(words[0]) in _PHONE_KINDS:
             return Target("phone", " ".join(filter(None, (kind, KIND_OF[words[0]]))))
         place = next((at for at in (0, -1) if words[at] in KIND_OF or words[at].isdigit()), None)
         if place is None:
@@ -141,14 +142,14 @@ def _by_name(name: str) -> Target:
     return Target()
 
 
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     plain = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
     return "".join(character for character in plain if not unicodedata.combining(character))
 
 
-def _by_values(values: Iterable[str]) -> Target:
+def _target_by_values(values: Iterable[str]) -> Target:
     filled = [value for value in values if value]
-    for field, matches in (("email", is_email), ("url", _WEB.fullmatch), ("phone", _PHONE.fullmatch)):
+    for field, matches in (("email", is_email), ("url", _URL.fullmatch), ("phone", _PHONE.fullmatch)):
         if filled and sum(bool(matches(value)) for value in filled) * 2 > len(filled):
             return Target(field)
     return Target()

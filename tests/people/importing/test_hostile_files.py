@@ -48,7 +48,7 @@ def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypat
     monkeypatch.setattr(tables, "_RereadableLines", Counting)
     monkeypatch.setattr(tables, "_MAX_REREAD", 20_000)
     lines = 'a","b\n' * 3_001
-    rows = list(tables._rows(iter(lines.splitlines(keepends=True)), ","))
+    rows = list(tables._parse_rows(iter(lines.splitlines(keepends=True)), ","))
     assert [list(row.cells) for row in rows] == [["a", "b"]] * 3_001
     assert taken < 3 * 3_001
 
