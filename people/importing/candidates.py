@@ -55,10 +55,10 @@ class Candidates:
     def index(self, known: KnownPerson) -> None:
         """Index a person by its UIDs, by its name, and by its name with each contact key."""
         for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
-            _put(self._by_uid[uid], known)
+            _add_to_bucket(self._by_uid[uid], known)
         name = name_key(known.card)
         for key in (None, *contact_keys(known.card)):
-            _put(self._by_name[name, key], known)
+            _add_to_bucket(self._by_name[name, key], known)
 
     def find_by_uid(self, item: Item) -> tuple[KnownPerson | None, bool]:
         """Return the person with the card's UID, and whether the card may overwrite the values of that person.
@@ -133,6 +133,6 @@ class Candidates:
             yield KnownPerson(people[key], card, card, rows=dates[key])
 
 
-def _put(bucket: list[KnownPerson], known: KnownPerson) -> None:
+def _add_to_bucket(bucket: list[KnownPerson], known: KnownPerson) -> None:
     if len(bucket) <= _MAX_CANDIDATES and known not in bucket:
         bucket.append(known)

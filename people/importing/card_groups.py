@@ -42,7 +42,7 @@ class GroupPlan:
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:
         """Put people into groups by name. Creates the missing groups and returns them."""
         pairs = self.resolve(members)
-        made = self._make(group for _, group in pairs)
+        made = self._insert_missing(group for _, group in pairs)
         Membership.objects.bulk_create(
             Membership(owner=self.owner, person=person, group=group) for person, group in pairs
         )
@@ -58,10 +58,10 @@ class GroupPlan:
     def make(self, name: str) -> Group:
         """Return the group with a reserved name; creates it if it does not exist."""
         group = self.groups[group_key(name)]
-        self._make([group])
+        self._insert_missing([group])
         return group
 
-    def _make(self, groups: Iterable[Group]) -> list[Group]:
+    def _insert_missing(self, groups: Iterable[Group]) -> list[Group]:
         return Group.objects.bulk_create({group.pk: group for group in groups if group._state.adding}.values())
 
     def reserve(self, name: str) -> bool:

@@ -60,15 +60,17 @@ class FileImport:
         """
         related = RelatedRecords(self.owner, self.source, self.log, self.now) if self.log else None
         types = related.create_types() if related else {}
-        outcomes = self._count(
-            import_cards(owner=self.owner, cards=self._cards(types), now=self.now, log=self.log, dry_run=self.dry_run)
+        outcomes = self._count_outcomes(
+            import_cards(
+                owner=self.owner, cards=self._read_cards(types), now=self.now, log=self.log, dry_run=self.dry_run
+            )
         )
-        yield from self._with_related(list(outcomes), related, types) if self.has_record_keys else outcomes
+        yield from self._write_related(list(outcomes), related, types) if self.has_record_keys else outcomes
         # A file without records, or of which the plan refused every record, does not become an import in the list.
         if self.plan_refusals < self.counts.total():
-            self._finish()
+            self._finish_log()
 
-    def _count(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    def _count_outcomes(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         for outcome in outcomes:
             self.counts[outcome.status] += 1
             self.plan_refusals += outcome.code == PLAN_LIMIT
@@ -79,14 +81,14 @@ class FileImport:
         """Whether records of the file refer to each other by key."""
         return not isinstance(self.source, Sheet)
 
-    def _cards(self, types: Mapping[str, UUID]) -> Iterator[RecordResult]:
+    def _read_cards(self, types: Mapping[str, UUID]) -> Iterator[RecordResult]:
         for result in self.source.people():
             if result.key:
                 self.keys[result.index] = result.key
             kind = types.get(result.to_user) if result.to_user else None
             yield replace(result, columns={**result.columns, "relationship_to_user_id": kind}) if kind else result
 
-    def _with_related(
+    def _write_related(
         self, outcomes: list[Outcome], related: RelatedRecords | None, types: Mapping[str, UUID]
     ) -> list[Outcome]:
         remarks: dict[str, list[str]] = {}
@@ -104,14 +106,14 @@ class FileImport:
             Outcome(index, name, SKIPPED, reason=reason)
             for index, (name, reason) in enumerate(leftovers, start=len(whole))
         ]
-        return [*whole, *self._count(rest)]
+        return [*whole, *self._count_outcomes(rest)]
 
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
         """The receipt of the whole file, as for cards, and the id that undoes the import."""
         key = self.import_id
         return {**build_receipt(outcomes, self.source.what), "importId": str(key) if key else None}
 
-    def _finish(self) -> None:
+    def _finish_log(self) -> None:
         if self.log is None:
             return
         try:

@@ -99,7 +99,7 @@ class ImportLog:
 
     def record_created(self, kind: RecordKind, keys: Collection[UUID]) -> None:
         """Log created records of a kind."""
-        self._created += [self._record(kind, key) for key in keys]
+        self._created += [self._build_record(kind, key) for key in keys]
 
     def flush(self, write: AccountWrite, outcomes: Iterable[Outcome] = ()) -> None:
         """Write the log entries. Must be called at the end of the write. `outcomes` are those of this write.
@@ -115,7 +115,7 @@ class ImportLog:
         for key, (_, is_new, before) in people.items():
             record = known.get(key)
             if record is None:
-                record = self._record(RecordKind.PERSON, key, is_new=is_new)
+                record = self._build_record(RecordKind.PERSON, key, is_new=is_new)
                 record.before = orjson.loads(orjson.dumps(before))
                 created.append(record)
             elif not record.is_new:
@@ -128,41 +128,41 @@ class ImportLog:
     def finish(self, counts: Counter[str]) -> None:
         """Store the final `counts` of the receipt and that the whole file has been read."""
         ended_at = timezone.now()
-        columns = {**_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
+        columns = {**_count_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
         # If no batch has written anything, the row of the import does not exist yet.
-        if not self._rows.update(**columns):
-            self._insert(columns)
+        if not self._import_rows.update(**columns):
+            self._insert_import(columns)
 
     def _save_progress(self, write: AccountWrite, outcomes: Iterable[Outcome]) -> None:
         """Store the counts and the revision of this write, so that the progress of a killed import is known."""
-        stored = self._rows.values("own_revisions", "undo_until").first()
+        stored = self._import_rows.values("own_revisions", "undo_until").first()
         if stored and stored["undo_until"]:
             raise ImportStoppedError
         own = OwnWrites(stored["own_revisions"] if stored else ())
         own.add(write.revision)
         counts = self.counts + Counter(outcome.status for outcome in outcomes)
-        columns = {**_columns(counts), "own_revisions": own.ranges, "updated_at": write.now}
+        columns = {**_count_columns(counts), "own_revisions": own.ranges, "updated_at": write.now}
         if stored:
-            self._rows.update(**columns)
+            self._import_rows.update(**columns)
         else:
-            self._insert(columns)
+            self._insert_import(columns)
 
     @property
-    def _rows(self) -> OwnedQuerySet[ContactImport]:
+    def _import_rows(self) -> OwnedQuerySet[ContactImport]:
         return ContactImport.objects.owned_by(self.owner).filter(pk=self.row.pk)
 
-    def _insert(self, columns: Mapping[str, Any]) -> None:
+    def _insert_import(self, columns: Mapping[str, Any]) -> None:
         for name, value in columns.items():
             setattr(self.row, name, value)
         self.row.save(force_insert=True)
 
-    def _record(self, kind: RecordKind, key: UUID, *, is_new: bool = True) -> ImportedRecord:
+    def _build_record(self, kind: RecordKind, key: UUID, *, is_new: bool = True) -> ImportedRecord:
         return ImportedRecord(
             owner=self.owner, contact_import=self.row, kind=kind, record_id=key, is_new=is_new, created_at=self.now
         )
 
 
-def _columns(counts: Counter[str]) -> dict[str, Any]:
+def _count_columns(counts: Counter[str]) -> dict[str, Any]:
     return {
         "imported": counts[IMPORTED],
         "updated": counts[UPDATED],

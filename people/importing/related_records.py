@@ -97,7 +97,7 @@ class RelatedRecords:
         rows = [(interaction, keys) for interaction, keys in rows if keys]
         active = Person.objects.owned_by(self.owner).active().filter(pk__in={key for _, keys in rows for key in keys})
         existing_people = set(active.values_list("pk", flat=True))
-        existing = self._existing(
+        existing = self._load_existing(
             {key for _, keys in rows for key in keys}, {interaction.at for interaction, _ in rows}
         )
         new: dict[tuple[object, ...], tuple[Interaction, list[UUID]]] = {}
@@ -135,7 +135,7 @@ class RelatedRecords:
             self._add_remark(interaction.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
         return keys[:_MAX_PEOPLE]
 
-    def _existing(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
+    def _load_existing(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
         rows = Participation.objects.owned_by(self.owner).filter(
             person__in=people, at__in=moments, interaction__deleted_at=None
         )
@@ -143,8 +143,8 @@ class RelatedRecords:
         return set(rows.values_list(*names))
 
     def _build_interaction(self, interaction: InteractionRecord) -> Interaction:
-        title = " ".join(_clean(interaction.title).split())
-        notes = _clean(interaction.notes)
+        title = " ".join(_clean_text(interaction.title).split())
+        notes = _clean_text(interaction.notes)
         if len(title) > _MAX_TITLE or len(notes) > _MAX_NOTES:
             self._add_remark(interaction.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
         return Interaction(
@@ -168,7 +168,7 @@ class RelatedRecords:
                 kind = types.get(relationship.type.name) if relationship.type else None
                 wanted.append(
                     ImportedRelationship(
-                        person, related, kind, _clean(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None
+                        person, related, kind, _clean_text(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None
                     )
                 )
         if not wanted:
@@ -196,7 +196,7 @@ def describe_excess(source: Source) -> Iterator[tuple[str, str]]:
             yield name, f"{count - most:,} of them were left out: of one file {most:,} are taken"
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     return join_surrogates(remove_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 

@@ -136,14 +136,14 @@ class _UndoRun:
         active = Person.objects.owned_by(self.owner).active()
         people = {person.pk: person for person in active.filter(pk__in=[row.record_id for row in records])}
         now = fingerprints(self.owner.pk, people.values())
-        edited = self._edited_beside(people)
+        edited = self._people_with_edited_records(people)
         writer, gone = PersonWriter(self.owner, write, self.now), []
         for row in records:
             person = people.get(row.record_id)
             if person is None:
                 continue
             if row.fingerprint != now[person.pk] or person.pk in edited:
-                self.result.kept.append((person.pk, self._name_of(person), _EDITED))
+                self.result.kept.append((person.pk, self._display_name(person), _EDITED))
             elif row.is_new:
                 gone.append(person.pk)
             else:
@@ -176,11 +176,11 @@ class _UndoRun:
         self.own.add(write.revision)
         self.rows.update(own_revisions=self.own.ranges, undo_until=write.now + _LEASE)
 
-    def _name_of(self, person: Person) -> str:
+    def _display_name(self, person: Person) -> str:
         parts = NameParts(*(getattr(person, column) for column in NAME_COLUMNS))
         return display_name(parts, order=self.owner.name_order, form=self.owner.name_display_format)
 
-    def _edited_beside(self, keys: Collection[UUID]) -> set[UUID]:
+    def _people_with_edited_records(self, keys: Collection[UUID]) -> set[UUID]:
         """The people with an interaction or a relationship that the user has written since the import began."""
         interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=self.own.since)
         rows = Participation.objects.owned_by(self.owner).filter(person__in=keys, interaction__in=interactions)

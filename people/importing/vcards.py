@@ -98,23 +98,23 @@ class _Session:
         try:
             with self.writer.attempt():
                 if not self.is_undone:
-                    return self._store(items)
+                    return self._store_batch(items)
         except ImportStoppedError:
             self.is_undone = True
         except StoppedError:
-            return [_failed(item, NOT_TRIED) for item in items]
+            return [_error_outcome(item, NOT_TRIED) for item in items]
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
             logger.exception("a batch of an import failed")
         if self.is_undone:
-            return [_failed(item, UNDONE) for item in items]
+            return [_error_outcome(item, UNDONE) for item in items]
         if len(items) == 1:
-            return [_failed(items[0], "this record could not be stored")]
+            return [_error_outcome(items[0], "this record could not be stored")]
         # The database refuses a whole batch for one bad card, so import the cards one by one.
         return [outcome for item in items for outcome in self.store([item])]
 
-    def _store(self, items: list[Item]) -> list[Outcome]:
+    def _store_batch(self, items: list[Item]) -> list[Outcome]:
         for item in items:
             if item.picture and self.dry_run is None:
                 # Before the account lock is taken: the upload may wait for a disk or for a remote store.
@@ -127,14 +127,14 @@ class _Session:
         fresh = [replace(item, reasons=list(item.reasons)) for item in items]
         batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run)
         if self.dry_run is None:
-            self._write(batch)
+            self._write_batch(batch)
         else:
             batch.plan()
         # Only now: a batch that failed and is retried must not find its own UIDs among those of earlier batches.
         self.seen |= batch.people.met
         return batch.outcomes
 
-    def _write(self, batch: Batch) -> None:
+    def _write_batch(self, batch: Batch) -> None:
         with self.writer.batch():
             batch.plan()
             if batch.changed:
@@ -145,11 +145,11 @@ class _Session:
         """Add the members of a group card to the group with its name. A group card never becomes a person."""
         try:
             with self.writer.attempt():
-                return self._join(item)
+                return self._add_group_members(item)
         except StoppedError:
-            return _failed(item, NOT_TRIED)
+            return _error_outcome(item, NOT_TRIED)
 
-    def _join(self, item: Item) -> Outcome:
+    def _add_group_members(self, item: Item) -> Outcome:
         uids = {spelling for member in item.card.members for spelling in uid_spellings(member)}
         groups = GroupPlan(self.owner)
         reason = f"a group, not a person; it has {len(item.card.members)} members"
@@ -166,7 +166,7 @@ class _Session:
         return Outcome(item.result.index, item.result.name, SKIPPED, reason=reason)
 
 
-def _failed(item: Item, reason: str) -> Outcome:
+def _error_outcome(item: Item, reason: str) -> Outcome:
     return Outcome(item.result.index, item.result.name, ERROR, reason=reason)
 
 
