@@ -29,7 +29,7 @@ def _phone_key(entry: Entry) -> object:
 
 
 #: For each multi-value field the key by which two entries are the same; the type is not part of it.
-ENTRY_KEYS: dict[str, Callable[[Entry], object]] = {
+ENTRY_MATCH_KEYS: dict[str, Callable[[Entry], object]] = {
     **{
         field.card: _casefold_key(*(key.name for key in field.keys if key.name != "type" and not key.read_only))
         for field in field_table.LISTS
@@ -52,7 +52,7 @@ def merge_cards(known: Card, card: Card, *, overwrite: bool) -> Card | None:
         return None
     lists = {
         field: _merge_entries(key, getattr(known, field), getattr(card, field), overwrite=overwrite)
-        for field, key in ENTRY_KEYS.items()
+        for field, key in ENTRY_MATCH_KEYS.items()
     }
     known_names = {name.casefold() for name in known.categories}
     merged: dict[str, Any] = {
@@ -118,16 +118,16 @@ def _merge_lines(known: Card, card: Card, merged: Mapping[str, Any], *, overwrit
 
     That keeps an exported card from changing the person when it is imported again.
     """
-    mine, theirs = known.lines, tuple(_rebind(kept, merged) for kept in card.lines)
+    mine, theirs = known.lines, tuple(_with_merged_entry(kept, merged) for kept in card.lines)
     if not theirs or _contains_all_lines(known, merged["uid"], theirs):
         return mine
-    mine = tuple(_rebind(kept, merged) for kept in mine)
+    mine = tuple(_with_merged_entry(kept, merged) for kept in mine)
     if overwrite:
         return (*theirs, *missing_lines(theirs, mine, by_name=True))
     return (*mine, *missing_lines(mine, theirs))
 
 
-def _rebind(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
+def _with_merged_entry(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
     """The line with its entry replaced by the merged entry that is the same."""
     if kept.entry is None:
         return kept
@@ -140,7 +140,7 @@ def _rebind(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
 
 def entry_matcher(field: str) -> Callable[[Any], Any]:
     """A function that returns equal keys for entries of the field, or dates, that are the same."""
-    return ENTRY_KEYS.get(field, _date_key)
+    return ENTRY_MATCH_KEYS.get(field, _date_key)
 
 
 def _date_key(day: Any) -> object:
@@ -159,8 +159,9 @@ def _contains_all_lines(known: Card, uid: str | None, theirs: Sequence[KeptLine]
     if not others:
         return True
     as_exported = replace(known, uid=uid)
-    spelled = {canonical_key(line) for version in VERSIONS for line in card_lines(as_exported, version)}
+    exported_keys = {canonical_key(line) for version in VERSIONS for line in card_lines(as_exported, version)}
     has_photo = any("photo" in kept.fields for kept in known.lines)
     return all(
-        (has_photo and "photo" in kept.fields) or canonical_key(parse_line(kept.text)) in spelled for kept in others
+        (has_photo and "photo" in kept.fields) or canonical_key(parse_line(kept.text)) in exported_keys
+        for kept in others
     )

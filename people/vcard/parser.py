@@ -26,7 +26,7 @@ from people.vcard.readers import Context, group_labels, read_line
 from people.vcard.versions import convert_from_21
 
 _MAX_WARNINGS = 20
-# `_names` reads the nickname.
+# `_build_names` reads the nickname.
 _TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
 #: Properties that are generated whenever a card is written, and so are not kept.
 GENERATED_PROPERTIES = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
@@ -132,32 +132,32 @@ class _Parser:
             if included and not included[index]:
                 continue
             found_values = read_line(line, context)
-            preference = _preference(line) if found_values and line.params else 101
+            preference = _parse_preference(line) if found_values and line.params else 101
             for field, value in found_values:
                 self.found.setdefault(field, []).append(_FoundValue(field, value, index, preference))
 
     def card(self) -> Card:
         scalars = {
-            **self._names(),
-            "organization": self._organization(),
-            **{field: self._text(field) for field in _TEXT_FIELDS},
-            "notes": self._notes(),
+            **self._build_names(),
+            "organization": self._read_organization(),
+            **{field: self._first_text(field) for field in _TEXT_FIELDS},
+            "notes": self._join_notes(),
         }
         self._read_lists()
         scalars["name"] = scalars["name"] or self._fallback_name(scalars)
         fitted = {field: self.limits.fit_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
         is_group = "kind" in self.found
-        facts = {
-            **{field: self._date(field) for field in DATE_FIELDS},
-            "uid": self._uid(),
-            "important_dates": self._important_dates(),
-            "categories": self._categories(),
-            "photo": self._photo(),
+        other_values = {
+            **{field: self._first_date(field) for field in DATE_FIELDS},
+            "uid": self._read_uid(),
+            "important_dates": self._read_important_dates(),
+            "categories": self._read_categories(),
+            "photo": self._first_photo(),
         }
         return Card(
             **{**fitted, "name": fitted["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
             **{field: tuple(self.limits.entries.get(field, ())) for field in LIST_FIELDS},  # type: ignore[arg-type]  # as above
-            **facts,  # type: ignore[arg-type]  # as above
+            **other_values,  # type: ignore[arg-type]  # as above
             photo_url=next((str(found.value) for found in self.found.get("photo_url", ())), None),
             kind="group" if is_group else "individual",
             members=tuple(dict.fromkeys(str(found.value) for found in self.found.get("members", ())))
@@ -169,38 +169,38 @@ class _Parser:
             ),
         )
 
-    def _first(self, field: str) -> object:
+    def _first_value(self, field: str) -> object:
         """The value of the first line. Later lines are assigned to the field only if they have the same value."""
         found = self.found.get(field)
         if not found:
             return None
         for other in found:
             if other.value == found[0].value:
-                self._mark_held(other.index, field)
+                self._assign_line(other.index, field)
         return found[0].value
 
-    def _text(self, field: str) -> str | None:
-        value = self._first(field)
+    def _first_text(self, field: str) -> str | None:
+        value = self._first_value(field)
         return None if value is None else str(value)
 
-    def _mark_held(self, index: int, field: str, entry: object = None) -> None:
+    def _assign_line(self, index: int, field: str, entry: object = None) -> None:
         if field not in self.fields[index]:
             self.fields[index] = (*self.fields[index], field)
         if entry is not None:
             self.entries[index] = entry
 
-    def _notes(self) -> str:
+    def _join_notes(self) -> str:
         found = self.found.get("notes", ())
         for note in found:
-            self._mark_held(note.index, "notes")
+            self._assign_line(note.index, "notes")
         return "\n\n".join(dict.fromkeys(str(note.value) for note in found))
 
-    def _names(self) -> dict[str, str | None]:
-        value = self._first("n")
+    def _build_names(self) -> dict[str, str | None]:
+        value = self._first_value("n")
         names: dict[str, str | None] = dict(value) if isinstance(value, dict) else {}
-        full, own = self._text("fn") or "", self._text("display_name")
-        names["second_last_name"] = self._text("second_last_name") or names.get("second_last_name")
-        names["nickname"] = self._text("nickname")
+        full, own = self._first_text("fn") or "", self._first_text("display_name")
+        names["second_last_name"] = self._first_text("second_last_name") or names.get("second_last_name")
+        names["nickname"] = self._first_text("nickname")
         if not names.get("name") and (names.get("surname") or names.get("middle_name")):
             given = "middle_name" if names.get("middle_name") else "surname"
             names["name"], names[given] = names[given], None
@@ -210,9 +210,9 @@ class _Parser:
             names["display_name"] = full
         return names
 
-    def _organization(self) -> str | None:
+    def _read_organization(self) -> str | None:
         """The name in ORG. Its units (departments) have no field and become the custom field `Department`."""
-        value = self._first("organization")
+        value = self._first_value("organization")
         if not isinstance(value, tuple):
             return None
         name, units = value
@@ -229,7 +229,7 @@ class _Parser:
         for field in LIST_FIELDS:
             for found in sorted(self.found.get(field, ()), key=lambda found: found.preference):
                 if isinstance(found.value, dict) and (taken := self.limits.add(field, found.value)):
-                    self._mark_held(found.index, *taken)
+                    self._assign_line(found.index, *taken)
 
     def _join_doubled_messengers(self) -> None:
         """Make one entry of a handle that is in two lines: Apple writes each as IMPP and as X-AIM or similar."""
@@ -254,20 +254,20 @@ class _Parser:
                 return ", ".join(str(entry[key]) for key in keys if entry[key])[: TEXT_LIMITS["name"]]
         return ""
 
-    def _date(self, field: str) -> date | None:
-        value = self._first(field)
+    def _first_date(self, field: str) -> date | None:
+        value = self._first_value(field)
         return value if isinstance(value, date) else None
 
-    def _uid(self) -> str | None:
+    def _read_uid(self) -> str | None:
         uids = list(dict.fromkeys(str(found.value) for found in self.found.get("uid", ())))
         if len(uids) > 1:
             self.warnings.append("the card has several UIDs; the first was taken")
         if uids and len(uids[0]) > MAX_UID:
             self.warnings.append(f"the UID is longer than {MAX_UID} characters and is kept unseen")
             return None
-        return self._text("uid")
+        return self._first_text("uid")
 
-    def _important_dates(self) -> tuple[CardDate, ...]:
+    def _read_important_dates(self) -> tuple[CardDate, ...]:
         """The important dates. A person has each predefined type once; a second date of a type gets a title instead."""
         dates: dict[CardDate, None] = {}
         for found in self.found.get("important_dates", ()):
@@ -287,10 +287,10 @@ class _Parser:
                 self.warnings.append(f"more than {MAX_ENTRIES} dates: the rest is kept unseen")
                 break
             dates[day] = None
-            self._mark_held(found.index, "important_dates", day)
+            self._assign_line(found.index, "important_dates", day)
         return tuple(dates)
 
-    def _categories(self) -> tuple[str, ...]:
+    def _read_categories(self) -> tuple[str, ...]:
         named: dict[str, str] = {}
         for found in self.found.get("categories", ()):
             name = self.limits.fit_category(str(found.value))
@@ -298,15 +298,15 @@ class _Parser:
                 self.warnings.append(f"more than {MAX_CATEGORIES} categories: the rest is kept unseen")
                 break
             named.setdefault(name.casefold(), name)
-            self._mark_held(found.index, "categories")
+            self._assign_line(found.index, "categories")
         return tuple(named.values())
 
-    def _photo(self) -> bytes | None:
-        value = self._first("photo")
+    def _first_photo(self) -> bytes | None:
+        value = self._first_value("photo")
         return value if isinstance(value, bytes) else None
 
 
-def _preference(line: ContentLine) -> int:
+def _parse_preference(line: ContentLine) -> int:
     declared = line.first_param("PREF") or ""
     if declared.isascii() and declared.isdigit() and len(declared) <= 3:
         return int(declared)

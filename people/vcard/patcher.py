@@ -36,22 +36,22 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     is_renamed = any(getattr(parsed, field) != getattr(card, field) for field in NAME_FIELDS)
     if not revision.replacements and not is_renamed and all(line.name in LEADING_PROPERTIES for line in new):
         return text  # a missing UID, FN or N alone is no reason to write to the server
-    spell = partial(_spelled, version=version, is_v21=is_v21, end="\r\n" if "\r\n" in text else "\n")
+    serialize_line = partial(_serialize_line, version=version, is_v21=is_v21, end="\r\n" if "\r\n" in text else "\n")
     chunks = [line.original for line in originals]
     for number, standing in revision.replacements.items():
         kept = chunks[indexes[number]]
-        chunks[indexes[number]] = "".join(kept if line is lines[number] else spell(line) for line in standing)
+        chunks[indexes[number]] = "".join(kept if line is lines[number] else serialize_line(line) for line in standing)
     for index, line in enumerate(originals):
         if line.name == "REV" and revised:
-            chunks[index] = spell(ContentLine("REV", revised))
+            chunks[index] = serialize_line(ContentLine("REV", revised))
     end = next((index for index, line in enumerate(originals) if line.name == "END"), len(chunks))
-    chunks.insert(end, "".join(spell(line) for line in new if line.name not in LEADING_PROPERTIES))
+    chunks.insert(end, "".join(serialize_line(line) for line in new if line.name not in LEADING_PROPERTIES))
     start = indexes[0] if indexes else end
-    chunks.insert(start, "".join(spell(line) for line in new if line.name in LEADING_PROPERTIES))
+    chunks.insert(start, "".join(serialize_line(line) for line in new if line.name in LEADING_PROPERTIES))
     return "".join(chunks)
 
 
-def _spelled(line: ContentLine, *, version: str, is_v21: bool, end: str) -> str:
+def _serialize_line(line: ContentLine, *, version: str, is_v21: bool, end: str) -> str:
     text = fold_21(convert_to_21(line)) if is_v21 else fold(convert_line(line, version).serialize())
     return text.replace("\r\n", end)
 
@@ -79,7 +79,7 @@ def _match_entries(field: str, target: Card, parsed: Card) -> list[int | None]:
     same = entry_matcher(field)
     keys: tuple[Key, ...] = (lambda pair: pair[1], lambda pair: entry_key(pair[0]), lambda pair: same(pair[0]))
     return match_entries(
-        _with_lines(field, target), _with_lines(field, parsed), keys=keys, kind=lambda pair: _kind(pair[0])
+        _with_lines(field, target), _with_lines(field, parsed), keys=keys, kind=lambda pair: _entry_kind(pair[0])
     )
 
 
@@ -89,5 +89,5 @@ def _with_lines(field: str, card: Card) -> list[tuple[Any, object]]:
     return [(entry, texts.get(entry_key(entry), object())) for entry in getattr(card, field)]
 
 
-def _kind(entry: Any) -> Hashable:
+def _entry_kind(entry: Any) -> Hashable:
     return (entry.type or entry.title) if isinstance(entry, CardDate) else entry["type"]
