@@ -23,12 +23,12 @@ _REPEATED_KEYS: Final = ("groups", "relationshipToUser", "relationships", "impor
 def register_feed() -> None:
     """Called once, from AppConfig.ready()."""
     register_feed_kind(
-        FeedKind(CustomFieldTemplate, 10, _templates),
+        FeedKind(CustomFieldTemplate, 10, _render_templates),
         FeedKind(Group, 30, whole_groups, _bare_group),
         FeedKind(Person, 40, whole_people, _bare_person),
-        FeedKind(ImportantDate, 50, _dates),
+        FeedKind(ImportantDate, 50, _render_dates),
         FeedKind(Interaction, 65, whole_interactions),
-        FeedKind(DuplicateDismissal, 70, _dismissals),
+        FeedKind(DuplicateDismissal, 70, _render_dismissals),
     )
 
 
@@ -46,17 +46,17 @@ def _bare_group(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name != "people"}
 
 
-def _templates(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_templates(owner: User, ids: Collection[UUID]) -> Answers:
     rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
     return {row.pk: whole_template(row) for row in rows}
 
 
-def _dates(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_dates(owner: User, ids: Collection[UUID]) -> Answers:
     rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
     return {row.pk: whole_date(row) for row in rows}
 
 
-def _dismissals(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_dismissals(owner: User, ids: Collection[UUID]) -> Answers:
     rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
     return {
         row.pk: Representation(row.revision, {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id})

@@ -29,9 +29,9 @@ COLUMNS = NameParts._fields
 PHONETIC_COLUMNS = ("phonetic_name", "phonetic_surname")
 KEYED_COLUMNS = (*COLUMNS, *PHONETIC_COLUMNS)
 """The columns from which the sort and search keys are computed. Phonetic names are not displayed."""
-_SEARCHED = tuple(field.column for field in field_table.SCALARS if field.searched and field.column in COLUMNS)
+_SEARCHED_COLUMNS = tuple(field.column for field in field_table.SCALARS if field.searched and field.column in COLUMNS)
 Phonetic = tuple[str | None, str | None]
-_NONE: Phonetic = (None, None)
+_NO_PHONETIC: Phonetic = (None, None)
 
 
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
@@ -46,20 +46,20 @@ def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str
         return nickname or name or ""
     if form == NICKNAME_PREFERRED:
         called = nickname or name
-        return _joined((called, surname)) if order == WESTERN else _eastern((surname, called))
+        return _join((called, surname)) if order == WESTERN else _join_eastern((surname, called))
     quoted = nickname and f'"{nickname}"'
     if order == EASTERN:
-        return _eastern((surname, second_last_name, name, middle_name, quoted))
-    return _joined((prefix, name, middle_name, quoted, surname, second_last_name, suffix))
+        return _join_eastern((surname, second_last_name, name, middle_name, quoted))
+    return _join((prefix, name, middle_name, quoted, surname, second_last_name, suffix))
 
 
-def _joined(parts: Iterable[str | None]) -> str:
+def _join(parts: Iterable[str | None]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _eastern(parts: Iterable[str | None]) -> str:
+def _join_eastern(parts: Iterable[str | None]) -> str:
     given = [part for part in parts if part]
-    is_cjk = all(_CJK.fullmatch(part.strip('"')) for part in given)
+    is_cjk = all(_CJK_TEXT.fullmatch(part.strip('"')) for part in given)
     return ("" if is_cjk else " ").join(given)
 
 
@@ -67,10 +67,12 @@ def _eastern(parts: Iterable[str | None]) -> str:
 CJK_RANGES = (
     r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_CJK = re.compile(f"[{CJK_RANGES}]+")
+_CJK_TEXT = re.compile(f"[{CJK_RANGES}]+")
 
 # Combining marks of alphabets (Latin, Greek, Cyrillic, Hebrew, Arabic). Vowel signs of other scripts are no accents.
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+")
+_COMBINING_MARKS = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+"
+)
 _LATIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n", "ŧ": "t"}
 )
@@ -81,11 +83,11 @@ def fold(text: str) -> str:
     if text.isascii():  # a fast path for most texts: no accents to remove
         return " ".join(text.lower().split()) or text.strip()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
+    bare = unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
     return " ".join(bare.split()) or text.strip()
 
 
-def sort_key(parts: NameParts, phonetic: Phonetic = _NONE) -> bytes:
+def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
     """Bytes that sort people by name, then surname; a phonetic name takes precedence.
 
     Bytes, because the order of texts depends on the collation of the database. Each part is cut so that an index entry
@@ -95,12 +97,12 @@ def sort_key(parts: NameParts, phonetic: Phonetic = _NONE) -> bytes:
     return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
 
 
-def search_key(parts: NameParts, phonetic: Phonetic = _NONE) -> str:
+def search_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> str:
     """Folded text that a name search looks into: the searched fields in several orders, and the phonetic name in both.
 
     A line holds one order, so that a search for a full name finds it in any of them.
     """
-    listed = [getattr(parts, column) for column in _SEARCHED]
+    listed = [getattr(parts, column) for column in _SEARCHED_COLUMNS]
     spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
     eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
     orders = (listed, spoken, eastern, phonetic, phonetic[::-1])

@@ -31,7 +31,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.api.transferred_fields import MAX_PEOPLE, MomentField
-from people.interactions.pages import read_page_of
+from people.interactions.pages import load_page
 from people.models import Interaction, Person
 from people.models.interaction import InteractionQuerySet
 from people.models.person import PersonQuerySet
@@ -117,7 +117,7 @@ def _read_day(query: QueryDict, name: str) -> dt.date | None:
 def _page_response(owner: User, query: QueryDict, person: Person | None) -> Response:
     limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
     first, last = _read_day(query, "from"), _read_day(query, "to")
-    page = read_page_of(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
+    page = load_page(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
     answers = serialize_interactions_by_id(owner, page.ids)
     return Response({"interactions": answers, "cursor": page.cursor, "hasMore": page.cursor is not None})
 

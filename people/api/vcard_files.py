@@ -53,7 +53,7 @@ def cards_of(request: Request) -> Iterator[CardResult]:
         raise FieldError("file", "A vCard file is needed.")
     if getattr(file, "size", 0) > settings.MAX_VCARD_BYTES:
         raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.")
-    cards = bounded(read_cards(file, charset=_charset(request, file)))
+    cards = bounded(read_cards(file, charset=_declared_charset(request, file)))
     # The first card is read here, so that a file without cards is refused before the import begins.
     first = next(cards, None)
     if first is None:
@@ -70,7 +70,7 @@ def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
         yield card
 
 
-def _charset(request: Request, file: Any) -> str | None:
+def _declared_charset(request: Request, file: Any) -> str | None:
     """The charset in the Content-Type of the form's file, else of the body."""
     extra = getattr(file, "content_type_extra", None) or {}
     named = extra.get("charset") or (request._request.content_params or {}).get("charset")

@@ -22,11 +22,11 @@ class QuietHours:
     def after(self, instant: datetime, zone: ZoneInfo) -> datetime:
         """`instant`, or the end of the quiet hours if it is in them."""
         # A loop, because quiet hours can follow each other directly when a change of zone skips a whole day.
-        while ends := [end for start, end in self._around(instant, zone) if start <= instant < end]:
+        while ends := [end for start, end in self._intervals_around(instant, zone) if start <= instant < end]:
             instant = max(ends)
         return instant
 
-    def _around(self, instant: datetime, zone: ZoneInfo) -> Iterator[tuple[datetime, datetime]]:
+    def _intervals_around(self, instant: datetime, zone: ZoneInfo) -> Iterator[tuple[datetime, datetime]]:
         """The quiet hours that begin on the day of the instant and on the day before."""
         today, goes_on = local_day(instant, zone), timedelta(self.end < self.start)
         for day in (today - timedelta(1), today):

@@ -113,7 +113,7 @@ def important_events(
         is_over = schedule.is_birthday_of_dead(row.type, row.person.deathday)
         for day in event_rule(row, calendar).between(start, end) if with_dead or not is_over else ():
             yield {
-                **_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
+                **_build_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
                 "type": row.type,
                 "title": row.title or row.type,
                 "yearUnknown": row.year_unknown,
@@ -135,10 +135,10 @@ def _contact_events(owner: User, calendar: schedule.Calendar, start: dt.date, en
     for person, rule in waiting_contacts(owner, calendar):
         day = rule.on_or_after(start)
         if day is not None and day <= end:
-            yield {**_event(person.pk, CONTACT, person, owner, day, start), "type": None}
+            yield {**_build_event(person.pk, CONTACT, person, owner, day, start), "type": None}
 
 
-def _event(id_: UUID, kind: str, person: Person, owner: User, day: dt.date, start: dt.date) -> dict[str, Any]:
+def _build_event(id_: UUID, kind: str, person: Person, owner: User, day: dt.date, start: dt.date) -> dict[str, Any]:
     return {
         "id": str(id_),
         "kind": kind,

@@ -56,13 +56,13 @@ def _unmapped_keys(texts: list[str]) -> list[tuple[str, str | None] | None]:
 def _without_orphaned_labels(lines: list[Line]) -> list[Line]:
     """Remove labels (companion properties) whose item group has no other line left."""
     parsed = [parse_line(line["line"]) for line in lines]
-    groups = {_group(line) for line in parsed if line.name not in COMPANION_PROPERTIES}
+    groups = {_item_group(line) for line in parsed if line.name not in COMPANION_PROPERTIES}
     return [
         kept
         for kept, line in zip(lines, parsed, strict=True)
-        if line.name not in COMPANION_PROPERTIES or not line.group or _group(line) in groups
+        if line.name not in COMPANION_PROPERTIES or not line.group or _item_group(line) in groups
     ]
 
 
-def _group(line: ContentLine) -> str:
+def _item_group(line: ContentLine) -> str:
     return (line.group or "").lower()

@@ -13,7 +13,7 @@ from people.find.typing_errors import Corrections
 from people.models import Person
 from people.words import words_of, words_of_email
 
-_NAMES: Final = {
+_NAME_FIELDS: Final = {
     "name": "name",
     "surname": "surname",
     "middleName": "middle_name",
@@ -25,11 +25,11 @@ _NAMES: Final = {
     "phoneticName": "phonetic_name",
     "phoneticSurname": "phonetic_surname",
 }
-_TEXTS: Final = {"organization": "organization", "jobTitle": "job_title", "notes": "notes"}
+_TEXT_FIELDS: Final = {"organization": "organization", "jobTitle": "job_title", "notes": "notes"}
 _COLUMNS: Final = (
     *("owner_id", "photo", "emails", "phone_numbers", "custom_fields"),
-    *_NAMES.values(),
-    *_TEXTS.values(),
+    *_NAME_FIELDS.values(),
+    *_TEXT_FIELDS.values(),
 )
 MAX_TERM_SCORE: Final = 100
 
@@ -67,11 +67,11 @@ def _matched_fields(
 ) -> Iterator[str]:
     words = [term.word for term in terms if term.word]
     corrected = {word for by_distance in corrections.values() for some in by_distance.values() for word in some}
-    for field, column in _NAMES.items():
+    for field, column in _NAME_FIELDS.items():
         tokens = words_of(getattr(person, column))
         if _has_prefix(tokens, words) or corrected.intersection(tokens):
             yield field
-    for field, column in _TEXTS.items():
+    for field, column in _TEXT_FIELDS.items():
         if _has_prefix(words_of(getattr(person, column)), words):
             yield field
     if _has_email(person, terms, words):

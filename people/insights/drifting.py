@@ -63,10 +63,10 @@ def _measures(
     silent = (today - since).days
     if (rule := contact_rule(person, calendar)) and (limit := _exceeded_limit(rule.anchor, rule, today)):
         reason = f"Silent for {silent} days; you meant to be in touch every {_format_interval(person)}."
-        yield silent / limit * SILENCE_FACTOR, _insight(owner, person, CONTACT_INTERVAL, reason, since)
+        yield silent / limit * SILENCE_FACTOR, _build_insight(owner, person, CONTACT_INTERVAL, reason, since)
     if pause and silent >= SILENCE_FACTOR * pause:
         reason = f"Silent for {silent} days; {pause:g} days were usual between you."
-        yield silent / pause, _insight(owner, person, OWN_RHYTHM, reason, since)
+        yield silent / pause, _build_insight(owner, person, OWN_RHYTHM, reason, since)
 
 
 def _exceeded_limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
@@ -81,5 +81,5 @@ def _format_interval(person: Person) -> str:
     return unit.removesuffix("s") if number == 1 else f"{number} {unit}"
 
 
-def _insight(owner: User, person: Person, code: str, reason: str, since: dt.date) -> Insight:
+def _build_insight(owner: User, person: Person, code: str, reason: str, since: dt.date) -> Insight:
     return Insight(person.pk, name_of(person, owner), code, reason, since)

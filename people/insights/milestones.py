@@ -39,7 +39,7 @@ def _date_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.da
     for event in important_events(owner, calendar, today, end):
         if event["type"] in _CODES and event["turns"] in _ROUND_YEARS:
             day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
-            yield day, _insight(event["personId"], event["personName"], code, event["turns"], day)
+            yield day, _build_insight(event["personId"], event["personName"], code, event["turns"], day)
 
 
 def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
@@ -49,8 +49,11 @@ def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
             years = turns(first, day, calendar.leap_day)
             if years in _ROUND_YEARS:
-                yield day, _insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day)
+                yield (
+                    day,
+                    _build_insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day),
+                )
 
 
-def _insight(person_id: str, name: str, code: str, years: int | None, day: dt.date) -> Insight:
+def _build_insight(person_id: str, name: str, code: str, years: int | None, day: dt.date) -> Insight:
     return Insight(person_id, name, code, f"{years} years on {day.isoformat()}: the {code}.")

@@ -29,7 +29,7 @@ class Page:
     cursor: str | None
 
 
-def read_page_of(
+def load_page(
     owner: User,
     *,
     person: Person | None,
@@ -48,7 +48,7 @@ def read_page_of(
         rows, key = of_one, "interaction"
     else:
         rows, key = Interaction.objects.owned_by(owner).active().with_somebody(), "pk"
-    rows = _between(owner, rows, first, last)
+    rows = _filter_days(owner, rows, first, last)
     if cursor is not None:
         at, interaction_id = _parse_cursor(cursor)
         rows = rows.filter(at__lte=at).exclude(Q(at=at) & Q(**{f"{key}__gte": interaction_id}))
@@ -57,7 +57,7 @@ def read_page_of(
     return Page(ids, _format_cursor(*found[limit - 1]) if len(found) > limit else None)
 
 
-def _between(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
+def _filter_days(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
     zone = calendar_from_user(owner).zone
     try:
         if first is not None:

@@ -31,7 +31,7 @@ def move_interactions(writer: PersonWriter, primary: Person, secondary: Person) 
         owner_id=primary.owner_id, person_id=secondary.pk, other_id=primary.pk
     )
     moved = [row.interaction_id for row in rows]
-    _move(writer, moved, secondary, primary)
+    _move_participations(writer, moved, secondary, primary)
     return [str(key) for key in moved]
 
 
@@ -39,10 +39,10 @@ def restore_interactions(
     writer: PersonWriter, primary: Person, secondary: Person, interaction_ids: Collection[str]
 ) -> None:
     """Move them back as they are now, except those that were removed for good or are no longer the primary's."""
-    _move(writer, [UUID(key) for key in interaction_ids], primary, secondary)
+    _move_participations(writer, [UUID(key) for key in interaction_ids], primary, secondary)
 
 
-def _move(writer: PersonWriter, ids: list[UUID], source: Person, target: Person) -> None:
+def _move_participations(writer: PersonWriter, ids: list[UUID], source: Person, target: Person) -> None:
     owner_id = source.owner_id
     for start in range(0, len(ids), BATCH_SIZE):
         batch = ids[start : start + BATCH_SIZE]

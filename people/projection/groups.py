@@ -16,7 +16,7 @@ def serialize_groups(rows: Any) -> list[dict[str, Any]]:
     """The groups of a queryset, in its order. `memberCount` excludes people in the trash."""
     groups = list(rows)
     members = counts_by_id(groups[0].owner_id, MEMBERS) if groups else {}
-    return [_answer(group, members.get(group.pk, 0)) for group in groups]
+    return [_serialize_group(group, members.get(group.pk, 0)) for group in groups]
 
 
 def list_groups(owner: User) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:
     return serialize_groups(rows)
 
 
-def _answer(group: Any, members: int) -> dict[str, Any]:
+def _serialize_group(group: Any, members: int) -> dict[str, Any]:
     return {
         "id": str(group.pk),
         "name": group.name,

@@ -15,8 +15,8 @@ from people.names import COLUMNS, display_name
 def serialize_interactions(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
     """The rows in their order. `people` has the active participants, `personIds` all of them."""
     listed = list(rows)
-    people = _people(owner, [row.pk for row in listed])
-    return [_answer(row, *people[row.pk]) for row in listed]
+    people = _load_participants(owner, [row.pk for row in listed])
+    return [_serialize_interaction(row, *people[row.pk]) for row in listed]
 
 
 def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ def participant_ids(owner: User) -> dict[UUID, list[str]]:
     return found
 
 
-def _people(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
+def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
     """By interaction, the ids of all its participants, and the ids and names of the active ones."""
     rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
     names = (f"person__{column}" for column in COLUMNS)
@@ -67,7 +67,7 @@ def _people(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[di
     return found
 
 
-def _answer(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> dict[str, Any]:
+def _serialize_interaction(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "personIds": person_ids,

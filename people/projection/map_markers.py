@@ -24,7 +24,7 @@ def build_map(owner: User) -> dict[str, Any]:
             "personId": str(key),
             "personName": display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format),
         }
-        markers += [{**marker, **person, "groupIds": group_ids[key]} for marker in _markers(addresses, locations)]
+        markers += [{**marker, **person, "groupIds": group_ids[key]} for marker in _build_markers(addresses, locations)]
     # Enabling geocoding queues the skipped addresses in the background, so they count as pending from the start.
     pending = states[GeocodeState.PENDING] + states[GeocodeState.SKIPPED]
     return {
@@ -35,15 +35,15 @@ def build_map(owner: User) -> dict[str, Any]:
     }
 
 
-def _markers(addresses: list[dict[str, Any]], locations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _build_markers(addresses: list[dict[str, Any]], locations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for entry in locations:
-        yield _marker("location", entry, entry.get("label") or entry["type"])
+        yield _build_marker("location", entry, entry.get("label") or entry["type"])
     for entry in addresses:
         if entry.get("latitude") is not None and entry.get("longitude") is not None:
-            yield _marker("address", entry, address_text(entry))
+            yield _build_marker("address", entry, address_text(entry))
 
 
-def _marker(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
+def _build_marker(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
     return {
         "id": entry["id"],
         "source": source,

@@ -34,7 +34,7 @@ def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> C
         template = CustomFieldTemplate(id=claimed_id(data), owner=owner, created_at=now, type=data["type"])
         template.position = (last or 0) + 1
         template.slug = _free_slug(data["name"], set(rows.values_list("slug", flat=True)))
-        _write(template, data)
+        _save_template(template, data)
     return template
 
 
@@ -48,7 +48,7 @@ def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> C
         template = _templates_of_account(template).active().find(template.pk)
         if template.type == TemplateType.SELECT and data.get("options"):
             _rename_stored_options(template, data["options"])
-        _write(template, data)
+        _save_template(template, data)
     return template
 
 
@@ -108,7 +108,7 @@ def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, st
     return {old: new for old, new in pairs if old not in after and new not in before}
 
 
-def _write(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
+def _save_template(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
     for field in data.keys() & {"name", "position"}:
         setattr(template, field, data[field])
     if template.type == TemplateType.SELECT:

@@ -21,7 +21,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
     """Insert a group with its first members. Raises PlanLimitError, FieldError (the name is taken), IdTakenError."""
     with account_write(owner):
         check_plan(owner, "groups")
-        group = _write(Group(id=claimed_id(data), owner=owner, created_at=now), data)
+        group = _save_group(Group(id=claimed_id(data), owner=owner, created_at=now), data)
         put_members(group, [person.pk for person in people], now)
     return group
 
@@ -31,7 +31,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
         before = group.name
-        _write(group, data)
+        _save_group(group, data)
         if group.name != before:
             announce_members(group)
     return group
@@ -73,7 +73,7 @@ def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     return []
 
 
-def _write(group: Group, data: dict[str, Any]) -> Group:
+def _save_group(group: Group, data: dict[str, Any]) -> Group:
     for field in data.keys() & {"name", "description", "color"}:
         setattr(group, field, data[field])
     group.name_key = group_key(group.name)

@@ -22,7 +22,7 @@ def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> Im
     with account_write(person.owner_id):
         row = ImportantDate(id=claimed_id(data), owner_id=person.owner_id, person=person)
         _check_type_once(row, data.get("type"))
-        _write(row, data, now)
+        _save_date(row, data, now)
         _mark_person_changed(person, now)
     return row
 
@@ -32,7 +32,7 @@ def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -
     with account_write(row.owner_id):
         _refresh(row)
         _check_type_once(row, data.get("type"))
-        _write(row, data, now)
+        _save_date(row, data, now)
         _mark_person_changed(row.person, now)
     return row
 
@@ -90,7 +90,7 @@ def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     update_columns(Person, people, ["card_lines"])
 
 
-def _write(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
+def _save_date(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
     if set_date_fields(row, data, partial(schedule.load_calendar, row.owner_id), now):
         check_plan(row.person.owner, "reminders")
     row.save()

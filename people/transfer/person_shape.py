@@ -34,9 +34,9 @@ class CardLines(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         if not isinstance(data, list) or len(data) > MAX_LINES:
             raise serializers.ValidationError(f"This must be a list of at most {MAX_LINES} lines.")
-        return [self._line(entry) for entry in data]
+        return [self._validate_line(entry) for entry in data]
 
-    def _line(self, data: Any) -> dict[str, Any]:
+    def _validate_line(self, data: Any) -> dict[str, Any]:
         line = data.get("line") if isinstance(data, dict) else None
         if not isinstance(line, str) or len(line) > MAX_LINES_SIZE or "\n" in line or "\r" in line:
             raise serializers.ValidationError("The line of an entry must be one line of text.")
@@ -52,7 +52,7 @@ class CardLines(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
         return value
 
 
-def _list_of(child: "serializers.Field[Any, Any, Any, Any]", most: int) -> Any:
+def _list_field(child: "serializers.Field[Any, Any, Any, Any]", most: int) -> Any:
     return serializers.ListField(child=child, required=False, max_length=most)
 
 
@@ -67,9 +67,9 @@ class PersonShape(PersonSerializer):
         return {
             **{name: field for name, field in person_fields().items() if not field.read_only},
             "relationshipToUserId": StrictCharField(max_length=36, required=False, allow_null=True),
-            "groupIds": _list_of(StrictCharField(max_length=36), 20_000),
-            "customFieldValues": _list_of(ValueShape(), 1_000),
-            "importantDates": _list_of(DateShape(), 1_000),
+            "groupIds": _list_field(StrictCharField(max_length=36), 20_000),
+            "customFieldValues": _list_field(ValueShape(), 1_000),
+            "importantDates": _list_field(DateShape(), 1_000),
             "uid": StrictCharField(max_length=255, required=False, allow_null=True),
             "lastContactTyped": StrictDateField(required=False, allow_null=True, source="contact_before"),
             "cardLines": CardLines(required=False, source="card_lines"),

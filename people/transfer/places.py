@@ -14,12 +14,12 @@ from people.geocoding.addresses import address_key
 from people.models import GeocodedAddress
 from people.vocabularies import GeocodeState
 
-_STATES = list(GeocodeState.values)
+_STATE_VALUES = list(GeocodeState.values)
 
 
 class PlaceShape(Times):
     text = StrictCharField(max_length=2000)
-    geocodeStatus = StrictChoiceField(_STATES, source="state")
+    geocodeStatus = StrictChoiceField(_STATE_VALUES, source="state")
     latitude = StrictFloatField(min_value=-90, max_value=90, required=False, allow_null=True)
     longitude = StrictFloatField(min_value=-180, max_value=180, required=False, allow_null=True)
 
