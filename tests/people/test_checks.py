@@ -1,4 +1,4 @@
-"""What the doctor says of people: the geocoder's address, the folder of the photos."""
+"""The checks of `manage.py doctor` for people: the address of the geocoder, the folder of the photos."""
 
 from pathlib import Path
 

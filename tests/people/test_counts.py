@@ -1,4 +1,4 @@
-"""The counts that triggers keep are those of the rows, whoever writes and however many rows a statement changes."""
+"""The counts kept by triggers equal the numbers of rows, whatever writes and however many rows a statement changes."""
 
 import datetime as dt
 from itertools import pairwise, product
@@ -42,14 +42,14 @@ def test_deleting_people_takes_what_hangs_on_them_off_the_counts(api: Client, al
 
 
 def updates_of_counts() -> int:
-    """How often this transaction has updated a count."""
+    """How many updates of counts this transaction has made."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'people_accountcount'")
         return int(cursor.fetchone()[0])
 
 
-def crowd(api: Client, owner: User, number: int) -> list[Person]:
-    """So many people of one group, each with a day and tied to the next."""
+def add_connected_people(api: Client, owner: User, number: int) -> list[Person]:
+    """Create people of one group, each with an important date and a relationship to the next one."""
     group = Group.objects.create(owner=owner, name="G", name_key="g", color="#000000")
     people = [make_person(owner, name=f"Person {place}") for place in range(number)]
     Membership.objects.bulk_create(Membership(owner=owner, group=group, person=person) for person in people)
@@ -75,7 +75,7 @@ def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no versions of rows")
 def test_many_people_are_counted_at_once(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.services.people.RECOUNT_THRESHOLD", 10)
-    people = crowd(api, alice, 20)
+    people = add_connected_people(api, alice, 20)
     before = updates_of_counts()
     chosen = [str(person.pk) for person in people[:10]]
     api.ok("post", "/api/people/bulk", {"action": "delete", "personIds": chosen})
@@ -86,7 +86,7 @@ def test_many_people_are_counted_at_once(api: Client, alice: User, monkeypatch: 
 
 
 def test_rows_that_go_together_are_taken_off_the_counts(api: Client, alice: User) -> None:
-    people = crowd(api, alice, 6)
+    people = add_connected_people(api, alice, 6)
     Membership.objects.owned_by(alice).filter(person__in=people[:3]).delete()
     ImportantDate.objects.owned_by(alice).filter(person__in=people[:4]).delete()
     assert sum(counts_by_key(alice.pk, "members").values()) == 3

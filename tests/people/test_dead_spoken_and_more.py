@@ -1,4 +1,4 @@
-"""The day of death, how a name is spoken, and what else a card held: from card to answer and back."""
+"""Day of death, phonetic names and other card properties: from card to response and back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bodies and parameters that no honest client sends: refused, never stored, never a failure of ours."""
+"""Malicious bodies and parameters are refused with 400, are not stored, and cause no error 500."""
 
 from typing import Any
 

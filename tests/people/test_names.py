@@ -1,4 +1,4 @@
-"""Names as open points, section 8, wants them shown, and the keys that order and find them."""
+"""Display names (open points, section 8), and the sort and search keys of people."""
 
 import pytest
 

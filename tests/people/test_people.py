@@ -1,4 +1,4 @@
-"""People through the API: made, read, changed, put into the trash and taken out of it."""
+"""People through the API: create, read, update, delete and restore."""
 
 from accounts.models import User
 from people.models import Person

@@ -1,4 +1,4 @@
-"""What a person's body may hold, and what is refused: 400 with the field named, nothing half-written."""
+"""The body of a person: what is valid, and 400 with the name of the field otherwise; nothing is written in part."""
 
 from typing import Any
 
@@ -249,7 +249,7 @@ def test_important_dates_of_another_person_are_unknown(api: Client) -> None:
 
 
 def test_an_edited_entry_keeps_its_id(api: Client) -> None:
-    """By its id, else by its value, else as the only one left of its type."""
+    """An entry is matched by its id, else by its value, else as the only unmatched one of its type."""
     numbers = [{"number": "1", "type": "a"}, {"number": "2", "type": "b"}, {"number": "3", "type": "c"}]
     person = api.ok("post", "/api/people", {"name": "Ada", "phoneNumbers": numbers}, status=201)["person"]
     one, two, three = (entry["id"] for entry in person["phoneNumbers"])

@@ -1,4 +1,4 @@
-"""The plan's limit and the one date of each type hold under fifty requests at once."""
+"""The plan's limit and the rule of one date of each type hold under fifty concurrent requests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`importantDates` in a person's body: the set is replaced, entries with an id keep it."""
+"""`importantDates` in a person's body replaces the set; entries with an id keep it."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_the_kept_keep_their_id_and_the_rest_go_to_the_trash(api: Client, ada: A
 
 
 def test_without_an_id_they_are_known_by_what_they_say(api: Client, ada: Any) -> None:
-    """A client that does not keep ids changes a birthday; it does not make another."""
+    """A client that sends no ids changes the birthday instead of adding another."""
     birthday, met = ada["importantDates"]
     other_day = {**BIRTHDAY, "date": "1990-12-11"}
     again = {"title": met["title"], "date": met["date"]}

@@ -40,7 +40,7 @@ def changes(name: str) -> tuple[int, ...]:
 
 
 def slowly(day: date, zone: ZoneInfo, hour: int) -> datetime:
-    """The first minute around that day whose clock shows the hour; else the first that shows more."""
+    """The first minute around that day at which the local clock shows the hour, else the first with a later time."""
     wanted = datetime.combine(day, time(hour))
     start = datetime(day.year, day.month, day.day, tzinfo=UTC) - timedelta(hours=30)
     walls = [(at := start + timedelta(minutes=m), at.astimezone(zone).replace(tzinfo=None)) for m in range(5400)]
@@ -60,7 +60,7 @@ def test_agrees_with_looking_at_every_minute(name: str, random: object, shift: i
 
 @pytest.mark.parametrize("part", range(8))
 def test_every_change_of_every_zone(part: int) -> None:
-    """The answer shows the hour, or is the first instant after the gap that held it; none earlier does."""
+    """The result shows the hour, or is the first instant after the gap that contains it; no earlier instant does."""
     for name in ZONES[part::8]:
         zone = ZoneInfo(name)
         for stamp in changes(name)[-40:]:

@@ -1,4 +1,4 @@
-"""Important dates through the API: fields, defaults, the one of each type, the trash, the plan's limit."""
+"""Important dates through the API: fields, defaults, at most one of each type, the trash, the plan's limit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Quiet hours by the clocks of a zone, on days on which those change too."""
+"""Quiet hours in a time zone, also on days on which its clocks change."""
 
 import datetime as dt
 from zoneinfo import ZoneInfo

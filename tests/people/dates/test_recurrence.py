@@ -1,4 +1,4 @@
-"""Recurrence against a slow reference that counts every occurrence, over four hundred years."""
+"""Recurrence against a slow reference that lists every occurrence, over four hundred years."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -34,7 +34,7 @@ leads = st.integers(0, 365)
 
 
 def slow(recurrence: Recurrence, until: date) -> Iterator[date]:
-    """Every occurrence up to `until`, one after the other; months and years by dateutil."""
+    """Every occurrence up to `until`, one by one; months and years by dateutil."""
     anchor, n = recurrence.anchor, recurrence.first
     steps: dict[Unit, timedelta | relativedelta] = {
         Unit.DAYS: timedelta(days=recurrence.interval),
@@ -53,7 +53,7 @@ def slow(recurrence: Recurrence, until: date) -> Iterator[date]:
 
 
 def near(recurrence: Recurrence, day: date) -> Recurrence:
-    """The same rule with its date within some thousand steps of `day`, so that the slow way ends."""
+    """The same rule with its date within some thousand steps of `day`, so that the slow reference ends."""
     assume(abs((day - recurrence.anchor).days) < 150_000)
     return recurrence
 

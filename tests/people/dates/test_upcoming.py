@@ -1,4 +1,4 @@
-"""GET /api/upcoming: which days are events, and what they say."""
+"""GET /api/upcoming: which days are events, and their content."""
 
 from typing import Any
 

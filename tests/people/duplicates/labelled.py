@@ -15,7 +15,7 @@ from people.names import NameParts
 def who(
     name: str, surname: str | None = None, *, email: str = "", phone: str = "", born: str = "", **parts: str
 ) -> Identity:
-    """An identity as the index knows it. `born` is a date, or `--MM-DD` where the year is unknown."""
+    """An identity as the finder builds it. `born` is a date, or `--MM-DD` if the year is unknown."""
     return identity(
         NameParts(name, surname, **parts),
         emails=frozenset(filter(None, [email_key(email)])),

@@ -1,4 +1,4 @@
-"""Candidates: near-linear whatever the names, and hardly a misspelt name is missed."""
+"""Candidate pairs: nearly linear in number for all names, and few misspelt names are missed."""
 
 import random
 from itertools import pairwise
@@ -47,7 +47,7 @@ def test_each_pair_comes_once_smaller_number_first() -> None:
 
 
 def misspelt(word: str, chance: random.Random) -> str:
-    """`word` with one slip: a letter exchanged, missing, doubled or replaced."""
+    """`word` with one typing error: letters transposed, or one missing, doubled or replaced."""
     place = chance.randrange(len(word) - 1)
     letter = chance.choice("abcdefghiklmnoprstuvw")
     slips = [

@@ -1,4 +1,4 @@
-"""Duplicates of one are exactly those that comparing with everybody finds, among who shares a key or a day of birth."""
+"""The duplicates of one person are those that comparing all people finds, among those who share a key or a birthday."""
 
 import datetime as dt
 import random

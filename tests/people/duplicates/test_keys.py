@@ -1,4 +1,4 @@
-"""The keys by which people are found."""
+"""The look-up keys of people."""
 
 import pytest
 

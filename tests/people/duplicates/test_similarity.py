@@ -1,4 +1,4 @@
-"""The similarity of two people, held in place by labelled pairs."""
+"""The similarity of two people, tested with labelled pairs."""
 
 import pytest
 from hypothesis import given, settings

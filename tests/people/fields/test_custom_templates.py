@@ -16,7 +16,7 @@ PATH = "/api/custom-field-templates"
 
 
 @pytest.fixture(autouse=True)
-def _database(db: None) -> None:
+def _use_database(db: None) -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""Typed values of custom fields on a person: what each type takes, and what it answers."""
+"""Values of custom fields: what each type accepts and returns."""
 
 from typing import Any
 
@@ -126,7 +126,7 @@ def test_an_entry_names_an_own_template_once(api: Client, stranger: Client, ada:
 
 
 def test_a_body_that_was_read_before_its_option_went_is_refused(api: Client, alice: User, ada: Person) -> None:
-    """New values and changed ones alike: what is stored is always one of the field's options."""
+    """A stored value is always one of the options, for new and for changed values."""
     key = template(api, "SELECT")
     read = {"custom_field_values": [{"template": CustomFieldTemplate.objects.owned_by(alice).get(), "value": "small"}]}
     change = {"name": "SELECT", "options": ["tiny", "Large"]}

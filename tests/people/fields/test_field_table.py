@@ -1,4 +1,4 @@
-"""The table of a person's fields agrees with the model, with cards, and with the names that a CSV mapping may use."""
+"""The field table of people agrees with the model, with Card, and with the names in CSV mappings."""
 
 from dataclasses import fields
 from typing import Any
@@ -67,7 +67,7 @@ def test_the_parts_of_a_name_are_columns() -> None:
 
 
 def test_a_csv_mapping_may_name_the_scalars_and_the_first_of_each_list() -> None:
-    """Open points, section 13; `birthday`, `group` and `ignore` are no columns of a person."""
+    """Open points, section 13; `birthday`, `group` and `ignore` are not columns of Person."""
     assert {name for name in field_table.MAPPING_NAMES if name.islower()} >= {"phone", "email", "url", "notes"}
     assert {name for name in field_table.MAPPING_NAMES if "." in name} == {
         "address.street",

@@ -1,4 +1,4 @@
-"""GET /api/find against a slow reference: every active person is looked at, word by word."""
+"""GET /api/find against a slow reference that compares every active person word by word."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -57,22 +57,22 @@ def add_people(owner: User, chance: random.Random, number: int, in_trash: float)
     make_keys(owner, Person.objects.bulk_create(people))
 
 
-def everybody(owner: User) -> Everybody:
+def load_people_with_keys(owner: User) -> Everybody:
     return [(person, list(keys_of(vars(person)))) for person in Person.objects.owned_by(owner).active()]
 
 
-def reference(people: Everybody, query: str, limit: int) -> list[tuple[str, float]]:
+def find_slowly(people: Everybody, query: str, limit: int) -> list[tuple[str, float]]:
     words = [term.word for term in parse_query(query)]
     found = []
     for person, keys in people:
-        worths = [worth for word in words if (worth := max(worths_of(keys, word), default=0))]
+        worths = [worth for word in words if (worth := max(score_word(keys, word), default=0))]
         if worths:
             found.append((-len(worths), -sum(worths), bytes(person.sort_key), str(person.pk)))
     best = [one for one in sorted(found) if one[0] == min(found)[0]][:limit]
     return [(key, round(-worth / (100 * len(words)), 3)) for _, worth, _, key in best]
 
 
-def worths_of(keys: list[tuple[int, str]], word: str) -> Iterator[int]:
+def score_word(keys: list[tuple[int, str]], word: str) -> Iterator[int]:
     most = 0 if len(word) < 4 else 2 if len(word) >= 8 else 1
     for kind, key in keys:
         if kind in SCORES and (len(word) > 1 or kind == LookupKey.NAME_WORD):
@@ -96,11 +96,11 @@ def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
 def test_whom_the_reference_finds_whatever_is_in_the_trash(alice: User, seed: int, in_trash: float) -> None:
     chance = random.Random(f"{seed} {in_trash}")
     add_people(alice, chance, 120, in_trash)
-    people = everybody(alice)
+    people = load_people_with_keys(alice)
     for _ in range(40):
         query = " ".join(chance.sample(TYPED, chance.choice((1, 1, 2, 3))))
         limit = chance.choice((1, 5, 100))
-        assert answers(alice, query, limit) == reference(people, query, limit), (query, limit)
+        assert answers(alice, query, limit) == find_slowly(people, query, limit), (query, limit)
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite does not say which rows it read")

@@ -1,4 +1,4 @@
-"""What the words to find by add to a write, counted without what opens and ends a transaction."""
+"""The statements that the search words add to a write, without those that begin and end a transaction."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /api/find: by what people are found, in which order, by whom, and at what cost."""
+"""GET /api/find: the searched fields, order, ownership, and number of statements."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -13,12 +13,12 @@ from contacts_project.kernel.invariants import breaches
 from people.models import InteractionWord, LookupKey, Person, ValueWord
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
-from tests.people.interactions.steps import note
+from tests.people.interactions.steps import add_interaction
 
 pytestmark = pytest.mark.django_db
 
 
-def add(api: Client, name: str, **fields: Any) -> str:
+def add_person(api: Client, name: str, **fields: Any) -> str:
     made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
     return made
 
@@ -28,12 +28,12 @@ def results(api: Client, query: str, **more: Any) -> list[dict[str, Any]]:
     return found
 
 
-def names(api: Client, query: str, **more: Any) -> list[str]:
+def found_names(api: Client, query: str, **more: Any) -> list[str]:
     return [row["person"]["displayName"] for row in results(api, query, **more)]
 
 
-def whole(api: Client) -> None:
-    """What is found by is as the invariants say."""
+def check_find_invariants(api: Client) -> None:
+    """The look-up keys and words satisfy their invariants."""
     assert list(breaches("look-up keys")) == list(breaches("search words")) == []
 
 
@@ -43,9 +43,9 @@ def whole(api: Client) -> None:
 )
 @pytest.mark.parametrize("surname", ["Müller", "Mueller", "Muller"])
 def test_a_name_however_it_is_written(api: Client, surname: str, query: str) -> None:
-    add(api, "Ada", surname=surname)
-    add(api, "Bob", surname="Hopper")
-    assert names(api, query) == [f"Ada {surname}"]
+    add_person(api, "Ada", surname=surname)
+    add_person(api, "Bob", surname="Hopper")
+    assert found_names(api, query) == [f"Ada {surname}"]
 
 
 @pytest.mark.parametrize(
@@ -68,16 +68,16 @@ def test_a_name_however_it_is_written(api: Client, surname: str, query: str) -> 
     ],
 )
 def test_other_letters_and_typing_errors(api: Client, name: str, query: str) -> None:
-    add(api, name)
-    add(api, "Somebody")
+    add_person(api, name)
+    add_person(api, "Somebody")
     [found] = results(api, query)
     assert (found["person"]["displayName"], found["matched"]) == (name, ["name"])
 
 
 @pytest.mark.parametrize("query", ["Bob", "Adaline", "Adx", "zzz", "Hpoper Ada zzzzz"])
 def test_who_is_not_meant_is_not_found(api: Client, query: str) -> None:
-    add(api, "Ada", surname="Lovelace")
-    assert names(api, query) == (["Ada Lovelace"] if "Ada " in query else [])
+    add_person(api, "Ada", surname="Lovelace")
+    assert found_names(api, query) == (["Ada Lovelace"] if "Ada " in query else [])
 
 
 PHONE = [
@@ -89,8 +89,8 @@ PHONE = [
 @pytest.mark.parametrize("query", PHONE)
 @pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
 def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
-    add(api, "Ada", phoneNumbers=[{"number": number}])
-    add(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
+    add_person(api, "Ada", phoneNumbers=[{"number": number}])
+    add_person(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
     [found] = results(api, query)
     assert (found["person"]["displayName"], found["matched"]) == ("Ada", ["phoneNumbers"])
 
@@ -115,76 +115,76 @@ def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
     ],
 )
 def test_by_every_field(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
-    add(api, "Ada", **fields)
-    add(api, "Bob")
+    add_person(api, "Ada", **fields)
+    add_person(api, "Bob")
     [found] = results(api, query)
     assert (found["person"]["displayName"].split()[0], found["matched"]) == ("Ada", [matched])
-    whole(api)
+    check_find_invariants(api)
 
 
 def test_the_best_comes_first(api: Client) -> None:
-    add(api, "Cy", notes="Brother of Anna")
-    add(api, "Dan", organization="Anna Ltd")
-    add(api, "Annabel")
-    add(api, "Anne")
-    add(api, "Anna")
+    add_person(api, "Cy", notes="Brother of Anna")
+    add_person(api, "Dan", organization="Anna Ltd")
+    add_person(api, "Annabel")
+    add_person(api, "Anne")
+    add_person(api, "Anna")
     found = results(api, "anna")
     assert [row["person"]["displayName"] for row in found] == ["Anna", "Annabel", "Anne", "Dan", "Cy"]
     assert [row["score"] for row in found] == [1.0, 0.8, 0.6, 0.6, 0.4]
-    assert names(api, "anna", limit=2) == ["Anna", "Annabel"]
-    assert names(api, "anna brother") == ["Cy"]
+    assert found_names(api, "anna", limit=2) == ["Anna", "Annabel"]
+    assert found_names(api, "anna brother") == ["Cy"]
 
 
 def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
     kind = {"name": "Drink", "type": "SELECT", "options": ["Espresso", "Green tea"]}
     template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    key = add(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
+    key = add_person(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
     [found] = results(api, "green")
     assert found["matched"] == ["customFieldValues"]
     path = f"/api/custom-field-templates/{template}"
     api.ok("DELETE", path)
     assert results(api, "green") == []
     api.ok("POST", f"{path}/restore")
-    assert names(api, "green") == ["Ada"]
+    assert found_names(api, "green") == ["Ada"]
     api.ok("PUT", path, {"options": ["Espresso", "Black tea"]})
-    assert (names(api, "green"), names(api, "black")) == ([], ["Ada"])
+    assert (found_names(api, "green"), found_names(api, "black")) == ([], ["Ada"])
     api.ok("PUT", f"/api/people/{key}", {"customFieldValues": [{"templateId": template, "value": "Espresso"}]})
-    assert (names(api, "black"), names(api, "espresso")) == ([], ["Ada"])
-    whole(api)
+    assert (found_names(api, "black"), found_names(api, "espresso")) == ([], ["Ada"])
+    check_find_invariants(api)
     api.ok("PUT", f"/api/people/{key}", {"customFieldValues": []})
     assert results(api, "espresso") == []
     assert not ValueWord.objects.exists()
 
 
 def test_interactions_and_what_becomes_of_them(api: Client) -> None:
-    ada, bob = add(api, "Ada"), add(api, "Bob")
-    row = note(api, ada, bob, title="Concert", notes="The harp was out of tune.")
-    assert sorted(names(api, "harp")) == ["Ada", "Bob"]
+    ada, bob = add_person(api, "Ada"), add_person(api, "Bob")
+    row = add_interaction(api, ada, bob, title="Concert", notes="The harp was out of tune.")
+    assert sorted(found_names(api, "harp")) == ["Ada", "Bob"]
     assert results(api, "concert")[0]["matched"] == ["interactions"]
     path = f"/api/interactions/{row['id']}"
     api.ok("PUT", path, {"title": "Theatre"})
     assert (results(api, "concert"), len(results(api, "theatre"))) == ([], 2)
-    whole(api)
+    check_find_invariants(api)
     api.ok("DELETE", path)
     assert results(api, "harp") == []
     api.ok("POST", f"{path}/restore")
     api.ok("PUT", path, {"personIds": [ada]})
-    assert names(api, "harp") == ["Ada"]
+    assert found_names(api, "harp") == ["Ada"]
     api.ok("DELETE", path)
     api.ok("DELETE", f"{path}/permanent")
     assert not InteractionWord.objects.exists()
 
 
 def test_what_changes_is_found_as_it_is_now(api: Client) -> None:
-    key = add(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
+    key = add_person(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
     api.ok("PUT", f"/api/people/{key}", {"notes": "lute", "organization": "Engines"})
     assert (results(api, "harp"), results(api, "word7")) == ([], [])
-    assert names(api, "lute") == names(api, "engines") == ["Ada"]
-    whole(api)
+    assert found_names(api, "lute") == found_names(api, "engines") == ["Ada"]
+    check_find_invariants(api)
     api.ok("DELETE", f"/api/people/{key}")
     assert results(api, "ada") == []
     api.ok("POST", f"/api/people/{key}/restore")
-    assert names(api, "ada") == ["Ada"]
+    assert found_names(api, "ada") == ["Ada"]
     api.ok("DELETE", f"/api/people/{key}")
     api.ok("DELETE", f"/api/people/{key}/permanent")
     assert not LookupKey.objects.exists()
@@ -193,34 +193,34 @@ def test_what_changes_is_found_as_it_is_now(api: Client) -> None:
 def test_merging_and_undoing(api: Client) -> None:
     kind = {"name": "Drink", "type": "TEXT"}
     template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    ada = add(api, "Ada")
-    bob = add(api, "Bob", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
-    note(api, bob, title="Concert")
+    ada = add_person(api, "Ada")
+    bob = add_person(api, "Bob", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    add_interaction(api, bob, title="Concert")
     merged = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": bob})
     for query in ("harp", "tea", "concert"):
-        assert names(api, query) == ["Ada"]
-    whole(api)
+        assert found_names(api, query) == ["Ada"]
+    check_find_invariants(api)
     api.ok("PUT", f"/api/people/{ada}", {"customFieldValues": []})
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
     for query in ("harp", "tea", "concert"):
-        assert names(api, query) == ["Bob"]
-    whole(api)
+        assert found_names(api, query) == ["Bob"]
+    check_find_invariants(api)
 
 
 def test_out_of_one_account_and_into_another(api: Client) -> None:
     kind = {"name": "Drink", "type": "TEXT"}
     template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    ada = add(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
-    note(api, ada, title="Concert")
+    ada = add_person(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    add_interaction(api, ada, title="Concert")
     other = client_of(make_user("other@example.org"))
     other.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
     for query in ("harp", "tea", "concert"):
-        assert names(other, query) == ["Ada"]
-    whole(api)
+        assert found_names(other, query) == ["Ada"]
+    check_find_invariants(api)
 
 
 def test_nobody_finds_others_people(api: Client, stranger: Client) -> None:
-    note(api, add(api, "Ada", notes="harp"), title="Concert")
+    add_interaction(api, add_person(api, "Ada", notes="harp"), title="Concert")
     for query in ("ada", "adx", "harp", "concert", "a"):
         assert results(stranger, query) == []
 
@@ -232,12 +232,12 @@ def test_nothing_to_find_is_refused(api: Client, query: str) -> None:
 
 @pytest.mark.parametrize("query", ["%", "_", "'", '"', "\\", "*", "@", "...", "()", "🙂", "a@", "%%s", "12", "-"])
 def test_signs_find_nobody_and_break_nothing(api: Client, query: str) -> None:
-    add(api, "Bob", surname="Hopper")
+    add_person(api, "Bob", surname="Hopper")
     assert results(api, query) == []
 
 
 def test_the_answer_shows_the_person(api: Client) -> None:
-    key = add(api, "Ada", surname="Lovelace", organization="Engines")
+    key = add_person(api, "Ada", surname="Lovelace", organization="Engines")
     [found] = results(api, "lovelace")
     assert found == {
         "person": {"id": key, "displayName": "Ada Lovelace", "photo": None, "organization": "Engines"},
@@ -252,11 +252,11 @@ def test_the_number_of_statements_stays(api: Client) -> None:
             results(api, query)
         return len(captured)
 
-    add(api, "Ada", surname="Lovelace", notes="harp")
+    add_person(api, "Ada", surname="Lovelace", notes="harp")
     results(api, "ada")
     few = [statements(query) for query in ("ada", "lovelace harp", "030 12345")]
     for number in range(30):
-        add(api, f"Ada{number}", surname="Lovelace", notes="harp")
+        add_person(api, f"Ada{number}", surname="Lovelace", notes="harp")
     assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == few
     assert max(few) <= 4
 
@@ -264,31 +264,31 @@ def test_the_number_of_statements_stays(api: Client) -> None:
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 2)
     for name in ("Zoe", "Ada", "Bob", "Cy"):
-        add(api, name, notes="harp")
-    assert len(names(api, "harp")) == 2
+        add_person(api, name, notes="harp")
+    assert len(found_names(api, "harp")) == 2
     for query in ("harp bob", "bob harp", "h b", "ha cy"):
-        assert len(names(api, query)) == 1
+        assert len(found_names(api, query)) == 1
 
 
 def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
     make_keys(alice, Person.objects.bulk_create(gone))
-    add(api, "Ada", notes="harp")
+    add_person(api, "Ada", notes="harp")
     for query in ("ada", "harp", "ha", "ada harp"):
-        assert names(api, query) == ["Ada"]
+        assert found_names(api, query) == ["Ada"]
 
 
 def test_so_many_words_of_a_text(api: Client) -> None:
-    key = add(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
-    note(api, key, notes=" ".join(f"v{number}" for number in range(1001)))
+    key = add_person(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
+    add_interaction(api, key, notes=" ".join(f"v{number}" for number in range(1001)))
     for letter in "vw":
-        assert (names(api, f"{letter}999"), names(api, f"{letter}1000")) == (["Ada"], [])
-    whole(api)
+        assert (found_names(api, f"{letter}999"), found_names(api, f"{letter}1000")) == (["Ada"], [])
+    check_find_invariants(api)
 
 
 def test_the_nearest_words_are_meant(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.typing_errors._MAX_CORRECTIONS", 1)
     for name in ("Annemarix", "Annemxxie"):
-        add(api, name)
-    assert names(api, "annemarie") == ["Annemarix"]
+        add_person(api, name)
+    assert found_names(api, "annemarie") == ["Annemarix"]

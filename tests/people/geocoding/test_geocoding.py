@@ -1,4 +1,4 @@
-"""Geocoding against a stand-in of Nominatim on loopback: states, pace, preference, failures, kills."""
+"""Geocoding against a fake Nominatim on loopback: states, rate limit, preference, failures, kills."""
 
 import datetime as dt
 import threading
@@ -217,7 +217,7 @@ def test_an_undone_merge_is_geocoded_too(api: Client, geocoding_alice: User, nom
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that advances only when the code sleeps."""
 
     def __init__(self) -> None:
         self.moment = timezone.now()

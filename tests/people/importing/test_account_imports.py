@@ -1,4 +1,4 @@
-"""Monica's and Nametag's exports: people, what passed with them, what they are to each other, and undoing it all."""
+"""Imports of Monica's and Nametag's exports: people, interactions, relationships, and the undo."""
 
 import base64
 import io
@@ -21,16 +21,16 @@ EMAIL, SIGNAL = "0a1b2c3d-0000-4000-8000-0000000000e1", "0a1b2c3d-0000-4000-8000
 TEA, PHOTO = "0a1b2c3d-0000-4000-8000-0000000000a1", "0a1b2c3d-0000-4000-8000-0000000000f1"
 
 
-def listed(kind: str, *values: Any) -> dict[str, Any]:
+def monica_list(kind: str, *values: Any) -> dict[str, Any]:
     return {"count": len(values), "type": kind, "values": list(values)}
 
 
-def made(**properties: Any) -> dict[str, Any]:
+def monica_record(**properties: Any) -> dict[str, Any]:
     return {"created_at": "2021-05-01T10:00:00Z", "updated_at": "2021-05-01T10:00:00Z", "properties": properties}
 
 
-def monica() -> dict[str, Any]:
-    """As ExportResources write it: properties beside data, and data in lists by type."""
+def build_monica_export() -> dict[str, Any]:
+    """The format of Monica's ExportResource classes: `properties` beside `data`, which has a list for each type."""
     ada = {
         "uuid": ADA,
         "properties": {
@@ -49,35 +49,44 @@ def monica() -> dict[str, Any]:
             "avatar": {"avatar_source": "photo", "avatar_photo": PHOTO},
         },
         "data": [
-            listed("contact_field", made(data="ada@example.org", type=EMAIL), made(data="+44 1", type=SIGNAL)),
-            listed("address", made(name="Home", street="12 Long Road", city="London", country="GB")),
-            listed("call", made(called_at="2022-03-04T09:00:00Z", content="Engines", contact_called=True)),
-            listed("note", made(body="Likes poetry")),
-            listed("gift", made(name="Book", status="given", date="2020-01-02")),
-            listed("conversation", made(happened_at="2022-01-01", messages=[made(content="Hi", written_by_me=True)])),
-            listed("debt", made(amount=5)),
-            listed("pet", made(name="Puff", category="cat")),
-            listed("activity", TEA),
+            monica_list(
+                "contact_field",
+                monica_record(data="ada@example.org", type=EMAIL),
+                monica_record(data="+44 1", type=SIGNAL),
+            ),
+            monica_list("address", monica_record(name="Home", street="12 Long Road", city="London", country="GB")),
+            monica_list(
+                "call", monica_record(called_at="2022-03-04T09:00:00Z", content="Engines", contact_called=True)
+            ),
+            monica_list("note", monica_record(body="Likes poetry")),
+            monica_list("gift", monica_record(name="Book", status="given", date="2020-01-02")),
+            monica_list(
+                "conversation",
+                monica_record(happened_at="2022-01-01", messages=[monica_record(content="Hi", written_by_me=True)]),
+            ),
+            monica_list("debt", monica_record(amount=5)),
+            monica_list("pet", monica_record(name="Puff", category="cat")),
+            monica_list("activity", TEA),
         ],
     }
-    byron = {"uuid": BYRON, "properties": {"first_name": "George"}, "data": [listed("activity", TEA)]}
+    byron = {"uuid": BYRON, "properties": {"first_name": "George"}, "data": [monica_list("activity", TEA)]}
     photo = "data:image/jpeg;base64," + base64.b64encode(picture()).decode()
     return {
         "version": "1.0-preview.1",
         "account": {
             "uuid": "x",
             "data": [
-                listed("contact", ada, byron),
-                listed(
+                monica_list("contact", ada, byron),
+                monica_list(
                     "relationship",
-                    made(type="parent", contact_is=ADA, of_contact=BYRON),
-                    made(type="child", contact_is=BYRON, of_contact=ADA),
-                    made(type="godfather", contact_is=ADA, of_contact="gone"),
+                    monica_record(type="parent", contact_is=ADA, of_contact=BYRON),
+                    monica_record(type="child", contact_is=BYRON, of_contact=ADA),
+                    monica_record(type="godfather", contact_is=ADA, of_contact="gone"),
                 ),
-                listed("photo", {"uuid": PHOTO, "properties": {"dataUrl": photo}}),
-                listed("activity", {"uuid": TEA, **made(summary="Tea", happened_at="2021-06-07")}),
+                monica_list("photo", {"uuid": PHOTO, "properties": {"dataUrl": photo}}),
+                monica_list("activity", {"uuid": TEA, **monica_record(summary="Tea", happened_at="2021-06-07")}),
             ],
-            "properties": {"journal_entries": [made(title="A day")]},
+            "properties": {"journal_entries": [monica_record(title="A day")]},
             "instance": {
                 "contact_field_types": [
                     {"uuid": EMAIL, "properties": {"name": "Email", "type": "email"}},
@@ -174,7 +183,7 @@ def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pyte
         return images.to_stored_form(data, budget)
 
     monkeypatch.setattr("people.importing.vcards.to_stored_form", to_stored_form)
-    document = monica()
+    document = build_monica_export()
     [ada, *_] = document["account"]["data"][0]["values"]
     others = [{**ada, "uuid": str(uuid4()), "properties": {**ada["properties"], "first_name": name}} for name in "XYZ"]
     document["account"]["data"][0]["values"] += others
@@ -184,7 +193,7 @@ def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pyte
 
 
 def test_monicas_document(api: Client, alice: User) -> None:
-    data = orjson.dumps(monica())
+    data = orjson.dumps(build_monica_export())
     dry = send(api, "monica", data, dryRun="true")
     answer = send(api, "monica", data)
     assert counts(answer) == counts(dry) == (2, 0, 1, 0)
@@ -266,7 +275,7 @@ def test_what_is_no_export_is_refused(api: Client, source: str, data: bytes) -> 
 def test_documents_of_nonsense_cost_no_other_record(api: Client) -> None:
     contact = {"uuid": ADA, "properties": {"first_name": "Ada", "tags": {}, "birthdate": 3, "avatar": []}, "data": 5}
     odd = {"uuid": [], "properties": {"first_name": {}}, "data": [{"type": "call", "values": [3, {}]}]}
-    document: Any = {"account": {"data": [listed("contact", contact, odd, 3), listed("relationship", {}, 3)]}}
+    document: Any = {"account": {"data": [monica_list("contact", contact, odd, 3), monica_list("relationship", {}, 3)]}}
     assert counts(send(api, "monica", orjson.dumps(document))) == (1, 0, 0, 1)
     people: list[Any] = [
         {"name": "Ada", "groups": 3, "emails": [3, {"email": {}}], "importantDates": "x", "relationships": [{}]},

@@ -1,4 +1,4 @@
-"""Google's, Outlook's and LinkedIn's files, in the forms that their exports have (docs/imports.md cites them)."""
+"""Imports of Google's, Outlook's and LinkedIn's files, in the formats of their exports (cited in docs/imports.md)."""
 
 import csv
 import io

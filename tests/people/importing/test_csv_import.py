@@ -1,4 +1,4 @@
-"""CSV from anywhere: columns by their names or a mapping, encodings, separators, bad rows, dry runs."""
+"""Imports of CSV files: columns by name or by a mapping, encodings, delimiters, bad rows, dry runs."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Files that are made to take much time or memory, or to be answered with an error of the server: they end."""
+"""Malicious files that are meant to take much time or memory or to cause an error 500 are handled."""
 
 import datetime as dt
 import gzip

@@ -1,4 +1,4 @@
-"""Undoing an import: what it made goes, what it changed is put back, what somebody edited since stays."""
+"""Undoing an import deletes what it created and restores what it changed, except what was edited since."""
 
 import datetime as dt
 import io
@@ -89,7 +89,7 @@ def test_killed_half_way_it_goes_on(api: Client, alice: User, monkeypatch: pytes
     assert api.ok("GET", "/api/groups")["groups"] == []
 
 
-def running(owner: User, data: str) -> FileImport:
+def open_import(owner: User, data: str) -> FileImport:
     return FileImport(owner=owner, upload=Upload(source="csv", file=io.BytesIO(data.encode())), now=timezone.now())
 
 
@@ -98,7 +98,7 @@ ROWS = "".join(f"P{n},p{n}@example.org,\n" for n in range(250))
 
 def test_an_edit_while_it_runs_is_not_the_imports(api: Client, alice: User) -> None:
     data = f"Name,Email,Phone\n{ROWS}P1,p1@example.org,+44 1\nP2,p2@example.org,+44 2\n"
-    outcomes = running(alice, data).run()
+    outcomes = open_import(alice, data).run()
     ids = [outcome.person_id for outcome in islice(outcomes, 100)]
     api.ok("PUT", f"/api/people/{ids[1]}", {"nickname": "Edited"})
     body = {"personIds": [str(ids[3])], "kind": "CALL", "at": "2026-01-01T10:00:00Z"}
@@ -113,7 +113,7 @@ def test_an_edit_while_it_runs_is_not_the_imports(api: Client, alice: User) -> N
 
 
 def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
-    outcomes = running(alice, f"Name,Email,Phone\n{ROWS}").run()
+    outcomes = open_import(alice, f"Name,Email,Phone\n{ROWS}").run()
     assert len(list(islice(outcomes, 100))) == 100
     [row] = api.ok("GET", "/api/imports")["imports"]
     assert (row["imported"], row["endedAt"]) == (100, None)

@@ -1,4 +1,4 @@
-"""The import of a vCard file over the API: what becomes of each card, and that a second run changes nothing."""
+"""The import of a vCard file through the API: the outcome of each card, and a second import changes nothing."""
 
 import io
 import itertools
@@ -44,12 +44,12 @@ def counts(answer: Any) -> tuple[int, ...]:
     return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
 
 
-def everything(client: Client) -> Any:
+def list_people(client: Client) -> Any:
     return client.ok("GET", "/api/people?includeAll=true")["people"]
 
 
-def only(client: Client) -> Any:
-    [person] = everything(client)
+def get_only_person(client: Client) -> Any:
+    [person] = list_people(client)
     return person
 
 
@@ -74,7 +74,7 @@ def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
     assert counts(answer) == (1, 0, 0, 0)
     assert answer["success"] is True
     [result] = answer["results"]
-    person = only(api)
+    person = get_only_person(api)
     assert result == {"index": 0, "name": "Lady Ada Lovelace", "status": "imported", "personId": person["id"]}
     assert (person["name"], person["surname"], person["prefix"]) == ("Ada", "Lovelace", "Lady")
     assert person["anniversary"] == "1835-07-08"
@@ -95,13 +95,13 @@ def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
 def test_running_it_again_changes_nothing(api: Client, alice: User) -> None:
     data = ADA + vcard("FN:Bob", "TEL:1") + vcard("FN:Mum") + vcard("FN:Bob", "TEL:2")
     assert counts(send(api, data)) == (4, 0, 0, 0)
-    before = everything(api)
+    before = list_people(api)
     alice.refresh_from_db()
     revision = alice.revision
     answer = send(api, data)
     assert counts(answer) == (0, 0, 4, 0)
     assert all(result["personId"] for result in answer["results"])
-    assert everything(api) == before
+    assert list_people(api) == before
     alice.refresh_from_db()
     assert alice.revision == revision
     assert Group.unscoped.count() == 2
@@ -109,7 +109,7 @@ def test_running_it_again_changes_nothing(api: Client, alice: User) -> None:
 
 def test_a_newer_card_of_the_same_uid_updates_and_takes_nothing_away(api: Client) -> None:
     send(api, ADA)
-    first = only(api)
+    first = get_only_person(api)
     newer = vcard(
         "UID:urn:uuid:ada",
         "N:King;Ada;;Lady;",
@@ -121,7 +121,7 @@ def test_a_newer_card_of_the_same_uid_updates_and_takes_nothing_away(api: Client
         photo_line("blue"),
     )
     assert counts(send(api, newer)) == (0, 1, 0, 0)
-    person = only(api)
+    person = get_only_person(api)
     assert person["id"] == first["id"]
     assert (person["surname"], person["notes"]) == ("King", "First")
     assert [(e["type"], e["number"]) for e in person["phoneNumbers"]] == [("work", "+44 1 234567"), ("other", "99999")]
@@ -137,21 +137,21 @@ def test_without_uid_a_namesake_who_shares_a_key_is_completed(api: Client) -> No
     send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
     answer = send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
     assert counts(answer) == (0, 1, 0, 0)
-    assert only(api)["jobTitle"] == "Analyst"
+    assert get_only_person(api)["jobTitle"] == "Analyst"
 
 
 def test_a_contradiction_is_somebody_else(api: Client) -> None:
     two = vcard("FN:Ada", "TEL:12345", "TITLE:Analyst") + vcard("FN:Ada", "TEL:12345", "TITLE:Baker")
     assert counts(send(api, two)) == (2, 0, 0, 0)
     assert counts(send(api, two)) == (0, 0, 2, 0)
-    assert len(everything(api)) == 2
+    assert len(list_people(api)) == 2
 
 
 def test_doubled_uids_lose_nobody(api: Client) -> None:
     two = vcard("UID:1", "FN:Ada") + vcard("UID:1", "FN:Bob") + vcard("UID:1", "FN:Ada")
     assert counts(send(api, two)) == (2, 0, 1, 0)
     assert counts(send(api, two)) == (0, 0, 3, 0)
-    assert {person["name"] for person in everything(api)} == {"Ada", "Bob"}
+    assert {person["name"] for person in list_people(api)} == {"Ada", "Bob"}
 
 
 def test_one_bad_card_never_stops_the_rest(api: Client) -> None:
@@ -163,7 +163,7 @@ def test_one_bad_card_never_stops_the_rest(api: Client) -> None:
     assert answer["errorMessages"][0] == "Card 2: the card has no name, and nothing else to call it by"
     assert [result["status"] for result in answer["results"]] == ["imported", "error", "error", "imported"]
     assert "not valid" in answer["results"][3]["reason"]
-    bob = next(person for person in everything(api) if person["name"] == "Bob")
+    bob = next(person for person in list_people(api) if person["name"] == "Bob")
     assert bob["customFields"][0]["value"] == "no address"
 
 
@@ -171,7 +171,7 @@ def test_a_bad_photo_costs_the_photo_alone(api: Client) -> None:
     answer = send(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
     assert counts(answer) == (1, 0, 0, 0)
     assert "photo was left out" in answer["results"][0]["reason"]
-    assert only(api)["notes"] == "kept"
+    assert get_only_person(api)["notes"] == "kept"
 
 
 def test_group_cards_put_people_into_groups(api: Client) -> None:
@@ -179,7 +179,7 @@ def test_group_cards_put_people_into_groups(api: Client) -> None:
     data = family + vcard("UID:a", "FN:Ada") + vcard("UID:b", "FN:Bob") + vcard("UID:c", "FN:Cy")
     answer = send(api, data)
     assert [result["status"] for result in answer["results"]] == ["skipped", "imported", "imported", "imported"]
-    members = [person["name"] for person in everything(api) if person["groups"]]
+    members = [person["name"] for person in list_people(api) if person["groups"]]
     assert members == ["Ada", "Bob"]
     assert counts(send(api, data)) == (0, 0, 4, 0)
 
@@ -194,12 +194,12 @@ def test_plan_limits_hold_card_by_card(api: Client, settings: Any) -> None:
     assert "plan allows 1 groups" in answer["results"][1]["reason"]
     assert Group.unscoped.count() == 1
     assert send(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
-    assert len(everything(api)) == 2
+    assert len(list_people(api)) == 2
 
 
 def test_people_in_the_trash_are_not_met(api: Client) -> None:
     send(api, ADA)
-    api.ok("DELETE", f"/api/people/{only(api)['id']}", {})
+    api.ok("DELETE", f"/api/people/{get_only_person(api)['id']}", {})
     assert counts(send(api, ADA)) == (1, 0, 0, 0)
 
 
@@ -207,8 +207,8 @@ def test_accounts_do_not_see_each_other(api: Client, stranger: Client) -> None:
     send(api, ADA)
     assert counts(send(stranger, ADA)) == (1, 0, 0, 0)
     assert counts(send(stranger, vcard("UID:ada", "FN:Stolen"))) == (0, 1, 0, 0)
-    assert only(api)["name"] == "Ada"
-    assert only(stranger)["name"] == "Stolen"
+    assert get_only_person(api)["name"] == "Ada"
+    assert get_only_person(stranger)["name"] == "Stolen"
 
 
 def test_a_form_with_a_file(api: Client) -> None:
@@ -245,14 +245,14 @@ def test_a_file_over_the_limit_is_413(api: Client, settings: Any, kind: str) -> 
 
 def test_a_charset_in_the_content_type(api: Client) -> None:
     send(api, vcard("FN:Ядвига").decode().encode("koi8-r"), kind="text/vcard; charset=koi8-r")
-    assert only(api)["name"] == "Ядвига"
+    assert get_only_person(api)["name"] == "Ядвига"
 
 
 def test_hostile_text_becomes_harmless_data(api: Client) -> None:
     names = [b"\xed\xa0\x80 A", b"B\0", "\u0301\u0302".encode(), "👩‍👩‍👧".encode(), "\u202eevil".encode(), b"<script>"]
     data = b"".join(vcard("FN:@", f"UID:{n}").replace(b"@", name) for n, name in enumerate(names))
     assert counts(send(api, data)) == (6, 0, 0, 0)
-    assert len(everything(api)) == 6
+    assert len(list_people(api)) == 6
     assert counts(send(api, data)) == (0, 0, 6, 0)
 
 
@@ -282,7 +282,7 @@ def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: py
     monkeypatch.setattr("people.services.person_writer.announce_change", go_away)
     gone = [0, 2]
     assert send(api, data, 503)["code"] == "unavailable"
-    assert everything(api) == []
+    assert list_people(api) == []
     answer = send(api, data)
     assert counts(answer) == (2, 0, 0, 3)
     assert answer["errorMessages"][0].startswith("Card 3 (P2): not tried")
@@ -294,7 +294,7 @@ def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkey
     answer = send(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
     assert counts(answer) == (3, 0, 0, 0)
     assert "megapixels" in answer["results"][2]["reason"]
-    assert [bool(person["photo"]) for person in everything(api)] == [False, True, True]
+    assert [bool(person["photo"]) for person in list_people(api)] == [False, True, True]
 
 
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
@@ -333,10 +333,10 @@ def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, s
     Person.unscoped.all().delete()
     data = b"".join(vcard(f"FN:{name}", *filter(None, [uid]), *lines) for name, uid, lines in file)
     send(api, data)
-    before = everything(api)
+    before = list_people(api)
     answer = send(api, data)
     assert counts(answer) == (0, 0, len(file), 0)
-    assert everything(api) == before
+    assert list_people(api) == before
 
 
 def test_many_namesakes_are_told_apart_by_their_numbers(api: Client) -> None:
@@ -348,4 +348,4 @@ def test_many_namesakes_are_told_apart_by_their_numbers(api: Client) -> None:
 def test_numbers_agree_nationally_and_internationally(api: Client) -> None:
     send(api, vcard("FN:Anna", "TEL:+49 151 2345678"))
     assert counts(send(api, vcard("FN:Anna", "TEL:0151 2345678", "TITLE:Cook"))) == (0, 1, 0, 0)
-    assert only(api)["jobTitle"] == "Cook"
+    assert get_only_person(api)["jobTitle"] == "Cook"

@@ -1,4 +1,4 @@
-"""Files sent to POST /api/import/{source}."""
+"""Helpers that upload files to POST /api/import/{source}."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def send_form(client: Client, path: str, data: str | bytes, name: str = "contact
 
 
 def send(client: Client, source: str, data: str | bytes, status: int = 200, **fields: str) -> Any:
-    """The receipt of an import."""
+    """Import a file; returns the receipt."""
     response = send_form(client, f"/api/import/{source}", data, **fields)
     assert response.status_code == status, response.content[:2000]
     return response.json()
@@ -26,5 +26,5 @@ def counts(answer: Any) -> tuple[int, ...]:
 
 
 def people_of(client: Client) -> dict[str, Any]:
-    """Everybody, by name."""
+    """The people of the account, by name."""
     return {person["name"]: person for person in client.ok("GET", "/api/people?includeAll=true")["people"]}

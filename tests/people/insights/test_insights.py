@@ -1,4 +1,4 @@
-"""GET /api/insights: who, why, in which order, and at what cost."""
+"""GET /api/insights: people, reasons, order, and number of statements."""
 
 import datetime as dt
 from typing import Any
@@ -11,19 +11,19 @@ from accounts.models import User
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.people.interactions.steps import note
+from tests.people.interactions.steps import add_interaction
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
 
 
 def insights(api: Client, kind: str) -> list[tuple[str, str]]:
-    """Names and codes of one kind."""
+    """The names and codes of one kind of insight."""
     return [(row["personName"], row["code"]) for row in api.ok("GET", "/api/insights")[kind]]
 
 
 def notes(api: Client, person: Person, *days: str) -> None:
     for day in days:
-        note(api, person, at=f"{day}T12:00:00Z")
+        add_interaction(api, person, at=f"{day}T12:00:00Z")
 
 
 def add(api: Client, name: str, **fields: Any) -> Person:
@@ -68,9 +68,9 @@ def test_silent_against_the_persons_own_rhythm(api: Client, alice: User) -> None
         "reason": "Silent for 14 days; 7 days were usual between you.",
         "since": "2026-02-15",
     }
-    note(api, weekly, at="2026-03-05T12:00:00Z")  # ahead: nobody has been in touch yet
+    add_interaction(api, weekly, at="2026-03-05T12:00:00Z")  # ahead: nobody has been in touch yet
     assert insights(api, "drifting") == [("Weekly", "own_rhythm")]
-    note(api, weekly, at="2026-02-28T12:00:00Z")
+    add_interaction(api, weekly, at="2026-02-28T12:00:00Z")
     assert insights(api, "drifting") == []
 
 

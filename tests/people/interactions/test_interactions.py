@@ -1,4 +1,4 @@
-"""Interactions as records: bodies, pages, people who go, the trash."""
+"""Interactions through the API: bodies, pages, deleted participants, the trash."""
 
 import datetime as dt
 from typing import Any
@@ -15,7 +15,7 @@ from people.trash.purge import purge_deleted
 from tests.accounts.feed.reader import Replica
 from tests.builders import make_person
 from tests.client import Client
-from tests.people.interactions.steps import note
+from tests.people.interactions.steps import add_interaction
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def ids(answer: Any) -> list[str]:
 
 def test_it_is_answered_as_it_was_sent(api: Client, ada: Person, bob: Person) -> None:
     at = "2026-02-20T13:30:00+01:00"
-    made = note(api, bob, ada, at=at, kind="MEETING", title=" Lunch ", notes="Pasta\nand wine")
+    made = add_interaction(api, bob, ada, at=at, kind="MEETING", title=" Lunch ", notes="Pasta\nand wine")
     assert made["personIds"] == [str(bob.pk), str(ada.pk)]
     assert made["people"] == [{"id": str(bob.pk), "name": "Bob"}, {"id": str(ada.pk), "name": "Ada"}]
     assert (made["kind"], made["at"], made["title"]) == ("MEETING", "2026-02-20T12:30:00.000Z", "Lunch")
@@ -72,7 +72,7 @@ def test_others_people_are_as_unknown(api: Client, ada: Person, mallory: User, s
     theirs = make_person(mallory, name="Theirs")
     body = {"personIds": [str(ada.pk), str(theirs.pk)], **GOOD}
     assert api.ok("POST", "/api/interactions", body, status=400)["details"][0]["field"] == "personIds.1"
-    mine = note(api, ada)
+    mine = add_interaction(api, ada)
     assert stranger.ok("GET", "/api/interactions")["interactions"] == []
     for method, path in [("GET", ""), ("PUT", ""), ("DELETE", ""), ("POST", "/restore"), ("DELETE", "/permanent")]:
         assert stranger.call(method, f"/api/interactions/{mine['id']}{path}", {}).status_code == 404
@@ -81,7 +81,7 @@ def test_others_people_are_as_unknown(api: Client, ada: Person, mallory: User, s
 
 
 def test_a_change_leaves_what_it_does_not_name(api: Client, ada: Person, bob: Person) -> None:
-    made = note(api, ada, title="One", notes="Two")
+    made = add_interaction(api, ada, title="One", notes="Two")
     path = f"/api/interactions/{made['id']}"
     changed = api.ok("PUT", path, {"notes": None, "personIds": [str(bob.pk), str(ada.pk)]})["interaction"]
     assert (changed["title"], changed["notes"], changed["kind"]) == ("One", None, "CALL")
@@ -90,7 +90,9 @@ def test_a_change_leaves_what_it_does_not_name(api: Client, ada: Person, bob: Pe
 
 
 def test_pages_newest_first_of_all_and_of_one(api: Client, ada: Person, bob: Person) -> None:
-    made = [note(api, ada, *([bob] if day % 2 else []), at=f"2026-02-{day:02}T12:00:00Z") for day in range(1, 8)]
+    made = [
+        add_interaction(api, ada, *([bob] if day % 2 else []), at=f"2026-02-{day:02}T12:00:00Z") for day in range(1, 8)
+    ]
     newest = [row["id"] for row in reversed(made)]
     for path, expected in [
         ("/api/interactions?", newest),
@@ -106,14 +108,14 @@ def test_pages_newest_first_of_all_and_of_one(api: Client, ada: Person, bob: Per
             if not page["hasMore"]:
                 break
             cursor = f"&cursor={page['cursor']}"
-            # What is newer moves nothing.
-            note(api, ada, bob, at=f"2026-03-0{pages}T12:00:00Z")
+            # A newer interaction does not shift the pages.
+            add_interaction(api, ada, bob, at=f"2026-03-0{pages}T12:00:00Z")
         assert (found, pages) == (expected, -(-len(expected) // 2))
         Interaction.unscoped.filter(at__gte=dt.datetime(2026, 3, 1, tzinfo=dt.UTC)).delete()
 
 
 def test_those_of_one_instant_have_an_order(api: Client, ada: Person) -> None:
-    made = {note(api, ada)["id"] for _ in range(5)}
+    made = {add_interaction(api, ada)["id"] for _ in range(5)}
     found: list[str] = []
     cursor = ""
     for _ in range(3):
@@ -124,8 +126,8 @@ def test_those_of_one_instant_have_an_order(api: Client, ada: Person) -> None:
 
 def test_days_are_those_of_the_accounts_zone(api: Client, ada: Person) -> None:
     api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
-    late = note(api, ada, at="2026-02-20T15:00:00Z")  # midnight in Tokyo
-    early = note(api, ada, at="2026-02-20T14:59:59.999Z")
+    late = add_interaction(api, ada, at="2026-02-20T15:00:00Z")  # midnight in Tokyo
+    early = add_interaction(api, ada, at="2026-02-20T14:59:59.999Z")
     assert ids(api.ok("GET", "/api/interactions?from=2026-02-21&to=2026-02-21")) == [late["id"]]
     assert ids(api.ok("GET", "/api/interactions?from=2026-02-20&to=2026-02-20")) == [early["id"]]
     assert ids(api.ok("GET", "/api/interactions?from=0001-01-01&to=9999-12-31")) == [late["id"], early["id"]]
@@ -140,14 +142,14 @@ def test_a_query_that_is_none_is_refused(api: Client, query: str) -> None:
 
 
 def test_a_deleted_person_leaves_people_and_stays_in_ids(api: Client, ada: Person, bob: Person) -> None:
-    made = note(api, ada, bob)
+    made = add_interaction(api, ada, bob)
     path = f"/api/interactions/{made['id']}"
     api.ok("DELETE", f"/api/people/{bob.pk}")
     left = api.ok("GET", path)["interaction"]
     assert left["personIds"] == made["personIds"]
     assert [one["name"] for one in left["people"]] == ["Ada"]
     assert api.ok("PUT", path, {**left, "title": "New"})["interaction"]["personIds"] == made["personIds"]
-    other = note(api, ada)
+    other = add_interaction(api, ada)
     body = {"personIds": made["personIds"]}
     assert api.ok("PUT", f"/api/interactions/{other['id']}", body, status=400)["details"][0]["field"] == "personIds.1"
     assert api.call("PUT", path, {"personIds": [str(bob.pk)]}).status_code == 400
@@ -156,7 +158,7 @@ def test_a_deleted_person_leaves_people_and_stays_in_ids(api: Client, ada: Perso
 
 
 def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) -> None:
-    made, copy = note(api, ada), Replica(api)
+    made, copy = add_interaction(api, ada), Replica(api)
     path = f"/api/interactions/{made['id']}"
     copy.catch_up()
     api.ok("DELETE", f"/api/people/{ada.pk}")
@@ -173,7 +175,7 @@ def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) ->
 
 
 def test_the_trash_knows_it(api: Client, ada: Person) -> None:
-    made = note(api, ada, title="Lost")
+    made = add_interaction(api, ada, title="Lost")
     path = f"/api/interactions/{made['id']}"
     assert api.call("POST", f"{path}/restore").json()["code"] == "not_deleted"
     assert api.call("DELETE", f"{path}/permanent").json()["code"] == "not_deleted"
@@ -190,9 +192,9 @@ def test_the_trash_knows_it(api: Client, ada: Person) -> None:
 
 def test_the_purge_removes_what_is_beyond_the_retention(api: Client, ada: Person) -> None:
     with time_machine.travel("2026-03-01T12:00:00Z"):
-        made = note(api, ada)
+        made = add_interaction(api, ada)
         api.ok("DELETE", f"/api/interactions/{made['id']}")
-        kept = note(api, ada)
+        kept = add_interaction(api, ada)
     removed = purge_deleted(now=dt.datetime(2026, 4, 5, tzinfo=dt.UTC))
     assert removed["interactions"] == 1
     assert [str(row.pk) for row in Interaction.unscoped.all()] == [kept["id"]]
@@ -205,14 +207,14 @@ def test_a_list_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, a
         return len(captured)
 
     paths = ["/api/interactions", f"/api/people/{ada.pk}/interactions"]
-    note(api, ada)
+    add_interaction(api, ada)
     few = [queries(path) for path in paths]
     for number in range(50):
-        note(api, ada, make_person(alice, name=f"P{number}"))
+        add_interaction(api, ada, make_person(alice, name=f"P{number}"))
     assert [queries(path) for path in paths] == few
 
 
 def test_writing_one_takes_few_statements(api: Client, ada: Person) -> None:
     with CaptureQueriesContext(connection) as captured:
-        note(api, ada)
+        add_interaction(api, ada)
     assert len(captured) <= 15, "\n".join(query["sql"][:150] for query in captured)

@@ -1,4 +1,4 @@
-"""lastContact follows the interactions, and goes back to what was typed."""
+"""lastContact follows the interactions, and returns to the date that the user entered."""
 
 import datetime as dt
 from functools import partial
@@ -17,12 +17,12 @@ from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
-from tests.people.interactions.steps import last_contact, note
+from tests.people.interactions.steps import add_interaction, last_contact
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
 
 
-def typed(api: Client, person: Person, day: str | None) -> str | None:
+def set_last_contact(api: Client, person: Person, day: str | None) -> str | None:
     body = {"lastContact": day}
     shown: str | None = api.ok("PUT", f"/api/people/{person.pk}", body)["person"]["lastContact"]
     return shown
@@ -33,11 +33,11 @@ def delete(api: Client, row: dict[str, Any]) -> None:
 
 
 def test_it_becomes_later_and_goes_back(api: Client, ada: Person) -> None:
-    assert typed(api, ada, "2026-01-10") == "2026-01-10"
-    note(api, ada, at="2026-01-05T12:00:00Z")
+    assert set_last_contact(api, ada, "2026-01-10") == "2026-01-10"
+    add_interaction(api, ada, at="2026-01-05T12:00:00Z")
     assert last_contact(api, ada) == "2026-01-10"
-    one = note(api, ada, at="2026-01-15T12:00:00Z")
-    two = note(api, ada, at="2026-01-20T12:00:00Z")
+    one = add_interaction(api, ada, at="2026-01-15T12:00:00Z")
+    two = add_interaction(api, ada, at="2026-01-20T12:00:00Z")
     assert last_contact(api, ada) == "2026-01-20"
     delete(api, two)
     assert last_contact(api, ada) == "2026-01-15"
@@ -50,32 +50,32 @@ def test_it_becomes_later_and_goes_back(api: Client, ada: Person) -> None:
 
 
 def test_what_is_typed_counts_as_before(api: Client, ada: Person) -> None:
-    row = note(api, ada, at="2026-01-15T12:00:00Z")
-    assert typed(api, ada, "2026-01-20") == "2026-01-20"
-    assert typed(api, ada, "2026-01-02") == "2026-01-15"
-    # Whoever puts back what was read types nothing.
-    assert typed(api, ada, "2026-01-15") == "2026-01-15"
+    row = add_interaction(api, ada, at="2026-01-15T12:00:00Z")
+    assert set_last_contact(api, ada, "2026-01-20") == "2026-01-20"
+    assert set_last_contact(api, ada, "2026-01-02") == "2026-01-15"
+    # Sending back the value of the response enters no date.
+    assert set_last_contact(api, ada, "2026-01-15") == "2026-01-15"
     delete(api, row)
     assert last_contact(api, ada) == "2026-01-02"
-    assert typed(api, ada, None) is None
+    assert set_last_contact(api, ada, None) is None
 
 
 def test_who_leaves_and_who_comes_is_followed(api: Client, alice: User, ada: Person) -> None:
     bob, cy = make_person(alice, name="Bob"), make_person(alice, name="Cy")
-    row = note(api, ada, bob)
+    row = add_interaction(api, ada, bob)
     api.ok("PUT", f"/api/interactions/{row['id']}", {"personIds": [str(bob.pk), str(cy.pk)]})
     assert [last_contact(api, one) for one in (ada, bob, cy)] == [None, "2026-02-20", "2026-02-20"]
 
 
 def test_a_person_who_shows_the_same_has_not_changed(api: Client, ada: Person) -> None:
-    typed(api, ada, "2026-02-25")
+    set_last_contact(api, ada, "2026-02-25")
     before = api.ok("GET", f"/api/people/{ada.pk}")["person"]
-    note(api, ada, at="2026-02-20T12:00:00Z")
+    add_interaction(api, ada, at="2026-02-20T12:00:00Z")
     assert api.ok("GET", f"/api/people/{ada.pk}")["person"] == before
 
 
 def test_the_day_is_that_of_the_accounts_zone(api: Client, alice: User, ada: Person) -> None:
-    note(api, ada, at="2026-02-20T20:00:00Z")
+    add_interaction(api, ada, at="2026-02-20T20:00:00Z")
     assert last_contact(api, ada) == "2026-02-20"
     api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
     replan(str(alice.pk))
@@ -85,11 +85,11 @@ def test_the_day_is_that_of_the_accounts_zone(api: Client, alice: User, ada: Per
 
 def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person) -> None:
     api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
-    typed(api, ada, "2026-02-01")
-    later_today = note(api, ada, at="2026-03-01T23:00:00Z")
+    set_last_contact(api, ada, "2026-02-01")
+    later_today = add_interaction(api, ada, at="2026-03-01T23:00:00Z")
     assert last_contact(api, ada) == "2026-03-01"
     delete(api, later_today)
-    note(api, ada, at="2026-03-04T02:00:00Z")  # in the evening of the 3rd
+    add_interaction(api, ada, at="2026-03-04T02:00:00Z")  # in the evening of the 3rd
     assert last_contact(api, ada) == "2026-02-01"
     for now, shown in [("2026-03-03T04:59:59Z", "2026-02-01"), ("2026-03-03T05:00:00Z", "2026-03-03")]:
         with time_machine.travel(now, tick=False):
@@ -101,7 +101,7 @@ def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person)
 
 
 def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: Person) -> None:
-    note(api, ada, at="2026-03-02T01:00:00Z")
+    add_interaction(api, ada, at="2026-03-02T01:00:00Z")
     assert last_contact(api, ada) is None
     api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
     replan(str(alice.pk))
@@ -112,14 +112,14 @@ def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: 
     assert list(breaches("contact")) == list(breaches("interactions")) == []
 
 
-def test_the_scan_killed_half_way_is_made_up_for(
+def test_the_scan_raise_interrupt_half_way_is_made_up_for(
     api: Client, alice: User, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note(api, ada, at="2026-03-02T12:00:00Z")
+    add_interaction(api, ada, at="2026-03-02T12:00:00Z")
     tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
     with time_machine.travel(tomorrow, tick=False):
         with monkeypatch.context() as patch:
-            patch.setattr("people.models.interaction.InteractionQuerySet.update_quietly", _killed)
+            patch.setattr("people.models.interaction.InteractionQuerySet.update_quietly", _raise_interrupt)
             with pytest.raises(KeyboardInterrupt):
                 apply_due_interactions(now=tomorrow)
         assert last_contact(api, ada) is None
@@ -134,20 +134,20 @@ def test_many_of_a_day_are_counted_in_writes_of_their_own(
     monkeypatch.setattr("people.services.last_contact.BATCH_SIZE", 2)
     monkeypatch.setattr("people.services.last_contact._MAX_SCAN_SECONDS", seconds)
     for hour in (8, 9, 10):
-        note(api, ada, at=f"2026-03-02T{hour:02}:00:00Z")
+        add_interaction(api, ada, at=f"2026-03-02T{hour:02}:00:00Z")
     tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
     with time_machine.travel(tomorrow, tick=False):
         assert [apply_due_interactions(now=tomorrow) for _ in range(2)] == runs
 
 
-def _killed(*args: Any, **kwargs: Any) -> int:
+def _raise_interrupt(*args: Any, **kwargs: Any) -> int:
     raise KeyboardInterrupt
 
 
 def test_the_contact_reminder_counts_from_it(api: Client, ada: Person) -> None:
     body = {"contactReminderEnabled": True, "contactReminderInterval": 1, "contactReminderIntervalUnit": "MONTHS"}
     api.ok("PUT", f"/api/people/{ada.pk}", {**body, "lastContact": "2026-02-10"})
-    row = note(api, ada, at="2026-02-20T12:00:00Z")
+    row = add_interaction(api, ada, at="2026-02-20T12:00:00Z")
     [event] = api.ok("GET", "/api/upcoming?days=60")["events"]
     assert event["date"] == "2026-03-20"
     delete(api, row)
@@ -157,8 +157,12 @@ def test_the_contact_reminder_counts_from_it(api: Client, ada: Person) -> None:
 
 def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, ada: Person) -> None:
     bob = make_person(alice, name="Bob")
-    typed(api, ada, "2026-01-01")
-    mine, theirs, both = note(api, ada, at="2026-01-05T12:00:00Z"), note(api, bob), note(api, ada, bob)
+    set_last_contact(api, ada, "2026-01-01")
+    mine, theirs, both = (
+        add_interaction(api, ada, at="2026-01-05T12:00:00Z"),
+        add_interaction(api, bob),
+        add_interaction(api, ada, bob),
+    )
     before = {one.pk: api.ok("GET", f"/api/people/{one.pk}")["person"]["lastContact"] for one in (ada, bob)}
     rows = api.ok("GET", "/api/interactions")["interactions"]
     merged = api.ok("POST", "/api/people/merge", {"primaryId": str(ada.pk), "secondaryId": str(bob.pk)})
@@ -167,8 +171,8 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
     assert {row["id"] for row in of_ada} == {mine["id"], theirs["id"], both["id"]}
     assert all([one["name"] for one in row["people"]] == ["Ada"] for row in of_ada)
     assert list(breaches("contact")) == list(breaches("interactions")) == []
-    # What is noted since keeps nobody from undoing.
-    note(api, ada, at="2026-02-25T12:00:00Z")
+    # An interaction that was added since does not prevent the undo.
+    add_interaction(api, ada, at="2026-02-25T12:00:00Z")
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
     assert last_contact(api, ada) == "2026-02-25"
     assert last_contact(api, bob) == before[bob.pk]
@@ -179,10 +183,10 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
 
 def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Person) -> None:
     bob = make_person(alice, name="Bob", deleted_at=timezone.now())
-    typed(api, ada, "2026-01-01")
-    gone = note(api, ada, title="Gone")
-    note(api, ada, at="2026-02-10T12:00:00Z", notes="Said hello")
-    note(api, ada, at="2026-03-10T12:00:00Z")
+    set_last_contact(api, ada, "2026-01-01")
+    gone = add_interaction(api, ada, title="Gone")
+    add_interaction(api, ada, at="2026-02-10T12:00:00Z", notes="Said hello")
+    add_interaction(api, ada, at="2026-03-10T12:00:00Z")
     delete(api, gone)
     document = export_document(api)
     other = client_of(make_user("other@example.org"))
@@ -200,7 +204,7 @@ def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Pers
 
 
 def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
-    note(api, ada)
+    add_interaction(api, ada)
     document = {**export_document(api), "people": []}
     other = client_of(make_user("other@example.org"))
     receipt = other.ok("POST", "/api/user/import", document)
@@ -212,17 +216,17 @@ def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
 def test_writers_at_once_leave_the_latest(alice: User) -> None:
     ada = make_person(alice)
     days = [f"2026-02-{day:02}T12:00:00Z" for day in range(10, 18)]
-    rows = run_concurrently(*(partial(_note_and_delete, alice, ada, day) for day in days))
+    rows = run_concurrently(*(partial(_add_and_delete, alice, ada, day) for day in days))
     left = max(row["at"] for row in rows if row)
     assert last_contact(client_of(alice), ada) == left[:10]
     assert Interaction.objects.owned_by(alice).active().count() == sum(bool(row) for row in rows)
     assert list(breaches("contact")) == list(breaches("interactions")) == []
 
 
-def _note_and_delete(owner: User, person: Person, at: str) -> dict[str, Any] | None:
-    """Every other one is taken back."""
+def _add_and_delete(owner: User, person: Person, at: str) -> dict[str, Any] | None:
+    """Add an interaction; the ones on odd days are deleted again. Returns the remaining one."""
     api = client_of(owner)
-    row = note(api, person, at=at)
+    row = add_interaction(api, person, at=at)
     if int(at[8:10]) % 2:
         delete(api, row)
         return None

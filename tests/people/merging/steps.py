@@ -1,40 +1,40 @@
-"""Steps of the merge tests, through the API."""
+"""API calls that the tests of merging share."""
 
 from typing import Any
 
 from tests.client import Client
 
-# What an undo may leave different: only the time of the last change.
-CHANGING = ("updatedAt",)
+# The keys that may differ after an undo: only the time of the last change.
+VOLATILE_KEYS = ("updatedAt",)
 
 
-def add(api: Client, name: str, surname: str | None = None, **body: Any) -> str:
+def add_person(api: Client, name: str, surname: str | None = None, **body: Any) -> str:
     person = api.ok("post", "/api/people", {"name": name, "surname": surname, **body}, status=201)["person"]
     return str(person["id"])
 
 
-def read(api: Client, person: str) -> dict[str, Any]:
+def read_person(api: Client, person: str) -> dict[str, Any]:
     answer: dict[str, Any] = api.ok("get", f"/api/people/{person}")["person"]
     return answer
 
 
-def merge(api: Client, primary: str, secondary: str, overrides: Any = None, status: int = 200) -> Any:
+def merge_people(api: Client, primary: str, secondary: str, overrides: Any = None, status: int = 200) -> Any:
     body = {"primaryId": primary, "secondaryId": secondary}
     if overrides is not None:
         body["fieldOverrides"] = overrides
     return api.ok("post", "/api/people/merge", body, status=status)
 
 
-def undo(api: Client, merge_id: str, status: int = 200) -> Any:
+def undo_merge(api: Client, merge_id: str, status: int = 200) -> Any:
     return api.ok("post", f"/api/people/merge/{merge_id}/undo", status=status)
 
 
-def everything(api: Client) -> dict[str, Any]:
-    """Every answer that shows people and what hangs on them, without what an undo may change."""
+def snapshot(api: Client) -> dict[str, Any]:
+    """Every response that shows people and their records, without the values that an undo may change."""
     people = api.ok("get", "/api/people?includeAll=true")["people"]
     return {
         "people": without_times(people),
-        "single": [without_times(read(api, person["id"])) for person in people],
+        "single": [without_times(read_person(api, person["id"])) for person in people],
         "groups": without_times(api.ok("get", "/api/groups")["groups"]),
         "relationships": without_times(api.ok("get", "/api/relationships")["relationships"]),
         "duplicates": api.ok("get", "/api/people/duplicates"),
@@ -43,7 +43,7 @@ def everything(api: Client) -> dict[str, Any]:
 
 
 def without_times(value: Any) -> Any:
-    """`value` without the keys of CHANGING, at any depth."""
+    """`value` without the keys in VOLATILE_KEYS, at any depth."""
     if isinstance(value, dict):
-        return {key: without_times(inner) for key, inner in value.items() if key not in CHANGING}
+        return {key: without_times(inner) for key, inner in value.items() if key not in VOLATILE_KEYS}
     return [without_times(inner) for inner in value] if isinstance(value, list) else value

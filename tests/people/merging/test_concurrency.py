@@ -1,4 +1,4 @@
-"""Merges, deletions and undos of the same people at the same moment, on real threads and connections."""
+"""Concurrent merges, deletions and undos of the same people, on real threads and connections."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
 from tests.concurrency import send_concurrently
-from tests.people.merging.steps import add, everything, merge
+from tests.people.merging.steps import add_person, merge_people, snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,21 +26,21 @@ def deleting(person: str) -> Send:
 
 
 def test_one_of_many_equal_merges_wins(api: Client, alice: User) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}])
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
     assert Counter(send_concurrently(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
 def test_of_two_merges_into_each_other_one_wins(api: Client, alice: User) -> None:
-    one, other = add(api, "Ada"), add(api, "Ada")
+    one, other = add_person(api, "Ada"), add_person(api, "Ada")
     assert Counter(send_concurrently(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
 def test_a_merge_against_a_deletion_leaves_no_half(api: Client, alice: User) -> None:
     for _ in range(4):
-        primary, secondary = add(api, "Ada"), add(api, "Ada", notes="x")
+        primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="x")
         merged, deleted = send_concurrently(
             alice,
             merging(primary, secondary),
@@ -53,8 +53,8 @@ def test_a_merge_against_a_deletion_leaves_no_half(api: Client, alice: User) -> 
 
 
 def test_an_undo_is_done_once(api: Client, alice: User) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
-    before = everything(api)
-    path = f"/api/people/merge/{merge(api, primary, secondary)['mergeId']}/undo"
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
+    before = snapshot(api)
+    path = f"/api/people/merge/{merge_people(api, primary, secondary)['mergeId']}/undo"
     assert Counter(send_concurrently(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}
-    assert everything(api) == before
+    assert snapshot(api) == before

@@ -1,4 +1,4 @@
-"""Merging two people through the API: what the one has afterwards, and what is refused."""
+"""Merging two people through the API: the merged person, and what is refused."""
 
 from typing import Any
 
@@ -10,31 +10,31 @@ from accounts.models import User
 from accounts.models.user import Plan
 from people.models import CustomFieldTemplate, Person
 from tests.client import Client
-from tests.people.merging.steps import add, merge, read
+from tests.people.merging.steps import add_person, merge_people, read_person
 from tests.pictures import picture, upload
 
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 
-def of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
+def values_of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
     return [tuple(entry[key] for key in keys) if len(keys) > 1 else entry[keys[0]] for entry in entries]
 
 
 def test_the_secondary_goes_to_the_trash_and_the_primary_is_answered_whole(api: Client) -> None:
-    primary, secondary = add(api, "Ada", "Lovelace"), add(api, "Ada", "Byron")
-    answer = merge(api, primary, secondary)
+    primary, secondary = add_person(api, "Ada", "Lovelace"), add_person(api, "Ada", "Byron")
+    answer = merge_people(api, primary, secondary)
     assert set(answer) == {"person", "mergeId"}
-    assert answer["person"] == read(api, primary)
+    assert answer["person"] == read_person(api, primary)
     assert api.call("get", f"/api/people/{secondary}").status_code == 404
     assert [row["id"] for row in api.ok("get", "/api/people")["people"]] == [primary]
 
 
 def test_an_empty_field_takes_the_secondarys_and_a_full_one_stays(api: Client) -> None:
-    primary = add(api, "Ada", "Lovelace", jobTitle="Mathematician")
-    secondary = add(
+    primary = add_person(api, "Ada", "Lovelace", jobTitle="Mathematician")
+    secondary = add_person(
         api, "Augusta", "King", nickname="Countess", jobTitle="Countess", anniversary="1835-07-08", notes="Poetical"
     )
-    person = merge(api, primary, secondary)["person"]
+    person = merge_people(api, primary, secondary)["person"]
     assert (person["name"], person["surname"], person["nickname"]) == ("Ada", "Lovelace", "Countess")
     assert (person["jobTitle"], person["anniversary"], person["notes"]) == ("Mathematician", "1835-07-08", "Poetical")
 
@@ -43,8 +43,8 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
     friend = next(
         kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"] if kind["name"] == "FRIEND"
     )
-    primary = add(api, "Ada", "Lovelace", notes="Old", prefix="Lady")
-    secondary = add(api, "Ada", "King", middleName="Augusta", organization="Analytical Engines")
+    primary = add_person(api, "Ada", "Lovelace", notes="Old", prefix="Lady")
+    secondary = add_person(api, "Ada", "King", middleName="Augusta", organization="Analytical Engines")
     overrides = {
         "name": " Augusta ",
         "surname": "King",
@@ -56,7 +56,7 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
         "contactReminderEnabled": True,
         "cardDavSyncEnabled": False,
     }
-    person = merge(api, primary, secondary, overrides)["person"]
+    person = merge_people(api, primary, secondary, overrides)["person"]
     expected = {**overrides, "name": "Augusta", "prefix": None, "middleName": "Augusta"}
     assert {key: person[key] for key in expected} == expected
     assert (person["contactReminderInterval"], person["contactReminderIntervalUnit"]) == (1, "MONTHS")
@@ -83,21 +83,21 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
     ],
 )
 def test_overrides_keep_the_rules_of_a_person(api: Client, overrides: Any, field: str) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada")
-    before = read(api, primary)
-    answer = merge(api, primary, secondary, overrides, status=400)
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    before = read_person(api, primary)
+    answer = merge_people(api, primary, secondary, overrides, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
-    assert read(api, primary) == before
-    assert read(api, secondary)["deletedAt"] is None
+    assert read_person(api, primary) == before
+    assert read_person(api, secondary)["deletedAt"] is None
 
 
 def test_no_overrides_may_be_null(api: Client) -> None:
-    body = {"primaryId": add(api, "Ada"), "secondaryId": add(api, "Ada"), "fieldOverrides": None}
+    body = {"primaryId": add_person(api, "Ada"), "secondaryId": add_person(api, "Ada"), "fieldOverrides": None}
     api.ok("post", "/api/people/merge", body)
 
 
 def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
-    primary = add(
+    primary = add_person(
         api,
         "Ada",
         phoneNumbers=[{"type": "mobile", "number": "+49 151 2345678"}],
@@ -108,7 +108,7 @@ def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
         locations=[{"latitude": 51.5, "longitude": 0}],
         customFields=[{"key": "Engine", "value": "Analytical"}],
     )
-    secondary = add(
+    secondary = add_person(
         api,
         "Ada",
         phoneNumbers=[{"type": "work", "number": "0151/2345678"}, {"number": "030 12345"}, {"number": "03012345"}],
@@ -122,45 +122,48 @@ def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
         locations=[{"latitude": 51.5, "longitude": 0.0}, {"latitude": 51.5, "longitude": 0, "label": "Birth"}],
         customFields=[{"key": "engine", "value": "Analytical"}, {"key": "engine", "value": "Difference"}],
     )
-    theirs = read(api, secondary)
-    person = merge(api, primary, secondary)["person"]
-    assert of(person["phoneNumbers"], "type", "number") == [("mobile", "+49 151 2345678"), ("other", "030 12345")]
-    assert of(person["emails"], "email") == ["Ada@Example.org", "countess@example.org"]
-    assert of(person["urls"], "url") == ["https://Example.org/", "https://example.org/blog"]
-    assert of(person["imHandles"], "protocol") == ["matrix", "irc"]
-    assert of(person["addresses"], "streetLine1") == ["St. James Square 12", "Ockham Park"]
-    assert of(person["locations"], "label") == [None, "Birth"]
-    assert of(person["customFields"], "value") == ["Analytical", "Difference"]
+    theirs = read_person(api, secondary)
+    person = merge_people(api, primary, secondary)["person"]
+    assert values_of(person["phoneNumbers"], "type", "number") == [
+        ("mobile", "+49 151 2345678"),
+        ("other", "030 12345"),
+    ]
+    assert values_of(person["emails"], "email") == ["Ada@Example.org", "countess@example.org"]
+    assert values_of(person["urls"], "url") == ["https://Example.org/", "https://example.org/blog"]
+    assert values_of(person["imHandles"], "protocol") == ["matrix", "irc"]
+    assert values_of(person["addresses"], "streetLine1") == ["St. James Square 12", "Ockham Park"]
+    assert values_of(person["locations"], "label") == [None, "Birth"]
+    assert values_of(person["customFields"], "value") == ["Analytical", "Difference"]
     assert person["emails"][1]["id"] == theirs["emails"][1]["id"]
 
 
 def test_too_many_entries_are_refused_not_cut(api: Client) -> None:
-    primary = add(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(60)])
-    secondary = add(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(50, 101)])
-    assert merge(api, primary, secondary, status=400)["details"][0]["field"] == "emails"
-    assert len(read(api, secondary)["emails"]) == 51
+    primary = add_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(60)])
+    secondary = add_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(50, 101)])
+    assert merge_people(api, primary, secondary, status=400)["details"][0]["field"] == "emails"
+    assert len(read_person(api, secondary)["emails"]) == 51
 
 
 def test_what_was_joined_is_found(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}])
-    merge(api, primary, secondary)
-    third = add(api, "Ada", emails=[{"email": "A@x.org"}])
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
+    merge_people(api, primary, secondary)
+    third = add_person(api, "Ada", emails=[{"email": "A@x.org"}])
     assert [row["personId"] for row in api.ok("get", f"/api/people/{third}/duplicates")["duplicates"]] == [primary]
 
 
 def test_groups_are_joined(api: Client) -> None:
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B", "C")]
-    primary, secondary = add(api, "Ada", groupIds=groups[:2]), add(api, "Ada", groupIds=groups[1:])
-    assert merge(api, primary, secondary)["person"]["groupIds"] == groups
+    primary, secondary = add_person(api, "Ada", groupIds=groups[:2]), add_person(api, "Ada", groupIds=groups[1:])
+    assert merge_people(api, primary, secondary)["person"]["groupIds"] == groups
 
 
 def test_important_dates_are_joined_once(api: Client) -> None:
-    primary = add(
+    primary = add_person(
         api,
         "Ada",
         importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}, {"title": "Met Babbage", "date": "1833-06-05"}],
     )
-    secondary = add(
+    secondary = add_person(
         api,
         "Ada",
         importantDates=[
@@ -170,9 +173,9 @@ def test_important_dates_are_joined_once(api: Client) -> None:
             {"title": "Met Babbage", "date": "1834-06-05"},
         ],
     )
-    moved = {date["id"] for date in read(api, secondary)["importantDates"]}
-    dates = merge(api, primary, secondary)["person"]["importantDates"]
-    assert of(dates, "type", "title", "date") == [
+    moved = {date["id"] for date in read_person(api, secondary)["importantDates"]}
+    dates = merge_people(api, primary, secondary)["person"]["importantDates"]
+    assert values_of(dates, "type", "title", "date") == [
         ("BIRTHDAY", None, "1815-12-10T00:00:00.000Z"),
         (None, "Met Babbage", "1833-06-05T00:00:00.000Z"),
         ("ANNIVERSARY", None, "1835-07-08T00:00:00.000Z"),
@@ -187,36 +190,36 @@ def template(owner: User, name: str) -> CustomFieldTemplate:
 
 def test_custom_field_values_are_joined(api: Client, alice: User) -> None:
     one, two, three = (str(template(alice, name).pk) for name in ("one", "two", "three"))
-    primary = add(
+    primary = add_person(
         api,
         "Ada",
         customFieldValues=[{"templateId": one, "value": "mine"}, {"templateId": two, "value": "mine"}],
     )
-    secondary = add(
+    secondary = add_person(
         api,
         "Ada",
         customFieldValues=[{"templateId": two, "value": "theirs"}, {"templateId": three, "value": "theirs"}],
     )
-    values = merge(api, primary, secondary)["person"]["customFieldValues"]
+    values = merge_people(api, primary, secondary)["person"]["customFieldValues"]
     assert {value["templateId"]: value["value"] for value in values} == {one: "mine", two: "mine", three: "theirs"}
 
 
 def test_relationships_move_but_never_to_oneself_and_never_twice(api: Client) -> None:
-    primary, secondary, friend, other = (add(api, name) for name in ("Ada", "Augusta", "Charles", "Mary"))
+    primary, secondary, friend, other = (add_person(api, name) for name in ("Ada", "Augusta", "Charles", "Mary"))
     for one, related in ((primary, secondary), (primary, friend), (secondary, friend), (secondary, other)):
         api.ok("post", "/api/relationships", {"personId": one, "relatedPersonId": related})
-    person = merge(api, primary, secondary)["person"]
-    assert sorted(of(person["relationships"], "relatedPersonId")) == sorted([friend, other])
+    person = merge_people(api, primary, secondary)["person"]
+    assert sorted(values_of(person["relationships"], "relatedPersonId")) == sorted([friend, other])
     rows = api.ok("get", "/api/relationships")["relationships"]
     assert {row["personId"] for row in rows} == {primary, friend, other}
     assert len(rows) == 4
 
 
 def test_the_photo_comes_along_when_there_is_none(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada")
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
     assert upload(api, f"/api/people/{secondary}/photo", picture()).status_code == 200
-    photo = read(api, secondary)["photo"]
-    assert merge(api, primary, secondary)["person"]["photo"] == photo
+    photo = read_person(api, secondary)["photo"]
+    assert merge_people(api, primary, secondary)["person"]["photo"] == photo
     api.ok("delete", f"/api/people/{secondary}/permanent")
     assert api.call("get", f"/api/photos/{primary}").status_code == 200
 
@@ -227,38 +230,38 @@ def test_a_contact_reminder_comes_along_as_a_whole(api: Client) -> None:
         "contactReminderInterval": 2,
         "contactReminderIntervalUnit": "WEEKS",
     }
-    person = merge(api, add(api, "Ada"), add(api, "Ada", **secondary))["person"]
+    person = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada", **secondary))["person"]
     assert {key: person[key] for key in secondary} == secondary
     assert Person.unscoped.get(pk=person["id"]).contact_due_at is not None
 
 
 def test_who_is_not_the_secondary_is_not_the_primary(api: Client) -> None:
-    people = [add(api, "Ada", "Lovelace") for _ in range(3)]
+    people = [add_person(api, "Ada", "Lovelace") for _ in range(3)]
     api.ok("post", "/api/people/duplicates/dismiss", {"personAId": people[1], "personBId": people[2]})
-    merge(api, people[0], people[1])
+    merge_people(api, people[0], people[1])
     assert api.ok("get", "/api/people/duplicates")["groups"] == []
 
 
 def test_what_cannot_be_merged(api: Client, stranger: Client) -> None:
-    mine, theirs, gone = add(api, "Ada"), add(stranger, "Ada"), add(api, "Ada")
+    mine, theirs, gone = add_person(api, "Ada"), add_person(stranger, "Ada"), add_person(api, "Ada")
     api.ok("delete", f"/api/people/{gone}")
-    assert merge(api, mine, mine, status=400)["details"][0]["field"] == "secondaryId"
-    refused = [merge(api, mine, other, status=400) for other in (theirs, gone, UNKNOWN, "nobody")]
+    assert merge_people(api, mine, mine, status=400)["details"][0]["field"] == "secondaryId"
+    refused = [merge_people(api, mine, other, status=400) for other in (theirs, gone, UNKNOWN, "nobody")]
     assert all(answer == refused[0] for answer in refused)
     assert refused[0]["details"][0]["field"] == "secondaryId"
-    assert merge(api, theirs, mine, status=400)["details"][0]["field"] == "primaryId"
+    assert merge_people(api, theirs, mine, status=400)["details"][0]["field"] == "primaryId"
     missing = api.ok("post", "/api/people/merge", {}, status=400)["details"]
     assert {detail["field"] for detail in missing} == {"primaryId", "secondaryId"}
-    assert read(api, mine)["deletedAt"] is None
+    assert read_person(api, mine)["deletedAt"] is None
 
 
 def test_a_reminder_by_override_counts_for_the_plan(api: Client, alice: User, settings: Any) -> None:
     settings.SAAS_MODE = True
     settings.PLAN_LIMITS = {Plan.FREE: {"people": 50, "groups": 10, "reminders": 0, "templates": 1}}
-    primary, secondary = add(api, "Ada"), add(api, "Ada")
-    answer = merge(api, primary, secondary, {"contactReminderEnabled": True}, status=403)
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    answer = merge_people(api, primary, secondary, {"contactReminderEnabled": True}, status=403)
     assert answer["code"] == "plan_limit"
-    assert read(api, secondary)["deletedAt"] is None
+    assert read_person(api, secondary)["deletedAt"] is None
 
 
 def test_the_number_of_statements_does_not_grow(api: Client) -> None:
@@ -271,9 +274,9 @@ def test_the_number_of_statements_does_not_grow(api: Client) -> None:
                 for n in range(entries)
             ],
         }
-        primary, secondary = add(api, "Ada"), add(api, "Ada", **body)
+        primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", **body)
         with CaptureQueriesContext(connection) as captured:
-            merge(api, primary, secondary)
+            merge_people(api, primary, secondary)
         return len(captured)
 
     assert count(2) == count(12)

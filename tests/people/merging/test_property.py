@@ -1,4 +1,4 @@
-"""Merge and undo are inverse: every answer is the same afterwards, but for the time of the last change."""
+"""Undo reverts a merge: every response is the same as before, except the time of the last change."""
 
 import contextlib
 import datetime as dt
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from tests.client import Client, client_of
-from tests.people.merging.steps import add, everything, merge, undo
+from tests.people.merging.steps import add_person, merge_people, snapshot, undo_merge
 from tests.people.merging.test_merge import template
 from tests.rounds import rounds
 
@@ -57,7 +57,7 @@ SUBSETS = st.lists(st.integers(0, 2), unique=True)
 
 @contextlib.contextmanager
 def rolled_back() -> Iterator[None]:
-    """Leave nothing behind, so that each example starts on the same ground."""
+    """Roll back, so that each example starts with the same data."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -79,11 +79,11 @@ def test_undo_is_the_inverse_of_merge(
         api = client_of(alice)
         primary, secondary = people(api, alice, [one, other], groups, values)
         connect(api, primary, secondary, links)
-        before = everything(api)
-        merge_id = merge(api, primary, secondary, overrides)["mergeId"]
-        after = everything(api)
-        undo(api, merge_id)
-        assert everything(api) == before
+        before = snapshot(api)
+        merge_id = merge_people(api, primary, secondary, overrides)["mergeId"]
+        after = snapshot(api)
+        undo_merge(api, merge_id)
+        assert snapshot(api) == before
         assert len(after["people"]) == len(before["people"]) - 1
 
 
@@ -91,7 +91,7 @@ def people(api: Client, owner: User, bodies: list[Any], groups: Any, values: Any
     known = [api.ok("post", "/api/groups", {"name": str(n)}, status=201)["group"]["id"] for n in range(3)]
     templates = [str(template(owner, f"t{n}").pk) for n in range(3)]
     return [
-        add(
+        add_person(
             api,
             **body,
             groupIds=[known[n] for n in group],
@@ -103,7 +103,7 @@ def people(api: Client, owner: User, bodies: list[Any], groups: Any, values: Any
 
 def connect(api: Client, primary: str, secondary: str, links: list[int]) -> None:
     """Relationships: 0 between the two, 1 of both to one friend, 2 of the secondary alone."""
-    friend, other = add(api, "Friend"), add(api, "Other")
+    friend, other = add_person(api, "Friend"), add_person(api, "Other")
     pairs = {0: [(primary, secondary)], 1: [(primary, friend), (friend, secondary)], 2: [(secondary, other)]}
     for link in links:
         for one, related in pairs[link]:

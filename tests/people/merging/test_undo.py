@@ -1,4 +1,4 @@
-"""Undoing a merge: both as they were, or a plain refusal."""
+"""Undoing a merge restores both people, or is refused."""
 
 import datetime as dt
 from typing import Any
@@ -11,7 +11,7 @@ from accounts.models.user import Plan
 from people.models import CustomFieldValue, MergeRecord
 from people.trash.purge import purge_deleted
 from tests.client import Client
-from tests.people.merging.steps import add, everything, merge, read, undo
+from tests.people.merging.steps import add_person, merge_people, read_person, snapshot, undo_merge
 from tests.people.merging.test_merge import template
 from tests.pictures import picture, upload
 
@@ -19,7 +19,7 @@ from tests.pictures import picture, upload
 def test_both_are_as_they_were(api: Client, alice: User) -> None:
     one, two = str(template(alice, "one").pk), str(template(alice, "two").pk)
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
-    primary = add(
+    primary = add_person(
         api,
         "Ada",
         "Lovelace",
@@ -28,7 +28,7 @@ def test_both_are_as_they_were(api: Client, alice: User) -> None:
         importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}],
         customFieldValues=[{"templateId": one, "value": "mine"}],
     )
-    secondary = add(
+    secondary = add_person(
         api,
         "Augusta",
         "King",
@@ -43,87 +43,90 @@ def test_both_are_as_they_were(api: Client, alice: User) -> None:
         contactReminderEnabled=True,
     )
     assert upload(api, f"/api/people/{secondary}/photo", picture()).status_code == 200
-    before = everything(api)
+    before = snapshot(api)
     overrides = {"name": "Augusta Ada", "surname": "King", "contactReminderInterval": 3, "gender": "female"}
-    answer = merge(api, primary, secondary, overrides)
-    undone = undo(api, answer["mergeId"])
-    assert everything(api) == before
-    assert undone == {"person": read(api, primary), "secondary": read(api, secondary)}
+    answer = merge_people(api, primary, secondary, overrides)
+    undone = undo_merge(api, answer["mergeId"])
+    assert snapshot(api) == before
+    assert undone == {"person": read_person(api, primary), "secondary": read_person(api, secondary)}
     assert api.call("get", f"/api/photos/{secondary}").status_code == 200
     assert [row["id"] for row in api.ok("get", "/api/people/search?q=lovelace")["people"]] == [primary]
 
 
 def test_a_merge_is_undone_once(api: Client) -> None:
-    merge_id = merge(api, add(api, "Ada"), add(api, "Ada"))["mergeId"]
-    undo(api, merge_id)
-    assert undo(api, merge_id, status=409)["code"] == "already_undone"
+    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
+    undo_merge(api, merge_id)
+    assert undo_merge(api, merge_id, status=409)["code"] == "already_undone"
 
 
 def test_after_undoing_they_can_be_merged_again(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", notes="x")
-    undo(api, merge(api, primary, secondary)["mergeId"])
-    before = everything(api)
-    undo(api, merge(api, secondary, primary)["mergeId"])
-    assert everything(api) == before
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="x")
+    undo_merge(api, merge_people(api, primary, secondary)["mergeId"])
+    before = snapshot(api)
+    undo_merge(api, merge_people(api, secondary, primary)["mergeId"])
+    assert snapshot(api) == before
 
 
 def test_a_merge_of_somebody_else_does_not_exist(api: Client, stranger: Client) -> None:
-    merge_id = merge(api, add(api, "Ada"), add(api, "Ada"))["mergeId"]
+    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
     unknown = "01900000-0000-7000-8000-000000000000"
-    assert undo(stranger, merge_id, status=404) == undo(stranger, unknown, status=404)
-    assert undo(api, "nothing", status=404)
-    undo(api, merge_id)
+    assert undo_merge(stranger, merge_id, status=404) == undo_merge(stranger, unknown, status=404)
+    assert undo_merge(api, "nothing", status=404)
+    undo_merge(api, merge_id)
 
 
 def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", emails=[{"email": "a@x.org"}, {"email": "b@x.org"}])
-    merged = merge(api, primary, secondary)
+    primary, secondary = (
+        add_person(api, "Ada"),
+        add_person(api, "Ada", emails=[{"email": "a@x.org"}, {"email": "b@x.org"}]),
+    )
+    merged = merge_people(api, primary, secondary)
     first, second = merged["person"]["emails"]
     edited = [{**first, "email": "c@x.org"}, second]
     api.ok("put", f"/api/people/{primary}", {"emails": edited})
-    undo(api, merged["mergeId"])
-    assert [entry["email"] for entry in read(api, primary)["emails"]] == ["c@x.org"]
-    assert [entry["email"] for entry in read(api, secondary)["emails"]] == ["a@x.org", "b@x.org"]
+    undo_merge(api, merged["mergeId"])
+    assert [entry["email"] for entry in read_person(api, primary)["emails"]] == ["c@x.org"]
+    assert [entry["email"] for entry in read_person(api, secondary)["emails"]] == ["a@x.org", "b@x.org"]
 
 
 def test_what_was_edited_elsewhere_stays(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}])
-    answer = merge(api, primary, secondary)
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}])
+    answer = merge_people(api, primary, secondary)
     emails = [*answer["person"]["emails"], {"email": "b@x.org"}]
     api.ok("put", f"/api/people/{primary}", {"jobTitle": "Mathematician", "emails": emails})
-    undo(api, answer["mergeId"])
-    person = read(api, primary)
+    undo_merge(api, answer["mergeId"])
+    person = read_person(api, primary)
     assert (person["jobTitle"], person["notes"]) == ("Mathematician", None)
     assert [entry["email"] for entry in person["emails"]] == ["b@x.org"]
-    assert [entry["email"] for entry in read(api, secondary)["emails"]] == ["a@x.org"]
+    assert [entry["email"] for entry in read_person(api, secondary)["emails"]] == ["a@x.org"]
 
 
 def test_merges_are_undone_in_any_order(api: Client) -> None:
-    primary = add(api, "Ada")
-    others = [add(api, "Ada", phoneNumbers=[{"number": f"030 1234{n}"}]) for n in range(3)]
-    before = everything(api)
-    merges = [merge(api, primary, other)["mergeId"] for other in others]
+    primary = add_person(api, "Ada")
+    others = [add_person(api, "Ada", phoneNumbers=[{"number": f"030 1234{n}"}]) for n in range(3)]
+    before = snapshot(api)
+    merges = [merge_people(api, primary, other)["mergeId"] for other in others]
     for merge_id in (merges[1], merges[0], merges[2]):
-        undo(api, merge_id)
-    assert everything(api) == before
+        undo_merge(api, merge_id)
+    assert snapshot(api) == before
 
 
 def refused(api: Client, merge_id: str) -> None:
-    before = everything(api)
-    assert undo(api, merge_id, status=409)["code"] == "undo_conflict"
-    assert everything(api) == before
+    before = snapshot(api)
+    assert undo_merge(api, merge_id, status=409)["code"] == "undo_conflict"
+    assert snapshot(api) == before
 
 
 def test_a_merged_value_that_was_changed_again_cannot_be_undone(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada", notes="Countess")
-    merge_id = merge(api, primary, secondary)["mergeId"]
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="Countess")
+    merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"notes": "Enchantress of numbers"})
     refused(api, merge_id)
 
 
 def test_who_is_gone_cannot_come_back(api: Client) -> None:
-    primary, secondary = add(api, "Ada"), add(api, "Ada")
-    merge_id = merge(api, primary, secondary)["mergeId"]
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("delete", f"/api/people/{primary}")
     refused(api, merge_id)
     api.ok("delete", f"/api/people/{primary}/permanent")
@@ -131,15 +134,15 @@ def test_who_is_gone_cannot_come_back(api: Client) -> None:
 
 
 def test_a_secondary_that_was_removed_for_good_cannot_come_back(api: Client) -> None:
-    secondary = add(api, "Ada")
-    merge_id = merge(api, add(api, "Ada"), secondary)["mergeId"]
+    secondary = add_person(api, "Ada")
+    merge_id = merge_people(api, add_person(api, "Ada"), secondary)["mergeId"]
     api.ok("delete", f"/api/people/{secondary}/permanent")
     refused(api, merge_id)
 
 
 def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
-    secondary = add(api, "Ada")
-    merge_id = merge(api, add(api, "Ada"), secondary)["mergeId"]
+    secondary = add_person(api, "Ada")
+    merge_id = merge_people(api, add_person(api, "Ada"), secondary)["mergeId"]
     api.ok("post", f"/api/people/{secondary}/restore")
     refused(api, merge_id)
     api.ok("delete", f"/api/people/{secondary}")
@@ -147,9 +150,9 @@ def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
 
 
 def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
-    primary = add(api, "Ada")
-    secondary = add(api, "Ada", importantDates=[{"title": "Met", "date": "1833-06-05"}])
-    answer = merge(api, primary, secondary)
+    primary = add_person(api, "Ada")
+    secondary = add_person(api, "Ada", importantDates=[{"title": "Met", "date": "1833-06-05"}])
+    answer = merge_people(api, primary, secondary)
     path = f"/api/people/{primary}/important-dates/{answer['person']['importantDates'][0]['id']}"
     api.ok("delete", path)
     api.ok("delete", f"{path}/permanent")
@@ -157,10 +160,10 @@ def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
 
 
 def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None:
-    primary = add(api, "Ada", importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}])
+    primary = add_person(api, "Ada", importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}])
     dates = [{"type": "BIRTHDAY", "date": "1815-12-11"}, {"title": "Met", "date": "1833-06-05"}]
-    secondary = add(api, "Ada", importantDates=dates)
-    answer = merge(api, primary, secondary)
+    secondary = add_person(api, "Ada", importantDates=dates)
+    answer = merge_people(api, primary, secondary)
     birthday, met = (date["id"] for date in answer["person"]["importantDates"])
     api.ok("delete", f"/api/people/{primary}/important-dates/{birthday}")
     body = {"type": "BIRTHDAY", "date": "1815-12-12"}
@@ -170,18 +173,18 @@ def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None
 
 def test_what_the_primary_was_to_the_user_comes_back_with_its_type(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
-    primary, secondary = add(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add(api, "Ada")
-    before = read(api, primary)
-    merge_id = merge(api, primary, secondary, {"relationshipToUserId": kinds["COLLEAGUE"]})["mergeId"]
+    primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
+    before = read_person(api, primary)
+    merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": kinds["COLLEAGUE"]})["mergeId"]
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}")
-    undo(api, merge_id)
-    assert read(api, primary)["relationshipToUser"] == before["relationshipToUser"]
+    undo_merge(api, merge_id)
+    assert read_person(api, primary)["relationshipToUser"] == before["relationshipToUser"]
 
 
 def test_a_relationship_type_that_was_removed_for_good_cannot_come_back(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
-    primary, secondary = add(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add(api, "Ada")
-    merge_id = merge(api, primary, secondary, {"relationshipToUserId": None})["mergeId"]
+    primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
+    merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": None})["mergeId"]
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}")
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}/permanent")
     refused(api, merge_id)
@@ -189,27 +192,27 @@ def test_a_relationship_type_that_was_removed_for_good_cannot_come_back(api: Cli
 
 def test_a_value_that_was_cleared_comes_back(api: Client, alice: User) -> None:
     key = str(template(alice, "one").pk)
-    secondary = add(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
-    primary, before = add(api, "Ada"), read(api, secondary)
-    merge_id = merge(api, primary, secondary)["mergeId"]
+    secondary = add_person(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
+    primary, before = add_person(api, "Ada"), read_person(api, secondary)
+    merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"customFieldValues": []})
     assert not CustomFieldValue.objects.owned_by(alice).exists()
-    undo(api, merge_id)
-    assert read(api, secondary)["customFieldValues"] == before["customFieldValues"]
+    undo_merge(api, merge_id)
+    assert read_person(api, secondary)["customFieldValues"] == before["customFieldValues"]
 
 
 def test_a_group_that_was_left_or_removed_does_no_harm(api: Client) -> None:
     left, removed = (
         api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("left", "removed")
     )
-    primary, secondary = add(api, "Ada"), add(api, "Ada", groupIds=[left, removed])
-    merge_id = merge(api, primary, secondary)["mergeId"]
+    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", groupIds=[left, removed])
+    merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"groupIds": []})
     api.ok("delete", f"/api/groups/{removed}")
     api.ok("delete", f"/api/groups/{removed}/permanent")
-    undo(api, merge_id)
-    assert read(api, secondary)["groupIds"] == [left]
-    assert read(api, primary)["groupIds"] == []
+    undo_merge(api, merge_id)
+    assert read_person(api, secondary)["groupIds"] == [left]
+    assert read_person(api, primary)["groupIds"] == []
 
 
 def limit(settings: Any, **numbers: int) -> None:
@@ -219,32 +222,32 @@ def limit(settings: Any, **numbers: int) -> None:
 
 def test_the_plan_counts_who_comes_back(api: Client, settings: Any) -> None:
     limit(settings, people=2)
-    merge_id = merge(api, add(api, "Ada"), add(api, "Ada"))["mergeId"]
-    third = add(api, "Grace")
-    assert undo(api, merge_id, status=403)["code"] == "plan_limit"
+    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
+    third = add_person(api, "Grace")
+    assert undo_merge(api, merge_id, status=403)["code"] == "plan_limit"
     api.ok("delete", f"/api/people/{third}")
-    undo(api, merge_id)
+    undo_merge(api, merge_id)
 
 
 def test_the_plan_counts_reminders_that_come_back(api: Client, settings: Any) -> None:
     limit(settings, reminders=2)
     birthday: Any = {"importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True}]}
-    primary, secondary = add(api, "Ada", **birthday), add(api, "Ada", **birthday)
-    merge_id = merge(api, primary, secondary)["mergeId"]
-    third = add(api, "Grace", **birthday)
-    assert undo(api, merge_id, status=403)["code"] == "plan_limit"
+    primary, secondary = add_person(api, "Ada", **birthday), add_person(api, "Ada", **birthday)
+    merge_id = merge_people(api, primary, secondary)["mergeId"]
+    third = add_person(api, "Grace", **birthday)
+    assert undo_merge(api, merge_id, status=403)["code"] == "plan_limit"
     assert api.call("get", f"/api/people/{secondary}").status_code == 404
     api.ok("delete", f"/api/people/{third}")
-    undo(api, merge_id)
+    undo_merge(api, merge_id)
 
 
 def test_beyond_the_retention_period_nothing_is_kept(api: Client) -> None:
-    merge_id = merge(api, add(api, "Ada"), add(api, "Ada"))["mergeId"]
+    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
     now = timezone.now()
     assert purge_deleted(now=now + dt.timedelta(days=29))["merges"] == 0
     later = now + dt.timedelta(days=31)
     with time_machine.travel(later, tick=False):
-        undo(api, merge_id, status=404)
+        undo_merge(api, merge_id, status=404)
     assert purge_deleted(now=later)["merges"] == 1
     assert purge_deleted(now=later)["merges"] == 0
     assert not MergeRecord.unscoped.rows().exists()

@@ -1,4 +1,4 @@
-"""Pictures made into photos: every kind that people send, and what a hostile one costs."""
+"""The conversion of pictures into photos: all formats, and malicious pictures."""
 
 from collections.abc import Callable
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Photos through the API: upload, reading, replacing, and the files that they leave or do not leave."""
+"""Photos through the API: upload, reading, replacing, deletion, and the stored files."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""One projection for every answer: it agrees with the serializer and with itself, at a constant number of queries."""
+"""The projection of people equals the serializer in every response, with a constant number of queries."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ BODIES: list[dict[str, Any]] = [
 
 @pytest.fixture
 def people(api: Client) -> list[dict[str, Any]]:
-    """The bodies as people, in groups, with custom values, types and relationships."""
+    """Create people from BODIES, with groups, custom values, types and relationships."""
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("Zeta", "alpha")]
     templates = [
         api.ok("post", "/api/custom-field-templates", {"name": kind, "type": kind}, status=201)["customFieldTemplate"][

@@ -1,4 +1,4 @@
-"""The one writer of people: many cost the statements of few, and each has its own."""
+"""PersonWriter: a large batch takes as many statements as a small one, and each person gets its own values."""
 
 import datetime as dt
 from typing import Any
@@ -17,7 +17,7 @@ from people.signals import people_changed
 from tests.client import Client
 
 
-def body(number: int, group: Any, template: Any, day: dt.date) -> dict[str, Any]:
+def build_body(number: int, group: Any, template: Any, day: dt.date) -> dict[str, Any]:
     return {
         "name": f"P{number}",
         "emails": [{"type": "home", "email": f"p{number}-{day.year}@example.org"}],
@@ -29,8 +29,8 @@ def body(number: int, group: Any, template: Any, day: dt.date) -> dict[str, Any]
     }
 
 
-def write(owner: User, bodies: list[tuple[Person, dict[str, Any]]]) -> int:
-    """Write them as one batch; the number of statements."""
+def put_people(owner: User, bodies: list[tuple[Person, dict[str, Any]]]) -> int:
+    """Write the people as one batch; returns the number of statements."""
     fresh = User.objects.get(pk=owner.pk)
     with CaptureQueriesContext(connection) as statements, account_write(fresh) as open_write:
         PersonWriter(fresh, open_write, timezone.now()).put_many(bodies)
@@ -45,7 +45,10 @@ def test_many_cost_the_statements_of_few(api: Client, alice: User) -> None:
     for count in (3, 15):
         people = [Person(owner=alice, created_at=timezone.now()) for _ in range(count)]
         costs[count] = [
-            write(alice, [(person, body(n, group, template, dt.date(year, 2, 3))) for n, person in enumerate(people)])
+            put_people(
+                alice,
+                [(person, build_body(n, group, template, dt.date(year, 2, 3))) for n, person in enumerate(people)],
+            )
             for year in (1990, 1991)
         ]
         for number, person in enumerate(people):
@@ -62,25 +65,25 @@ def test_people_beyond_the_plan_are_refused_together(alice: User, monkeypatch: p
     monkeypatch.setattr(User, "plan_limit", lambda self, kind: 2 if kind == "people" else None)
     bodies = [(Person(owner=alice, created_at=timezone.now()), {"name": f"P{n}"}) for n in range(3)]
     with pytest.raises(PlanLimitError):
-        write(alice, bodies)
+        put_people(alice, bodies)
     assert not Person.objects.owned_by(alice).exists()
-    write(alice, bodies[:2])
+    put_people(alice, bodies[:2])
     assert Person.objects.owned_by(alice).count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
 def test_one_piece_of_news_tells_of_all_where_the_account_is_mirrored(alice: User) -> None:
-    told: list[list[Any]] = []
+    received: list[list[Any]] = []
 
-    def hear(person_ids: list[Any], **kwargs: Any) -> None:
-        told.append(person_ids)
+    def record(person_ids: list[Any], **kwargs: Any) -> None:
+        received.append(person_ids)
 
     people = [Person(owner=alice, created_at=timezone.now()) for _ in range(3)]
-    people_changed.connect(hear)
+    people_changed.connect(record)
     try:
-        write(alice, [(Person(owner=alice, created_at=timezone.now()), {"name": "Of nobody's interest"})])
+        put_people(alice, [(Person(owner=alice, created_at=timezone.now()), {"name": "Of nobody's interest"})])
         User.objects.filter(pk=alice.pk).update(is_mirrored=True)
-        write(alice, [(person, {"name": "P"}) for person in people])
+        put_people(alice, [(person, {"name": "P"}) for person in people])
     finally:
-        people_changed.disconnect(hear)
-    assert told == [[person.pk for person in people]]
+        people_changed.disconnect(record)
+    assert received == [[person.pk for person in people]]

@@ -1,4 +1,4 @@
-"""GET /api/deleted: each kind by its name, newest first, own records within the retention only."""
+"""GET /api/deleted: each kind, newest first, only own records within the retention."""
 
 import datetime as dt
 from typing import Any

@@ -1,4 +1,4 @@
-"""The daily purge: every kind, its files, nothing that is still within reach; again, and after being killed."""
+"""The daily purge removes every kind and its files, but nothing within the retention; run twice and killed."""
 
 import datetime as dt
 import os

@@ -1,4 +1,4 @@
-"""Hypothesis' own cards of every version, with whatever parameters, groups and components."""
+"""Hypothesis strategies for cards of every version, with arbitrary parameters, groups and components."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ NAMES = st.sampled_from([*SAMPLES, "N", "ADR", "ADR", "ORG", "CATEGORIES", "NICK
 
 @st.composite
 def cards(draw: Any) -> bytes:
-    """A card of one version that somebody can be called by."""
+    """A card of one version that contains a name."""
     version = draw(st.sampled_from(["2.1", "3.0", "4.0"]))
     lines = ["BEGIN:VCARD", f"VERSION:{version}", f"X-FIRST:{draw(PLAIN)}", f"FN:{draw(PLAIN)}"]
     for number in range(draw(st.integers(0, 8))):

@@ -1,4 +1,4 @@
-"""What tests ask of the lines of a card."""
+"""Helpers for tests of the lines of a card."""
 
 from dataclasses import replace
 
@@ -6,18 +6,18 @@ from people.vcard import Card, KeptLine
 from people.vcard.content_lines import parse_line
 
 
-def unseen(card: Card) -> tuple[str, ...]:
-    """The lines that no field holds, without the labels of lines that one does."""
+def unmapped_lines(card: Card) -> tuple[str, ...]:
+    """The lines that belong to no field, without the labels of lines that do."""
     held = {str(parse_line(kept.text).group).lower() for kept in card.lines if kept.fields}
     return tuple(kept.text for kept in card.lines if not kept.fields and not _is_label(kept, held))
 
 
-def bare(card: Card) -> Card:
-    """What the card says, without the lines that say it."""
+def without_lines(card: Card) -> Card:
+    """The card with its values, but without its lines."""
     return replace(card, lines=())
 
 
-def kept(*texts: str) -> tuple[KeptLine, ...]:
+def kept_lines(*texts: str) -> tuple[KeptLine, ...]:
     return tuple(map(KeptLine, texts))
 
 

@@ -1,7 +1,7 @@
-"""What is lost in a round trip: what of a card's properties and parameters another text of it no longer says.
+"""Finds the properties and parameters of a card that are lost in a round trip.
 
-It reads cards by itself and shares nothing with the product. What it forgives is the list in docs/vcard.md, "Allowed
-differences"; everything else that stood in the first text and does not stand in the second is lost.
+It has its own parser and shares no code with the service. It ignores only the differences that docs/vcard.md lists
+under "Allowed differences".
 """
 
 import base64
@@ -22,7 +22,7 @@ _GEO = re.compile(r"(?:geo:)?([-+]?\d+(?:\.\d*)?)[;,]([-+]?\d+(?:\.\d*)?)$", re.
 
 @dataclass(frozen=True)
 class Property:
-    """One property in normal form: what has to stand in both texts."""
+    """One property in normal form, which both texts must contain."""
 
     name: str
     group: str
@@ -35,7 +35,7 @@ class Property:
 
 
 def properties(data: bytes) -> list[Property]:
-    """Those of one card, in their order, without what every writer says anew."""
+    """The properties of one card, in their order, without those that every writer generates."""
     lines = [line for line in _unfolded(data) if ":" in line]
     version = next((line[8:].strip() for line in lines if line.upper().startswith("VERSION:")), "")
     found = (_property(line, is_version_21=version == "2.1") for line in lines)
@@ -43,7 +43,7 @@ def properties(data: bytes) -> list[Property]:
 
 
 def lost(before: bytes, after: bytes) -> list[str]:
-    """What the properties of `before` say that those of `after` do not, and what stands in another place."""
+    """The properties of `before` that are missing in `after`; if none is missing, whether their order differs."""
     old, new = properties(before), properties(after)
     old = _with_picture_as_stored(old, new)
     missing = list((Counter(old) - Counter(new)).elements())
@@ -55,7 +55,7 @@ def lost(before: bytes, after: bytes) -> list[str]:
 
 
 def _with_picture_as_stored(old: list[Property], new: list[Property]) -> list[Property]:
-    """One picture may come back as the JPEG that is stored of it, in its place and with its parameters."""
+    """Replace the picture by the JPEG that was stored of it, if that has the same parameters."""
     stored = next((prop for prop in new if _is_photo(prop, b"\xff\xd8\xff") and prop not in old), None)
     first = next((prop for prop in old if _is_photo(prop, *_PICTURES) and prop not in new), None)
     if not stored or not first or (stored.group, stored.params) != (first.group, first.params):
@@ -68,7 +68,7 @@ def _is_photo(prop: Property, *starts: bytes) -> bool:
 
 
 def _unfolded(data: bytes) -> list[str]:
-    """Logical lines: folds, the soft breaks of quoted-printable and the blocks of base64 in 2.1 joined."""
+    """The logical lines, with folds, soft breaks of quoted-printable and Base64 blocks of 2.1 joined."""
     joined: list[bytes] = []
     for line in re.split(rb"\r\n|\n|\r", data):
         head = joined[-1].partition(b":")[0].upper() if joined else b""
@@ -140,7 +140,7 @@ def _param(key: str, value: str) -> list[tuple[str, str]]:
 
 
 def _bytes(value: str, encoding: str) -> object:
-    """Base64 and data: URIs as bytes, so that either form of them will do; what is no base64 by its letters."""
+    """The bytes of Base64 and data: URIs, so that both forms are equal; the text if it is no valid Base64."""
     uri = re.match(r"data:[^,]*;base64\\?,(.*)$", value, re.IGNORECASE | re.DOTALL)
     if encoding not in {"B", "BASE64"} and not uri:
         return None

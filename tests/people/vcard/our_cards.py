@@ -1,4 +1,4 @@
-"""Cards of our own with everything that no field holds; they say of each other's kind what real ones do."""
+"""Our own cards with everything that belongs to no field, in the variants that real cards have."""
 
 PIXEL = "R0lGODlhAQABAIAAAP8AAAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw=="
 

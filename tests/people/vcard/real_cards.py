@@ -15,7 +15,7 @@ needs_real_cards = pytest.mark.skipif(FOLDER is None, reason="the real cards are
 
 @cache
 def real_cards() -> dict[str, bytes]:
-    """Every card by file and number, each with a UID of its own, so that no two of them are the same contact."""
+    """Every card by file and number, each with its own UID, so that no two are the same contact."""
     cards: dict[str, bytes] = {}
     for path in sorted(FOLDER.rglob("*.vcf")) if FOLDER else []:
         for number, data in enumerate(split(path.read_bytes())):
@@ -26,6 +26,6 @@ def real_cards() -> dict[str, bytes]:
 
 
 def split(data: bytes) -> list[bytes]:
-    """The cards of a file, BEGIN to END."""
+    """The cards of a file, each from BEGIN to END."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     return re.findall(rb"(?ims)^BEGIN:VCARD.*?^END:VCARD *\r?\n?", data)

@@ -1,4 +1,4 @@
-"""Content lines: unfolding, parameters, and that nothing of a card's text is lost on the way."""
+"""Content lines: unfolding, parameters, and no text of a card is lost."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The export of all people as vCard, and that another account can be filled from it."""
+"""The export of all people as vCard, and its import into another account."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from people.models import Person
 from people.vcard import read_cards
 from tests.client import Client, client_of
-from tests.people.importing.test_vcard_import import ADA, counts, everything, only, send, vcard
+from tests.people.importing.test_vcard_import import ADA, counts, get_only_person, list_people, send, vcard
 
 
 def export(client: Client, query: str = "", **headers: Any) -> Any:
@@ -20,7 +20,7 @@ def export(client: Client, query: str = "", **headers: Any) -> Any:
 
 
 def plain(people: Any) -> Any:
-    """People without what belongs to the account they are in."""
+    """The people without the values that belong to their account."""
     own = {"id", "personId", "createdAt", "updatedAt", "groupIds", "photo", "color"}
     if isinstance(people, list):
         return [plain(entry) for entry in people]
@@ -88,8 +88,8 @@ def test_another_account_filled_from_an_export_holds_the_same(api: Client, stran
     assert "attachment" in response["Content-Disposition"]
     assert response.body.count(f"VERSION:{version}".encode()) == 2
     assert counts(send(stranger, response.body)) == (2, 0, 0, 0)
-    assert plain(everything(stranger)) == plain(everything(api))
-    photos = [[photo_of(client, person) for person in everything(client)] for client in (api, stranger)]
+    assert plain(list_people(stranger)) == plain(list_people(api))
+    photos = [[photo_of(client, person) for person in list_people(client)] for client in (api, stranger)]
     assert photos[0] == photos[1]
     assert [bool(photo) for photo in photos[1]] == [True, False]
 
@@ -100,9 +100,9 @@ def test_an_export_imported_into_its_own_account_changes_nothing(api: Client, ve
     send(api, ADA)
     send(api, OLD)
     body = export(api, f"?version={version}").body
-    before = everything(api)
+    before = list_people(api)
     assert counts(send(api, body)) == (0, 0, 3, 0)
-    assert everything(api) == before
+    assert list_people(api) == before
 
 
 def test_other_programs_read_it(api: Client) -> None:
@@ -119,20 +119,20 @@ def test_a_person_has_a_uid_from_the_first(api: Client) -> None:
     assert card.card
     assert person["uid"] == card.card.uid == f"urn:uuid:{person['id']}"
     send(api, vcard("FN:Bob"))
-    assert all(person["uid"] == f"urn:uuid:{person['id']}" for person in everything(api))
+    assert all(person["uid"] == f"urn:uuid:{person['id']}" for person in list_people(api))
 
 
 def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
-    """The person's own export still finds it."""
+    """The export of that one person still contains it."""
     person = api.ok("POST", "/api/people", {"name": "Ada", "emails": [{"email": "ada@example.org"}]}, status=201)
     exported = export(api).body
     card = vcard("UID:phone-1", "FN:Ada", "EMAIL:ada@example.org", "TITLE:Analyst")
     assert [counts(send(api, card)) for _ in range(2)] == [(0, 1, 0, 0), (0, 0, 1, 0)]
-    ada = only(api)
+    ada = get_only_person(api)
     assert (ada["id"], ada["uid"], ada["jobTitle"]) == (person["person"]["id"], "phone-1", "Analyst")
     assert counts(send(api, vcard("UID:phone-1", "FN:Ada", "EMAIL:ada@example.org", "TITLE:Boss"))) == (0, 1, 0, 0)
     assert counts(send(api, exported)) == (0, 1, 0, 0)
-    assert [one["id"] for one in everything(api)] == [ada["id"]]
+    assert [one["id"] for one in list_people(api)] == [ada["id"]]
 
 
 def test_etag(api: Client) -> None:
@@ -159,7 +159,7 @@ def test_unknown_versions_are_refused(api: Client) -> None:
 def test_nothing_of_others_and_nothing_deleted(api: Client, stranger: Client) -> None:
     send(api, ADA)
     assert export(stranger).body == b""
-    api.ok("DELETE", f"/api/people/{only(api)['id']}", {})
+    api.ok("DELETE", f"/api/people/{get_only_person(api)['id']}", {})
     assert export(api).body == b""
 
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a card, writing it loses nothing, and an edit changes what was edited and nothing else."""
+"""Writing any generated card loses nothing, and an edit changes nothing but the edited entry."""
 
 import datetime as dt
 from dataclasses import replace
@@ -11,38 +11,38 @@ from hypothesis import strategies as st
 from people.vcard import Card, KeptLine, patch_card, read_cards, write_card
 from people.vcard.card import LIST_FIELDS
 from tests.people.vcard.generated_cards import cards
-from tests.people.vcard.lines import bare
+from tests.people.vcard.lines import without_lines
 from tests.people.vcard.lost_properties import lost, properties
 from tests.rounds import rounds
 
-MANY = settings(max_examples=rounds(30), deadline=None)
+GENERATED_EXAMPLES = settings(max_examples=rounds(30), deadline=None)
 
 
-def read(data: bytes) -> Card:
+def parse_card(data: bytes) -> Card:
     [result] = read_cards(data)
     assert result.card, result.error
     return result.card
 
 
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
-@MANY
+@GENERATED_EXAMPLES
 @given(data=cards())
 def test_writing_a_card_loses_nothing(version: str, data: bytes) -> None:
-    card = read(data)
+    card = parse_card(data)
     written = write_card(card, version).encode()
     assert lost(data, written) == []
-    assert bare(read(written)) == bare(card)
+    assert without_lines(parse_card(written)) == without_lines(card)
 
 
-@MANY
+@GENERATED_EXAMPLES
 @given(data=cards())
 def test_a_patch_without_a_change_is_the_text_itself(data: bytes) -> None:
     text = data.decode()
-    assert patch_card(text, read(data), revised="20300101T000000Z") == text
+    assert patch_card(text, parse_card(data), revised="20300101T000000Z") == text
 
 
-def edited(card: Card, field: str, old: Any, new: Any) -> Card:
-    """The card with another entry in the place of one, as a person has it after an edit; None removes it."""
+def replace_entry(card: Card, field: str, old: Any, new: Any) -> Card:
+    """The card with the entry `old` replaced by `new`, as after an edit; None removes it."""
     entries = tuple(new if entry is old else entry for entry in getattr(card, field))
     lines = tuple(
         KeptLine(kept.text, kept.fields, new) if field in kept.fields and kept.entry == old else kept
@@ -65,7 +65,7 @@ VALUES: dict[str, tuple[str, list[Any]]] = {
 
 @st.composite
 def edits(draw: Any, card: Card) -> tuple[str, Any, Any]:
-    """(field, an entry of it, what becomes of it): another value, another type, or nothing."""
+    """(field, one of its entries, the new entry): another value, another type, or None."""
     field = draw(st.sampled_from([field for field in LIST_FIELDS if getattr(card, field)]))
     old = draw(st.sampled_from(getattr(card, field)))
     key, values = VALUES[field]
@@ -77,35 +77,35 @@ def edits(draw: Any, card: Card) -> tuple[str, Any, Any]:
     return field, old, {**old, key: draw(st.sampled_from(values))}
 
 
-@MANY
+@GENERATED_EXAMPLES
 @given(data=cards(), chosen=st.data())
 def test_an_edit_changes_what_was_edited(data: bytes, chosen: Any) -> None:
-    now = read(data)
+    now = parse_card(data)
     count, removed = 0, False
     for _ in range(chosen.draw(st.integers(1, 3))):
         if any(getattr(now, field) for field in LIST_FIELDS):
             field, old, new = chosen.draw(edits(now))
             count += sum(kept.entry == old for kept in now.lines)
             removed = removed or new is None
-            now = edited(now, field, old, new) if new not in getattr(now, field) else now
+            now = replace_entry(now, field, old, new) if new not in getattr(now, field) else now
     version = chosen.draw(st.sampled_from(["3.0", "4.0"]))
     written = write_card(now, version).encode()
-    assert _in_any_order(read(written)) == _in_any_order(now)
+    assert _in_any_order(parse_card(written)) == _in_any_order(now)
     _check_losses(data, written, count, removed=removed)
     patched = patch_card(data.decode(), now)
-    assert _in_any_order(read(patched.encode())) == _in_any_order(now)
+    assert _in_any_order(parse_card(patched.encode())) == _in_any_order(now)
     left = [line for line in data.decode().split("\r\n") if line not in patched.split("\r\n")]
     assert len([line for line in left if "X-ABLabel" not in line]) <= count
 
 
 def _in_any_order(card: Card) -> Card:
-    """Preferred entries come first when they are read, and a new value may be another entry's already."""
+    """Preferred entries are parsed first, and another entry may already have the new value."""
     changes: dict[str, Any] = {field: sorted(map(repr, getattr(card, field))) for field in LIST_FIELDS}
-    return replace(bare(card), **changes)
+    return replace(without_lines(card), **changes)
 
 
 def _check_losses(before: bytes, after: bytes, count: int, *, removed: bool) -> None:
-    """At most the edited lines and their labels differ, and an edited value keeps its line's parameters."""
+    """Only the edited lines and their labels differ, and an edited line keeps its parameters."""
     old, now = properties(before), properties(after)
     gone = [prop for prop in old if prop not in now]
     main = [prop for prop in gone if prop.name != "X-ABLABEL"]
@@ -136,22 +136,22 @@ SINGLE = {
 }
 
 
-@MANY
+@GENERATED_EXAMPLES
 @given(data=cards(), chosen=st.data())
 def test_a_single_valued_field_changes_and_nothing_else(data: bytes, chosen: Any) -> None:
-    card = read(data)
+    card = parse_card(data)
     field = chosen.draw(st.sampled_from(sorted(SINGLE)))
     now = replace(card, **{field: chosen.draw(SINGLE[field])})
     version = chosen.draw(st.sampled_from(["3.0", "4.0"]))
-    assert bare(read(write_card(now, version).encode())) == bare(now)
+    assert without_lines(parse_card(write_card(now, version).encode())) == without_lines(now)
     if field != "uid":  # a UID that is missing is no reason to write
-        assert bare(read(patch_card(data.decode(), now).encode())) == bare(now)
+        assert without_lines(parse_card(patch_card(data.decode(), now).encode())) == without_lines(now)
 
 
-@MANY
+@GENERATED_EXAMPLES
 @given(data=cards(), chosen=st.data())
 def test_a_date_moves_is_renamed_or_goes(data: bytes, chosen: Any) -> None:
-    card = read(data)
+    card = parse_card(data)
     if not card.important_dates:
         return
     old = chosen.draw(st.sampled_from(card.important_dates))
@@ -160,6 +160,6 @@ def test_a_date_moves_is_renamed_or_goes(data: bytes, chosen: Any) -> None:
     new = chosen.draw(
         st.sampled_from([None, moved, replace(old, date=dt.date(2001, 2, 3), year_unknown=False), titled])
     )
-    now = edited(card, "important_dates", old, new)
+    now = replace_entry(card, "important_dates", old, new)
     for text in (write_card(now, "3.0"), write_card(now, "4.0"), patch_card(data.decode(), now)):
-        assert set(read(text.encode()).important_dates) == set(now.important_dates)
+        assert set(parse_card(text.encode()).important_dates) == set(now.important_dates)

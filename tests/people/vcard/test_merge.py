@@ -1,4 +1,4 @@
-"""A card on top of what is known: nothing is lost, and a second time changes nothing."""
+"""Merging a card into a known one: nothing is lost, and a second merge changes nothing."""
 
 import datetime as dt
 from dataclasses import replace
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from people.vcard import Card, CardDate
 from people.vcard.merge import ENTRY_MATCH_KEYS, merge_cards
-from tests.people.vcard.lines import kept
+from tests.people.vcard.lines import kept_lines
 from tests.people.vcard.test_round_trip import CARDS
 
 BIRTHDAY = CardDate(date=dt.date(2000, 1, 1), type="BIRTHDAY")
@@ -63,9 +63,9 @@ def test_a_number_is_retyped_by_the_same_contact_only() -> None:
 
 
 def test_groups_of_kept_lines_do_not_collide() -> None:
-    known, card = Card(lines=kept("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(lines=kept(*EXTRA))
+    known, card = Card(lines=kept_lines("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(lines=kept_lines(*EXTRA))
     merged = merge_cards(known, card, overwrite=False)
     assert merged
-    moved = kept("item1x.X-ABRELATEDNAMES:Jenny", "item1x.X-ABLabel:Spouse")
+    moved = kept_lines("item1x.X-ABRELATEDNAMES:Jenny", "item1x.X-ABLabel:Spouse")
     assert merged.lines == (*known.lines, *moved)
     assert merge_cards(merged, card, overwrite=False) == merged

@@ -1,4 +1,4 @@
-"""Cards in and out again, by every way: lost_properties compares property by property, parameter by parameter."""
+"""Round trips of cards in every way: lost_properties compares all properties and parameters."""
 
 import re
 from typing import Any
@@ -7,25 +7,25 @@ import pytest
 
 from people.models import Person
 from tests.client import Client
-from tests.people.importing.test_vcard_import import everything, send
+from tests.people.importing.test_vcard_import import list_people, send
 from tests.people.vcard.lost_properties import lost, properties
 from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
 from tests.people.vcard.test_export import export
 
 CARDS = {**OUR_CARDS, **real_cards()}
-#: Cards that nobody could be called by, and cards of groups.
-NOBODY = {"the card has no name, and nothing else to call it by", "a group, not a person"}
+#: The reasons for which a card does not become a person.
+NO_PERSON_REASONS = {"the card has no name, and nothing else to call it by", "a group, not a person"}
 
 
 @pytest.fixture
 def imported(api: Client) -> dict[str, bytes]:
-    """The cards of people, by the UID that stands in each."""
+    """The imported cards of people, by their name in CARDS."""
     answer = send(api, b"".join(CARDS.values()))
     found = {}
     for (name, data), result in zip(CARDS.items(), answer["results"], strict=True):
         if result["status"] in {"error", "skipped"}:
-            assert any(reason in result["reason"] for reason in NOBODY), (name, result)
+            assert any(reason in result["reason"] for reason in NO_PERSON_REASONS), (name, result)
         else:
             found[name] = data
     return found
@@ -59,11 +59,11 @@ def test_another_account_filled_from_the_export_of_the_account(
 
 
 def test_importing_again_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
-    before = everything(api)
+    before = list_people(api)
     for data in (b"".join(imported.values()), export(api).body, export(api, "?version=3.0").body):
         answer = send(api, data)
         assert [result for result in answer["results"] if result["status"] != "skipped"] == []
-    assert everything(api) == before
+    assert list_people(api) == before
 
 
 def test_the_real_cards_are_there() -> None:
@@ -73,9 +73,9 @@ def test_the_real_cards_are_there() -> None:
 
 
 def test_what_was_edited_over_the_api_changes_and_nothing_else(api: Client, imported: dict[str, bytes]) -> None:
-    """An edit with ids, one without, and a removal: the lines of these entries alone differ, with their parameters."""
+    """Edits with and without an id, and a removal: only those lines differ, and they keep their parameters."""
     changed: dict[str, int] = {}
-    for person in everything(api):
+    for person in list_people(api):
         body, count = edit_of(person)
         if count:
             answer = api.ok("PUT", f"/api/people/{person['id']}", body)["person"]
@@ -97,7 +97,7 @@ def test_what_was_edited_over_the_api_changes_and_nothing_else(api: Client, impo
 
 
 def edit_of(person: Any) -> tuple[dict[str, Any], int]:
-    """A new first number, no last address, more notes; and how many lines that may touch."""
+    """A body with a new first number, without the last address, with longer notes; and how many lines may change."""
     body: dict[str, Any] = {}
     count = 0
     if numbers := person["phoneNumbers"]:
@@ -124,7 +124,7 @@ def test_groups_that_the_plan_refuses_stay_in_the_card(api: Client, settings: An
 
 def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) -> None:
     send(api, b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nBDAY;X-A=1:1815-12-10\r\nEND:VCARD\r\n")
-    [person] = everything(api)
+    [person] = list_people(api)
     path = f"/api/people/{person['id']}/important-dates/{person['importantDates'][0]['id']}"
     api.ok("DELETE", path)
     assert b"BDAY" not in export(api).body

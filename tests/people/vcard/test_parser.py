@@ -1,4 +1,4 @@
-"""What the reader makes of single properties, of broken cards and of the ways in which programs write."""
+"""The parser: single properties, broken cards, and the peculiarities of other programs."""
 
 import base64
 import datetime as dt
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from people.vcard import Card, CardDate, CardResult, read_cards
-from tests.people.vcard.lines import unseen
+from tests.people.vcard.lines import unmapped_lines
 
 JPEG = b"\xff\xd8\xff\xe0" + bytes(range(200))
 
@@ -90,7 +90,7 @@ def test_departments_become_a_custom_field() -> None:
 def test_further_nicknames_titles_and_organizations_stay_verbatim() -> None:
     card = read("FN:Ada", "NICKNAME:Al,Countess", "TITLE:A", "TITLE;X=1:B", "ORG:C", "ORG:D")
     assert (card.nickname, card.job_title, card.organization) == ("Al", "A", "C")
-    assert unseen(card) == ("TITLE;X=1:B", "ORG:D")
+    assert unmapped_lines(card) == ("TITLE;X=1:B", "ORG:D")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_labels_of_item_groups() -> None:
     assert card.phone_numbers == ({"type": "Boat", "number": "1"},)
     assert card.urls == ({"type": "homepage", "url": "http://a.org"},)
     assert card.emails == ({"type": "Lab, old", "email": "a@b.org"},)
-    assert unseen(card) == ()
+    assert unmapped_lines(card) == ()
 
 
 def test_preferred_entries_come_first() -> None:
@@ -174,7 +174,7 @@ def test_places(line: str) -> None:
 def test_no_places_are_kept_as_they_stand(value: str) -> None:
     result = read_result("FN:Ada", f"GEO:{value}")
     assert result.card
-    assert (result.card.locations, unseen(result.card)) == ((), (f"GEO:{value}",))
+    assert (result.card.locations, unmapped_lines(result.card)) == ((), (f"GEO:{value}",))
     assert result.warnings
 
 
@@ -200,7 +200,7 @@ def test_birthdays_in_every_spelling(line: str, day: dt.date, unknown: bool) -> 
 def test_no_dates_are_kept_as_they_stand(value: str) -> None:
     result = read_result("FN:Ada", f"BDAY:{value}")
     assert result.card
-    assert (result.card.important_dates, unseen(result.card)) == ((), (f"BDAY:{value}",))
+    assert (result.card.important_dates, unmapped_lines(result.card)) == ((), (f"BDAY:{value}",))
     assert any("is no date" in warning for warning in result.warnings)
 
 
@@ -275,7 +275,7 @@ def test_a_photo_elsewhere_and_further_photos_stay_verbatim() -> None:
     card = read("FN:Ada", url, data, data.replace("4AAQ", "4AAR"), version="4.0")
     assert card.photo == base64.b64decode("/9j/4AAQ")
     assert card.photo_url == "http://a.org/b.jpg"
-    assert set(unseen(card)) == {url, data.replace("4AAQ", "4AAR")}
+    assert set(unmapped_lines(card)) == {url, data.replace("4AAQ", "4AAR")}
 
 
 @pytest.mark.parametrize("value", ["A", "%%%%", "/9j/€", "====", "QQ==QQ=="])
@@ -283,7 +283,7 @@ def test_bad_base64_costs_the_photo_alone(value: str) -> None:
     result = read_result("FN:Ada", f"PHOTO;ENCODING=b:{value}", "NOTE:kept")
     assert result.card
     assert (result.card.photo, result.card.notes) == (None, "kept")
-    assert unseen(result.card) == (f"PHOTO;ENCODING=b:{value}",)
+    assert unmapped_lines(result.card) == (f"PHOTO;ENCODING=b:{value}",)
     assert "the photo is not valid base64; the line is kept as it is" in result.warnings
 
 
@@ -295,7 +295,7 @@ def test_unknown_properties_stay_verbatim_with_their_labels() -> None:
         "item1.X-ABLabel:_$!<Spouse>!$_",
         "item2.X-ABADR:gb",
     )
-    assert unseen(read("FN:Ada", *lines)) == ("FN:Ada", *lines)[1:]
+    assert unmapped_lines(read("FN:Ada", *lines)) == ("FN:Ada", *lines)[1:]
 
 
 def test_agents_of_the_old_version_are_somebody_else() -> None:
@@ -304,7 +304,7 @@ def test_agents_of_the_old_version_are_somebody_else() -> None:
     )
     assert result.card
     assert (result.card.name, [e["number"] for e in result.card.phone_numbers]) == ("Ada", ["2"])
-    assert unseen(result.card) == ("AGENT:BEGIN:VCARD\\nVERSION:2.1\\nFN:Bob\\nTEL:1\\nEND:VCARD",)
+    assert unmapped_lines(result.card) == ("AGENT:BEGIN:VCARD\\nVERSION:2.1\\nFN:Bob\\nTEL:1\\nEND:VCARD",)
 
 
 @pytest.mark.parametrize("prop", ["KIND:group", "X-ADDRESSBOOKSERVER-KIND:group"])
@@ -362,7 +362,7 @@ def test_what_android_says_in_its_own_way() -> None:
         CardDate(date=dt.date(1604, 12, 10), type="BIRTHDAY", year_unknown=True),
         CardDate(date=dt.date(2001, 2, 3), title="Graduation"),
     )
-    assert len(unseen(card)) == 1
+    assert len(unmapped_lines(card)) == 1
 
 
 # --- Files ---

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from people.vcard import Card, CardDate, read_cards, write_card
-from tests.people.vcard.lines import unseen
+from tests.people.vcard.lines import unmapped_lines
 from tests.people.vcard.real_cards import FOLDER, needs_real_cards
 
 pytestmark = needs_real_cards
@@ -30,7 +30,7 @@ def test_android() -> None:
 
 
 def test_the_shortened_photo_of_the_android_export_is_told() -> None:
-    """Its base64 holds 1169 letters, which no bytes give."""
+    """Its Base64 has 1169 characters, a length that no encoder produces."""
     assert FOLDER
     *_, result, _ = read_cards((FOLDER / "John_Doe_ANDROID.vcf").read_bytes())
     assert result.card
@@ -53,7 +53,7 @@ def test_google() -> None:
         CardDate(date=dt.date(1975, 3, 1), type="ANNIVERSARY"),
     )
     assert (card.notes or "").endswith("DAMAGE.\nFavotire Color: Blue")
-    assert "item2.X-ABRELATEDNAMES:Jenny" in unseen(card)
+    assert "item2.X-ABRELATEDNAMES:Jenny" in unmapped_lines(card)
 
 
 def test_google_with_labels() -> None:
@@ -61,7 +61,7 @@ def test_google_with_labels() -> None:
     assert len(card.phone_numbers) == 11
     assert {"type": "CustomePhoneCategory", "number": "5555551121"} in card.phone_numbers
     assert [handle["protocol"] for handle in card.im_handles][-1] == "jabber"
-    assert len([line for line in unseen(card) if "X-ABRELATEDNAMES" in line]) == 16
+    assert len([line for line in unmapped_lines(card) if "X-ABRELATEDNAMES" in line]) == 16
 
 
 def test_iphone() -> None:
@@ -79,7 +79,7 @@ def test_outlook(name: str, photo: int) -> None:
     assert card.anniversary
     assert card.photo
     assert len(card.photo) == photo
-    assert any(line.startswith("X-MS-OL-DESIGN") for line in unseen(card))
+    assert any(line.startswith("X-MS-OL-DESIGN") for line in unmapped_lines(card))
 
 
 def test_examples_of_the_standards() -> None:
@@ -94,11 +94,11 @@ def test_examples_of_the_standards() -> None:
 
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
 def test_nothing_is_lost_by_writing_them(version: str) -> None:
-    """A second export is the same as the first; only lines in the spelling of 2.1 change, and only once."""
+    """A second export equals the first; only lines with the syntax of 2.1 change, and only once."""
     for name in sorted(path.name for path in FOLDER.glob("*.vcf")) if FOLDER else []:
         for card in cards(name):
             [once] = read_cards(write_card(card, version))
             assert once.card
-            assert len(unseen(once.card)) == len(unseen(card))
+            assert len(unmapped_lines(once.card)) == len(unmapped_lines(card))
             [twice] = read_cards(write_card(once.card, version))
             assert twice.card == once.card

@@ -1,4 +1,4 @@
-"""What becomes of single lines when the person is edited: only what was edited changes, the rest stays as written."""
+"""The lines of a card after an edit of the person: only the edited lines change."""
 
 import datetime as dt
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from people.vcard import Card, CardDate, patch_card, read_cards, write_card
-from tests.people.vcard.test_generated_cards import edited
+from tests.people.vcard.test_generated_cards import replace_entry
 
 
 def text_of(*lines: str, version: str = "3.0") -> str:
@@ -57,7 +57,7 @@ REST = ";London;;SW1;UK"
 def test_an_entry_is_edited_in_its_line(line: str, change: dict[str, Any], after: str) -> None:
     card = read(*NAME, "X-BEFORE:1", line, "X-AFTER:1")
     field, [old] = next((f, getattr(card, f)) for f in ("custom_fields", *_LISTS) if getattr(card, f))
-    written = write_card(edited(card, field, old, {**old, **change}), "3.0").replace("\r\n ", "")
+    written = write_card(replace_entry(card, field, old, {**old, **change}), "3.0").replace("\r\n ", "")
     assert "\r\nX-BEFORE:1\r\n" + after.replace("|", "\r\n") + "\r\nX-AFTER:1\r\n" in written
 
 
@@ -101,7 +101,7 @@ def test_a_field_is_edited_in_its_line(lines: list[str], change: dict[str, Any],
 def test_a_birthday_moves_in_its_line(line: str, date: tuple[dt.date, bool], after: str) -> None:
     card = read(*NAME, line)
     [old] = card.important_dates
-    moved = edited(card, "important_dates", old, CardDate(date=date[0], type="BIRTHDAY", year_unknown=date[1]))
+    moved = replace_entry(card, "important_dates", old, CardDate(date=date[0], type="BIRTHDAY", year_unknown=date[1]))
     assert f"\r\n{after}\r\n" in write_card(moved, "3.0")
 
 
@@ -109,7 +109,7 @@ def test_what_hangs_on_an_entry_goes_with_it() -> None:
     lines = ("item1.ADR:;;A;;;;", "item1.X-ABADR:gb", "item1.X-ABLabel:Cabin", "item2.TEL:1", "item2.X-ABLabel:Boat")
     card = read(*NAME, *lines, "WORK.TEL:2", "WORK.KEY:x")
     for field, old in (("addresses", card.addresses[0]), ("phone_numbers", card.phone_numbers[1])):
-        card = edited(card, field, old, None)
+        card = replace_entry(card, field, old, None)
     written = write_card(card, "3.0")
     assert "item1" not in written
     assert "\r\nitem2.TEL:1\r\nitem2.X-ABLabel:Boat\r\nWORK.KEY:x\r\n" in written
@@ -117,7 +117,7 @@ def test_what_hangs_on_an_entry_goes_with_it() -> None:
 
 def test_a_label_that_several_share_is_changed_for_one_alone() -> None:
     card = read(*NAME, "A.TEL:1", "A.EMAIL:a@b.org", "A.X-ABLabel:Boat")
-    now = edited(card, "phone_numbers", card.phone_numbers[0], {"type": "Car", "number": "1"})
+    now = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "Car", "number": "1"})
     written = write_card(now, "3.0")
     assert "\r\nitem1.TEL:1\r\nitem1.X-ABLabel:Car\r\nA.EMAIL:a@b.org\r\nA.X-ABLabel:Boat\r\n" in written
 
@@ -133,7 +133,7 @@ def test_a_patch_changes_the_edited_lines_of_a_text_and_no_other_byte() -> None:
     )
     text = text_of(*lines, version="2.1").replace("fol", "fol\r\n ded")
     card = read(*lines, version="2.1")
-    now = edited(card, "phone_numbers", card.phone_numbers[0], {"type": "work", "number": "2"})
+    now = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "work", "number": "2"})
     patched = patch_card(text, replace(now, notes="fol" + "ded"), revised="2")
     assert patched == text.replace("PREF:1", "PREF:2").replace("REV:1", "REV:2")
     renamed = patch_card(text, replace(card, surname="Byrön", notes="folded"))

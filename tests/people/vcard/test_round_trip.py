@@ -1,4 +1,4 @@
-"""A card written and read again is the same card, in 3.0 and 4.0."""
+"""A card that is written and parsed again is the same card, in 3.0 and 4.0."""
 
 import datetime as dt
 from typing import Any
@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from people.vcard import Card, CardDate, read_cards, write_card
 from people.vcard.values import image_type
-from tests.people.vcard.lines import bare, kept, unseen
+from tests.people.vcard.lines import kept_lines, unmapped_lines, without_lines
 from tests.rounds import rounds
 
 
 def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
-    """Text as the API stores it: trimmed, no control characters, with what vCard has to escape in it."""
+    """Text as the API stores it: trimmed, without control characters, with characters that vCard escapes."""
     characters = st.characters(exclude_categories=["Cs", "Cc"])
     alphabet = st.one_of(st.sampled_from("\n\t;,:\\\"'^=_aé😀" if lines else "\t;,:\\\"'^=_ aé😀"), characters)
     return st.text(alphabet, max_size=min(limit, 40)).map(str.strip).filter(bool)
 
 
 def canonical_key(entry: Any) -> str:
-    """What tells entries apart: their content, in whatever order the keys were drawn."""
+    """A key that is equal for entries with equal content, in whatever order their keys were drawn."""
     return repr(sorted(entry.items())) if isinstance(entry, dict) else repr(entry)
 
 
@@ -107,7 +107,7 @@ CARDS = st.builds(
     categories=st.lists(text(100), max_size=4, unique_by=str.casefold).map(tuple),
     photo=optional(st.binary(min_size=1, max_size=400)),
     lines=st.lists(st.sampled_from(["ROLE:x\\;y", "x-Y;Z=1:é", "item4.X-ABRELATEDNAMES:B"]), unique=True).map(
-        lambda texts: kept(*texts)
+        lambda texts: kept_lines(*texts)
     ),
 )
 
@@ -120,8 +120,8 @@ def test_card_to_text_to_card(version: str, card: Card) -> None:
     assert result.error is None
     assert result.warnings == ()
     assert result.card
-    assert bare(result.card) == bare(card)
-    assert unseen(result.card) == unseen(card)
+    assert without_lines(result.card) == without_lines(card)
+    assert unmapped_lines(result.card) == unmapped_lines(card)
 
 
 @pytest.mark.parametrize("handle", ["//", "//ada", "/ada", "///"])
@@ -137,7 +137,7 @@ def test_a_handle_that_begins_with_slashes(version: str, handle: str) -> None:
 @given(st.lists(CARDS, max_size=4))
 def test_a_file_of_cards(cards: list[Card]) -> None:
     results = list(read_cards("".join(map(write_card, cards))))
-    assert [bare(result.card) for result in results if result.card] == [bare(card) for card in cards]
+    assert [without_lines(result.card) for result in results if result.card] == [without_lines(card) for card in cards]
 
 
 def test_image_types_are_told_by_their_first_bytes() -> None:

@@ -1,4 +1,4 @@
-"""What the writer puts out, read by eyes that are not ours."""
+"""The output of the writer, parsed by another library (vobject)."""
 
 import datetime as dt
 
@@ -6,7 +6,7 @@ import pytest
 import vobject
 
 from people.vcard import Card, CardDate, read_cards, write_card
-from tests.people.vcard.lines import bare, kept
+from tests.people.vcard.lines import kept_lines, without_lines
 
 ADA = Card(
     name="Ada",
@@ -66,7 +66,7 @@ def test_we_read_what_vobject_writes() -> None:
     tel.value, tel.type_param = "+44 1", ["HOME", "VOICE"]
     [result] = read_cards(other.serialize())
     assert result.card
-    assert bare(result.card) == Card(
+    assert without_lines(result.card) == Card(
         name="Ada",
         surname="Lovelace",
         middle_name="Augusta",
@@ -82,7 +82,7 @@ def test_n_stands_in_every_card_and_fn_may_be_another() -> None:
 
 def test_label_groups_are_numbered_above_those_in_use() -> None:
     card = Card(
-        name="Ada", phone_numbers=({"type": "Boat", "number": "1"},), lines=kept("item7.X-ABRELATEDNAMES:Jenny")
+        name="Ada", phone_numbers=({"type": "Boat", "number": "1"},), lines=kept_lines("item7.X-ABRELATEDNAMES:Jenny")
     )
     assert "\r\nitem8.TEL:1\r\nitem8.X-ABLabel:Boat\r\n" in write_card(card)
 
