@@ -1,4 +1,4 @@
-"""What a database's schema says, to compare two: columns, keys, indexes, constraints, triggers, applied migrations."""
+"""Reads a database's schema, to compare two: columns, keys, indexes, constraints, triggers, applied migrations."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-# Each gives the name of the thing, then what it is.
+# Each query returns the name of an object, then its definition.
 _POSTGRESQL = {
     "column": """SELECT table_name || '.' || column_name, data_type, character_maximum_length, is_nullable,
         column_default, collation_name, identity_generation, is_generated
@@ -27,10 +27,10 @@ _SQLITE = {
 
 
 def schema_of(connection: BaseDatabaseWrapper) -> Counter[Any]:
-    """What the database tells, each with how often.
+    """The objects of the schema and their definitions, with the number of times each occurs.
 
-    Left out are the order of a table's columns, for nothing asks for it, and names that PostgreSQL or Django made up
-    for keys and sequences: they stay when a table or a column gets another name.
+    Ignored are the order of a table's columns, on which nothing depends, and the names that PostgreSQL or Django
+    generated for keys and sequences, because they do not change when a table or column is renamed.
     """
     declared = {thing.name for model in apps.get_models() for thing in (*model._meta.indexes, *model._meta.constraints)}
     found: Counter[Any] = Counter(("migration", *key) for key in MigrationRecorder(connection).applied_migrations())
@@ -38,14 +38,14 @@ def schema_of(connection: BaseDatabaseWrapper) -> Counter[Any]:
         for kind, query in (_SQLITE if connection.vendor == "sqlite" else _POSTGRESQL).items():
             cursor.execute(query)
             for name, *rest in cursor.fetchall():
-                is_made_up = kind in ("index", "constraint", "sequence") and name not in declared
-                words = [_without_order(str(word).replace(name, "...") if is_made_up else word) for word in rest]
-                found[kind, "..." if is_made_up else name, *words] += 1
+                is_generated_name = kind in ("index", "constraint", "sequence") and name not in declared
+                words = [_without_order(str(word).replace(name, "...") if is_generated_name else word) for word in rest]
+                found[kind, "..." if is_generated_name else name, *words] += 1
     return found
 
 
 def _without_order(text: Any) -> Any:
-    """The columns and constraints of a CREATE TABLE, sorted; anything else as it is."""
+    """The columns and constraints of a CREATE TABLE, sorted; any other text unchanged."""
     if not str(text).startswith("CREATE TABLE"):
         return text
     head, _, body = text.rpartition(")")[0].partition("(")

@@ -1,4 +1,4 @@
-"""What comes after the commit is best effort: a write that was committed is answered as done."""
+"""Signals after the commit are best effort: if one fails, the committed write is still answered as successful."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.contacts_project.test_structure import APPS
 
 
 def refuse(**kwargs: object) -> None:
-    """As a broker that is away."""
+    """Fail as if the broker were unreachable."""
     raise ConnectionError
 
 
@@ -33,6 +33,6 @@ def test_a_write_whose_news_fails_is_answered_as_done(broken: Signal, api: Clien
 
 
 def test_hooks_have_a_name_for_the_log() -> None:
-    """Django asks a robust hook that failed for its name; a partial has none, and the failure becomes the request's."""
+    """Django logs the __qualname__ of a robust hook that failed; a partial has none, and would fail the request."""
     sources = [path for app in [*APPS, "contacts_project"] for path in (ROOT / app).rglob("*.py")]
     assert [path for path in sources if re.search(r"on_commit\(\s*partial\(", path.read_text())] == []

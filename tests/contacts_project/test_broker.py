@@ -1,4 +1,4 @@
-"""The embedded broker: the store by itself, through kombu, and under real Celery workers that are killed."""
+"""The embedded broker: its store, the kombu transport, and real Celery workers that are killed."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_acknowledged_message_never_comes_back(file: Any) -> None:
 
 
 def test_claims_of_the_living_are_theirs_and_of_the_dead_are_free(file: Any) -> None:
-    """The child claims and lives, then is killed and stays a zombie: only then is its message free."""
+    """A claimed message becomes free only when the process that claimed it is dead, even as a zombie."""
     Store(file).put("q", "tag", "body")
     child = subprocess.Popen([sys.executable, "-c", CLAIM_AND_WAIT, str(file)], stdout=subprocess.PIPE, text=True)
     try:
@@ -93,7 +93,7 @@ def test_kombu_consumer_acknowledges_rejects_and_gives_back(file: Any) -> None:
         third.requeue()
         assert queue.get(timeout=1).payload == {"number": 2}
         queue.close()
-    # What was taken and not acknowledged is free again, in its old place.
+    # A message that was taken and not acknowledged is free again, at its old position.
     with Connection(broker_url(file)) as connection:
         queue = connection.SimpleQueue("things", no_ack=True)
         assert [queue.get(timeout=1).payload["number"] for _ in range(2)] == [2, 3]
@@ -164,7 +164,7 @@ def workers(tmp_path: Path) -> Any:
 
 
 def test_killed_worker_loses_no_task(workers: Workers) -> None:
-    """Tasks sent while no worker runs wait; those a killed worker held are done by the next."""
+    """Tasks wait while no worker runs; the tasks of a killed worker are done by the next."""
     for number in range(TASKS):
         workers.send("append", number, 0.02 if number < TASKS // 3 else 0.2)
     workers.send("fail_once", TASKS)
@@ -175,7 +175,7 @@ def test_killed_worker_loses_no_task(workers: Workers) -> None:
     assert len(workers.numbers()) < TASKS
     workers.start()
     workers.wait_until(lambda: set(workers.numbers()) == set(range(TASKS + 1)))
-    # Done twice at most are those that were running when the worker died.
+    # Only the tasks that were running when the worker died may have been done twice.
     assert len(workers.numbers()) - (TASKS + 1) <= 4
     store = Store(workers.file)
     workers.wait_until(lambda: store.size("celery") == 0)

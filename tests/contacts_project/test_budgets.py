@@ -1,4 +1,4 @@
-"""Budgets: counted exactly, over any window, whoever else draws and how many at once."""
+"""Budgets: exact counts over a sliding window, also with other subjects and concurrent draws."""
 
 import datetime as dt
 from collections import Counter
@@ -18,7 +18,7 @@ THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)
 
 
 def draws(budget: Budget, subject: str, times: int = 1) -> list[int]:
-    """Draw so often; for each draw 0, or the seconds that its refusal says to wait."""
+    """Draw `times` times; returns for each draw 0, or the seconds to wait after a refusal."""
     waits = []
     for _ in range(times):
         try:
@@ -35,7 +35,7 @@ def test_no_window_holds_more_and_a_draw_given_back_does_not_count() -> None:
         assert draws(THREE, "a") == [0]
         clock.shift(50)
         assert draws(THREE, "a", 3) == [0, 0, 10]
-        clock.shift(10)  # the first draw counts no more, the other two do
+        clock.shift(10)  # the first draw is out of the window, the other two are not
         assert draws(THREE, "a", 2) == [0, 50]
         assert draws(Budget("other", 3, 60), "a") == draws(THREE, "b") == [0]
         THREE.give_back("a")

@@ -1,4 +1,4 @@
-"""JSON travels compressed where the caller takes it, under strong ETags that come back in any coding."""
+"""JSON is compressed if the client accepts it, with strong ETags that are accepted in any coding."""
 
 import zlib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Counts are whole over processes, also of those that were killed, and nothing that they meet stops who counts."""
+"""Metrics counters include every process, also killed ones, and an unusable file never fails the code that counts."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ time.sleep(60)
 
 
 def start(folder: Path) -> "subprocess.Popen[bytes]":
-    """A process that has counted one, and lives."""
+    """Start a process that increments a counter once and keeps running."""
     child = subprocess.Popen([sys.executable, "-c", COUNT, str(folder)], stdout=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stdout.readline() == b"counted\n"

@@ -80,9 +80,9 @@ def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_p
         pytest.skip("SQLite has no pool")
     url = database_url()
     environment = {"DATABASE_URL": f"{url}{'&' if '?' in url else '?'}pool=1..2", "DATA_DIR": str(tmp_path)}
-    exit_code, said = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", THREADS)
-    assert exit_code == 0, said
-    lines = said.splitlines()
+    exit_code, output = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", THREADS)
+    assert exit_code == 0, output
+    lines = output.splitlines()
     assert lines[:2] == ["refused", "again"]
     counts = eval(lines[2])
     assert counts["asked"] == 4

@@ -185,7 +185,7 @@ def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
 
 
 def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
-    """The one beside manage.py is made where DATA_DIR is forgotten."""
+    """Without DATA_DIR, the folder `data` beside manage.py is created, and a line says so."""
     for app in ("contacts_project", "accounts", "notifications"):
         shutil.copytree(settings.BASE_DIR / app, tmp_path / app)
     first, again = (run(["-c", "import contacts_project.settings"], {"DATA_DIR": ""}, tmp_path) for _ in range(2))
@@ -210,14 +210,14 @@ def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: s
 
 def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
     url = "postgres://me:s3cret@127.0.0.1:1/contacts"
-    _, said = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
-    [line] = [line for line in said.splitlines() if line.startswith("ERROR")]
+    _, output = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
+    [line] = [line for line in output.splitlines() if line.startswith("ERROR")]
     assert re.match(r"ERROR  The database does not answer: .*refused\.$", line)
-    assert "s3cret" not in said
+    assert "s3cret" not in output
 
 
 def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) -> None:
-    """DATA_DIR=/tmp must not close /tmp."""
+    """DATA_DIR=/tmp must not change the mode of /tmp."""
     paths = [tmp_path, tmp_path / "foreign", tmp_path / "keys.json"]
     for path in paths:
         path.touch()
@@ -241,13 +241,13 @@ def test_settings_follow_the_variables(tmp_path: Path) -> None:
         "DATA_DIR": str(tmp_path),
     }
     program = f"from django.conf import settings as s; print({told}, s.BASE_URL)"
-    exit_code, said = run_manage(tmp_path, given, "shell", "--no-imports", "-c", program)
+    exit_code, output = run_manage(tmp_path, given, "shell", "--no-imports", "-c", program)
     assert exit_code == 0
-    assert said.split() == ["None", "None", "True", str(tmp_path / "contacts.sqlite3"), "https://example.org"]
+    assert output.split() == ["None", "None", "True", str(tmp_path / "contacts.sqlite3"), "https://example.org"]
 
 
 def stopped(command: list[str], **environment: str) -> str:
-    """What a command that must not start says, which is nothing but one line."""
+    """The output of a command that must fail at the start: exactly one line."""
     done = run(command, environment)
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr

@@ -1,4 +1,4 @@
-"""`manage.py doctor --deep`: whole data has nothing to be named; each thing broken by hand is named by its id."""
+"""`manage.py doctor --deep` reports nothing about intact data, and names each row that a test breaks by its id."""
 
 import datetime as dt
 import os
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("schedule")]
 
 
 def doctor() -> list[str]:
-    """What the command says is wrong; its exit status says the same."""
+    """The problems that the command reports; its exit status must agree."""
     out, has_failed = StringIO(), False
     try:
         call_command("doctor", "--deep", stdout=out)
@@ -48,7 +48,7 @@ def doctor() -> list[str]:
 
 
 def in_use(owner: User, api: Client, receiver: Recorder) -> None:
-    """Deliveries, a merge, a mapping, things in the trash and removed for good, beside what the demo has."""
+    """Add to the demo data deliveries, a merge, a mapping, records in the trash and removed ones."""
     api.ok("put", "/api/user/reminder-hour", {"hour": 0})
     webhook = {"type": "WEBHOOK", "label": "here", "url": f"{receiver.url}/hook"}
     api.ok("post", "/api/notifications/endpoints", webhook, status=201)
@@ -88,7 +88,7 @@ def test_a_lively_instance_is_whole(owner: User) -> None:
 
 
 def sql(statement: str, *values: str) -> None:
-    """Past the services, the ORM's columns and the triggers."""
+    """Run a statement that bypasses services, the ORM and triggers."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 
@@ -272,7 +272,7 @@ BREAKS: dict[Callable[[User], object], str] = {
 
 
 def test_what_is_broken_by_hand_is_named(owner: User) -> None:
-    """One instance for all: each break is taken back."""
+    """One instance is used for all cases; each change is rolled back."""
     missed = []
     for break_it, told in BREAKS.items():
         with transaction.atomic():

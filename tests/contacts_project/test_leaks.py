@@ -1,4 +1,4 @@
-"""What every test's lines, mails and answers are looked through for is found."""
+"""The leak detector of tests/leaks.py finds what it searches for in log lines, mails and responses."""
 
 import logging
 from collections.abc import Iterator
@@ -12,7 +12,8 @@ from tests.leaks import leak_detector
 
 
 @pytest.fixture(autouse=True)
-def _found_on_purpose() -> Iterator[None]:
+def _expect_leak() -> Iterator[None]:
+    """Assert that the test has leaked something, and clear it, so that `_fail_on_leaks` does not fail the test."""
     yield
     assert leak_detector.leaks, "nothing was found"
     leak_detector.clear()

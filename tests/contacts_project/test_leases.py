@@ -1,4 +1,4 @@
-"""Leases on rows, whatever they are for: one gets it, a late one writes nothing, a killed one keeps nobody waiting."""
+"""Leases on rows: one worker gets it, an expired one writes nothing, and that of a killed process is free at once."""
 
 import datetime as dt
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Log lines are JSON and hold no secret: not the token of a mailed link, wherever the line comes from."""
+"""Log lines are JSON without secrets, such as the token of a mailed link, whichever logger writes them."""
 
 import datetime as dt
 import json
@@ -29,7 +29,7 @@ from tests.contacts_project.test_environment import run
 
 @pytest.fixture
 def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """What is logged, as the service writes it."""
+    """A function that returns the log lines so far, formatted as the service writes them, as JSON."""
     written = StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(JsonFormatter("%(levelname)s %(name)s %(message)s"))
@@ -68,7 +68,8 @@ def test_a_link_that_fails_is_logged_without_its_token(
         signing.TimestampSigner(sep=".").sign_object(["someone", "reset"]),
         make_action(UUID(int=1), ACTIONS[1], dt.datetime(2026, 3, 1, tzinfo=dt.UTC)),
     ],
-    ids=["token", "webhook", "dumped", "signed", "action"],  # else the moment of signing is in the name of the test
+    # Explicit, because the default ids would contain the time of signing.
+    ids=["token", "webhook", "dumped", "signed", "action"],
 )
 def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
     log = logging.getLogger("planted")
@@ -81,7 +82,7 @@ def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
 
 
 def test_an_exception_is_told_without_what_somebody_wrote(lines: Any, alice: User) -> None:
-    """PostgreSQL shows the row that it refuses, and a mail server the recipient."""
+    """Messages of exceptions contain data: PostgreSQL's the refused row, a mail server's the recipient."""
     log, name = logging.getLogger("planted"), "Lovelace"
     for error in (
         IntegrityError("null value in column x\nDETAIL:  Failing row contains (Lovelace, ada@example.org)."),

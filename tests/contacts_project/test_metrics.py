@@ -1,4 +1,4 @@
-"""GET /metrics: who may read it, and that it says what happened, in few series, over all processes."""
+"""GET /metrics: access to it, and its series, which are few and cover all processes."""
 
 import datetime as dt
 import re
@@ -23,7 +23,7 @@ Scrape = Callable[..., float]
 
 @pytest.fixture
 def scrape(settings: Any, db: None) -> Scrape:
-    """The value of one series, 0 where there is none yet."""
+    """A function that returns the value of a series, 0 if there is none yet."""
     settings.METRICS_TOKEN = TOKEN
 
     def read(name: str, **labels: str) -> float:

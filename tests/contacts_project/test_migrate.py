@@ -1,4 +1,4 @@
-"""Several machines bring a new release at once: each runs `manage.py migrate`."""
+"""`manage.py migrate` runs concurrently on several machines, as when they deploy a release together."""
 
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,6 @@ def test_a_database_that_cannot_take_every_name_is_refused(tmp_path: Path, comma
         refused = start_fork(run_command, tmp_path / "log", {"DATABASE_URL": url}, command)
         refused.join(300)
         assert refused.exitcode == 1
-    said = (tmp_path / "log").read_text()
-    assert words in said
-    assert "createdb --encoding UTF8 --template template0" in said
+    output = (tmp_path / "log").read_text()
+    assert words in output
+    assert "createdb --encoding UTF8 --template template0" in output

@@ -1,4 +1,4 @@
-"""While migrations run, a change of a model that no other model sees renders that model alone."""
+"""While migrations run, changing a model that no other model refers to renders only that model again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from contacts_project.kernel.database.migration_states import fewer_model_reload
 
 @pytest.fixture
 def state() -> Iterator[ProjectState]:
-    """A person and her cat, rendered."""
+    """A rendered state with two models: a person and her cat."""
     key: tuple[str, models.Field[Any, Any]] = ("id", models.AutoField(primary_key=True))
     found = ProjectState()
     options: dict[str, Any] = {"indexes": [], "constraints": []}

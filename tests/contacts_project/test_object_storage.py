@@ -39,7 +39,7 @@ BACKEND = "contacts_project.kernel.object_storage.ObjectStorage"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[int]:
-    """Its port."""
+    """Run moto's server; yields its port."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
@@ -50,7 +50,7 @@ def server() -> Iterator[int]:
 
 @pytest.fixture
 def bucket(server: int, settings: Any) -> Any:
-    """An empty bucket, which photos are stored in."""
+    """An empty bucket, in which the service stores photos."""
     client = boto3.client(
         "s3",
         endpoint_url=f"http://127.0.0.1:{server}",
@@ -253,7 +253,7 @@ def test_it_goes_to_its_host_alone(bucket: Any, settings: Any, monkeypatch: Any)
 
 @pytest.mark.django_db(transaction=True)
 def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: Client, tmp_path: Path) -> None:
-    """Another process, with a data folder of its own, serves what this one stored, and the other way round."""
+    """Two processes with separate data folders serve the photos that the other has stored."""
     ada, grace = make_person(alice), make_person(alice, name="Grace")
     mine = set_photo(api, ada).json()["photo"]
     program = (
@@ -271,9 +271,9 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
         "SECRET_KEY": project.SECRET_KEY,
         "LOG_LEVEL": "ERROR",
     }
-    exit_code, said = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", program)
-    assert exit_code == 0, said
-    *_, theirs = said.splitlines()
+    exit_code, output = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", program)
+    assert exit_code == 0, output
+    *_, theirs = output.splitlines()
     assert not list((tmp_path / "elsewhere").rglob("*.jpg"))
     assert keys(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
     answer = api.call("GET", f"/api/photos/{grace.pk}")

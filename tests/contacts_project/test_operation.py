@@ -1,4 +1,4 @@
-"""Health tells the truth, doctor names what is wrong."""
+"""GET /api/health and `manage.py doctor` report each problem."""
 
 import datetime as dt
 import re
@@ -23,7 +23,7 @@ from tests.client import Client
 
 
 class Usage(NamedTuple):
-    """As shutil.disk_usage answers."""
+    """What shutil.disk_usage returns."""
 
     total: int
     used: int
@@ -32,7 +32,7 @@ class Usage(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the tests have been running in this process."""
+    """Set the start of the process to now, because the tests may have run in it for long."""
     monkeypatch.setattr("contacts_project.operation.health.STARTED_AT", timezone.now())
 
 
@@ -111,7 +111,7 @@ def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
 
 @pytest.fixture
 def secret(alice: User, settings: Any) -> TotpDevice:
-    """A stored secret, under the only key of the ring."""
+    """A stored secret, encrypted with the only key of the key ring."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     return TotpDevice.objects.create(owner=alice, secret="JBSWY3DPEHPK3PXP")
 
@@ -178,7 +178,7 @@ def test_docs_load_nothing_from_elsewhere_and_no_script_inline() -> None:
     assert "<script>" not in page
     assert "script-src 'self';" in answer["Content-Security-Policy"]
     script = Client().get(re.findall(r'<script src="([^"]+)"', page)[-1]).content.decode()
-    assert '"validatorUrl": null' in script  # else a badge sends the document's address to swagger.io
+    assert '"validatorUrl": null' in script  # without it, a badge sends the document's URL to swagger.io
 
 
 def test_the_description_is_json(db: None) -> None:

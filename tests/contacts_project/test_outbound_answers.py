@@ -1,4 +1,4 @@
-"""Answers that are read as they come: for long bodies, and many requests over one connection."""
+"""Streamed responses of outbound sessions: long bodies, and many requests over one connection."""
 
 import gzip
 import socket
@@ -68,7 +68,7 @@ def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() ->
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
     with raw_server(handle) as port, open_session() as session:
-        for expected in (1, 1, 1, 2):  # the long one is not read to its end
+        for expected in (1, 1, 1, 2):  # a long response is not read to its end, so its connection is closed
             session.open("PUT", f"http://127.0.0.1:{port}/").close()
             assert len(opened) == expected
 

@@ -1,4 +1,4 @@
-"""The outbound policy as a table. Nothing here opens a socket: only the pure functions are asked."""
+"""The outbound policy as a table. Nothing here opens a socket: only pure functions are called."""
 
 import ipaddress
 from typing import Any
@@ -159,7 +159,7 @@ HOSTILE_ANSWERS = [
 
 
 def check(url: str, answers: Any = (PUBLIC,), policy: Any = None, schemes: Any = Schemes.HTTP_OR_HTTPS) -> Any:
-    """What an outbound session does before it connects, with a resolver that gave `answers`."""
+    """Run the checks that an outbound session makes before it connects, with the resolver's `answers`."""
     policy = policy or Policy()
     target = check_url(url, policy, schemes)
     if target.literal is None:
@@ -184,7 +184,7 @@ def test_hostile_url_is_refused(url: str, reason: Any) -> None:
 
 @pytest.mark.parametrize("url", ["http://[v1.fe80::a]/", "http://[::1]evil.example/", "http://a[::1]/"])
 def test_odd_brackets_are_refused_by_us_or_by_the_parser(url: str) -> None:
-    """Python's urlsplit refuses these in its newer releases; the verdict must not depend on that."""
+    """Newer releases of Python refuse these in urlsplit; the result must not depend on the release."""
     assert refusal(url) in {Reason.HOST, Reason.MALFORMED}
 
 
@@ -238,5 +238,5 @@ def test_allowed_ports_are_beside_80_and_443() -> None:
 
 
 def test_refusal_is_no_os_error() -> None:
-    """urllib3 turns an OSError into a connection problem, and the verdict would be lost."""
+    """Not an OSError, which urllib3 would turn into a connection error, so that the reason would be lost."""
     assert not issubclass(BlockedError, OSError)

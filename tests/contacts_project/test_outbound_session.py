@@ -1,4 +1,4 @@
-"""Outbound sessions against servers that behave and servers that do not, all on loopback."""
+"""Outbound sessions against well-behaved and misbehaving servers, all on loopback."""
 
 import ipaddress
 import socket
@@ -25,7 +25,7 @@ LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 
 
 def resolver(*answers: Any) -> Any:
-    """A resolver that gives each of the answers once, then the last one for ever."""
+    """A resolver that returns each of the answers once, then always the last one."""
     waiting = list(answers)
 
     def resolve(host: Any, port: int) -> Any:
@@ -81,7 +81,7 @@ def test_answer_that_changes_between_check_and_connect_is_judged_again(server: A
 
 
 def test_connection_asks_the_resolver_once_and_goes_where_that_was(server: Any) -> None:
-    """A second look-up between check and connect would meet the hostile answer."""
+    """A second DNS query between check and connect would get the hostile answer (DNS rebinding)."""
     with open_session(resolve=resolver(["127.0.0.1"], ["10.0.0.1"])) as session:
         response = session.get(f"http://turncoat.example:{server.port}/")
     assert response.status_code == 200
@@ -102,7 +102,7 @@ def test_next_address_is_tried_when_one_refuses(server: Any) -> None:
 def test_https_only_blocks_plain_http_outside_the_allowed_networks() -> None:
     error = failure("http://public.example/", schemes=Schemes.HTTPS_ONLY, resolve=resolver(["93.184.215.14"]))
     assert (error.code, error.reason) == (Code.BLOCKED, Reason.SCHEME)
-    # Plain http is for proven inside addresses: a name without any is refused for its scheme, not its name.
+    # Plain http is allowed only for internal addresses, so a name that does not resolve is refused for its scheme.
     error = failure("http://gone.example/", schemes=Schemes.HTTPS_ONLY, resolve=resolver([]))
     assert (error.code, error.reason) == (Code.BLOCKED, Reason.SCHEME)
 
@@ -167,7 +167,7 @@ def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
 
 
 def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
-    """`timeout` is the deadline of everything; a call may have its own."""
+    """The deadline covers everything; a call may have one of its own (`timeout`)."""
     with raw_server(hang) as port, open_session(seconds=60) as session:
         with pytest.raises(OutboundError) as caught:
             session.get(f"http://127.0.0.1:{port}/", timeout=(0.1, 0.2))
@@ -292,7 +292,7 @@ def test_connection_is_reused_within_a_session(server: Any) -> None:
 
 
 def test_another_session_is_guarded(server: Any) -> None:
-    """Authlib brings a Session of its own; it keeps its manners and loses its freedom."""
+    """Authlib has a Session class of its own; its requests must obey the outbound policy, too."""
     session = guard(requests.Session(), Rules(policy=LOOPBACK), raise_redirects=True)
     assert session.get(server.url).status_code == 200
     with pytest.raises(OutboundError) as caught:

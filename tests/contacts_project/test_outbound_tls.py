@@ -1,4 +1,4 @@
-"""TLS of outbound sessions: the certificate must fit the name asked for, not the address connected to."""
+"""TLS of outbound sessions: the certificate must match the requested host name, not the address."""
 
 import ipaddress
 from typing import Any

@@ -1,4 +1,4 @@
-"""The home page, and one person to read: for who follows a link and has no client at hand."""
+"""The HTML pages: the home page and that of a person, for links that are opened without a client."""
 
 import re
 from typing import Any
@@ -39,7 +39,7 @@ RICH = {
 
 
 def text_of(response: Any) -> str:
-    """The page, after a look that nothing in it needs more than a strict Content-Security-Policy allows."""
+    """The page's HTML, after checking that a strict Content-Security-Policy allows everything in it."""
     html: str = response.content.decode()
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=|<iframe", html)
     assert all(path.startswith("/") for path in re.findall(r'(?:src|<link[^>]* href)="([^"]*)"', html))
@@ -238,7 +238,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_every_text_can_be_read_in_both_schemes(settings: Any) -> None:
-    """WCAG 2.2, 1.4.3 and 1.4.11."""
+    """Minimum contrasts of WCAG 2.2, 1.4.3 and 1.4.11."""
     css = (settings.BASE_DIR / "contacts_project/static/pages/pages.css").read_text()
     schemes = [
         dict(re.findall(r"--([\w-]+): (#\w{6});", block)) for block in re.findall(r":root {(.*?)}", css, re.DOTALL)

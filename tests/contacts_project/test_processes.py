@@ -1,4 +1,4 @@
-"""Who is seen to be gone: a killed process, at once; never one that lives, and none of another machine."""
+"""Which processes count as dead: a killed one at once, never a running one, and never one of another machine."""
 
 import subprocess
 import sys

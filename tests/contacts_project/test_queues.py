@@ -1,4 +1,4 @@
-"""Each task has its queue, and each queue a worker: what takes long keeps no reminder waiting."""
+"""Every task has a queue and every queue a worker; long tasks do not delay reminders."""
 
 import threading
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def test_what_takes_long_is_apart_from_what_is_due() -> None:
 
 
 def test_a_reminder_is_not_kept_waiting_by_what_takes_long() -> None:
-    """Syncs take all the threads that they may have, and more of them wait; a reminder is done all the same."""
+    """A reminder is sent while syncs use all threads that they may, and more of them wait."""
     pool: Any = QueuePool(limit=THREADS)
     release, reminded = threading.Event(), threading.Event()
     try:
@@ -52,7 +52,7 @@ def test_a_reminder_is_not_kept_waiting_by_what_takes_long() -> None:
 
 
 def apply(pool: Any, queue: str, work: Callable[[], object]) -> None:
-    """As a worker hands a task to its pool."""
+    """Hand a task to the pool as a worker does."""
     request = {"delivery_info": {"routing_key": queue}}
     pool.apply_async(lambda *args: work(), ("task", "id", request), callback=lambda result: None)
 

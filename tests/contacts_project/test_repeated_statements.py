@@ -1,4 +1,4 @@
-"""What a connection to PostgreSQL repeats is planned once; SQLite keeps statements by itself."""
+"""PostgreSQL prepares statements that a connection repeats, so that they are planned once; SQLite caches its own."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="S
 
 
 def kept() -> list[str]:
-    """The statements that the server keeps for this connection."""
+    """The prepared statements of this connection."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement FROM pg_prepared_statements")
         return [statement for (statement,) in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""Numbers of changes: given by each write itself, never out of order, and kept of what was removed."""
+"""Revisions: every write assigns one, they become visible in order, and tombstones keep those of removed rows."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tests.client import Client
 
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold this test to what the product is held to (tests/conftest.py)."""
+    """Refuse writes outside account_write in tests, too, which tests/conftest.py otherwise allows."""
 
     def refuse(model: type[Any]) -> dict[str, Any]:
         raise NoOpenWriteError(model)
@@ -152,7 +152,7 @@ def test_an_account_that_is_deleted_leaves_none(alice: User, mallory: User, dele
 
 @pytest.mark.django_db(transaction=True)
 def test_who_has_read_up_to_a_number_has_missed_nothing_below_it(alice: User) -> None:
-    """Four writers at once, some of them slow to commit, and one who reads all the while."""
+    """Four concurrent writers, some of which commit slowly, and a reader."""
     done = Event()
 
     def write(name: int) -> None:

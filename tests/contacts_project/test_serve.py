@@ -1,4 +1,4 @@
-"""`make run` as a newcomer meets it: the README's first request works as printed, and Ctrl-C ends everything."""
+"""`make run` in a new clone: the requests of the README work as printed, and Ctrl-C stops all processes."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Instance:
     process: "subprocess.Popen[str]"
     base: str
     data: Path
-    idle_bytes: int = 0  # of memory, before it was asked anything
+    idle_bytes: int = 0  # memory before the first request
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def mail_server() -> Iterator[Mailbox]:
 
 
 @pytest.fixture(scope="module")
-def lasting(mail_server: Mailbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """One that several tests ask something of. Killed it leaves none of its processes."""
+def shared_instance(mail_server: Mailbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """An instance that several tests share. At the end it is killed, and none of its processes may survive."""
     data = tmp_path_factory.mktemp("served") / "data"
     (data / "media" / "photos").mkdir(parents=True)
     (data / "media" / "photos" / "old.jpg").write_bytes(b"")
@@ -53,13 +53,13 @@ def lasting(mail_server: Mailbox, tmp_path_factory: pytest.TempPathFactory) -> I
     with serving(data, EMAIL_URL=mail_server.url) as served:
         served.idle_bytes = memory_of(served)
         yield served
-        killing_ends_web_and_worker(served)
+        kill_and_check_children(served)
 
 
 @pytest.fixture(scope="module")
-def token(lasting: Instance, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What README's first block ends with."""
-    script = shell_blocks("A first request")[0].replace("http://127.0.0.1:8000", lasting.base)
+def token(shared_instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The API token that the first block of the README prints."""
+    script = shell_blocks("A first request")[0].replace("http://127.0.0.1:8000", shared_instance.base)
     token = re.search(r"cnt_\w{46}", run_shell(script, tmp_path_factory.mktemp("registered")))
     assert token
     return token.group()
@@ -67,8 +67,9 @@ def token(lasting: Instance, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @contextmanager
 def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[Instance]:
-    """An instance on `data`, started by that Python; `more` goes into its environment. Stopped it ends all of its
-    processes.
+    """Run an instance on `data` with that Python; `more` is added to its environment.
+
+    Afterwards it is stopped, and must stop all of its processes.
     """
     port = closed_port()
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
@@ -82,7 +83,7 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        umask=0o022,  # as a shell has it
+        umask=0o022,  # the usual umask, so that other users could read what the service does not protect
     )
     assert process.stdout
     for line in process.stdout:
@@ -93,7 +94,7 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
     try:
         yield Instance(process, f"http://127.0.0.1:{port}", data)
         if process.poll() is None:
-            stopping_ends_web_and_worker(process)
+            stop_and_check_children(process)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
@@ -101,34 +102,36 @@ def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[I
 
 
 def shell_blocks(after: str, page: str = "README.md") -> list[str]:
-    """The sh blocks of the page's section `after`."""
+    """The sh blocks in the section `after` of the page."""
     section = (ROOT / page).read_text().partition(f"## {after}")[2].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
-def test_the_first_request_of_the_readme_works_as_printed(lasting: Instance, token: str, tmp_path: Path) -> None:
+def test_the_first_request_of_the_readme_works_as_printed(
+    shared_instance: Instance, token: str, tmp_path: Path
+) -> None:
     _, *use = shell_blocks("A first request")
     (tmp_path / "contacts.vcf").write_bytes(
         b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Grace Hopper\r\nN:Hopper;Grace;;;\r\nEND:VCARD\r\n"
     )
-    script = "".join(use).replace("http://127.0.0.1:8000", lasting.base).replace("cnt_...", token)
+    script = "".join(use).replace("http://127.0.0.1:8000", shared_instance.base).replace("cnt_...", token)
     printed = run_shell(script, tmp_path)
     assert printed.count("Babbage") >= 2, printed
     assert '"imported":1' in printed, printed
 
 
-def test_it_idles_in_300_mb(lasting: Instance) -> None:
-    assert 0 < lasting.idle_bytes < 300 * 1024 * 1024  # in all processes together
+def test_it_idles_in_300_mb(shared_instance: Instance) -> None:
+    assert 0 < shared_instance.idle_bytes < 300 * 1024 * 1024  # in all processes together
 
 
 def test_the_first_reminder_of_the_docs_arrives(
-    lasting: Instance, token: str, mail_server: Mailbox, tmp_path: Path
+    shared_instance: Instance, token: str, mail_server: Mailbox, tmp_path: Path
 ) -> None:
     script = shell_blocks("A first reminder by mail", "docs/running.md")[-1]
-    run_shell(f"token={token}\n{script.replace('http://127.0.0.1:8000', lasting.base)}", tmp_path)
-    environment = {"DATA_DIR": str(lasting.data), "DATABASE_URL": "", "EMAIL_URL": mail_server.url}
-    exit_code, said = run_manage(tmp_path, environment, "deliver_reminders")  # as the scheduler does within a minute
-    assert exit_code == 0, said
+    run_shell(f"token={token}\n{script.replace('http://127.0.0.1:8000', shared_instance.base)}", tmp_path)
+    environment = {"DATA_DIR": str(shared_instance.data), "DATABASE_URL": "", "EMAIL_URL": mail_server.url}
+    exit_code, output = run_manage(tmp_path, environment, "deliver_reminders")  # as the scheduler does within a minute
+    assert exit_code == 0, output
     deadline = time.monotonic() + 60
     while "Birthday: Grace" not in {message["Subject"] for message in mail_server.messages}:
         assert time.monotonic() < deadline
@@ -141,38 +144,39 @@ def run_shell(script: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_a_chunked_body_is_taken_and_bounded(lasting: Instance) -> None:
+def test_a_chunked_body_is_taken_and_bounded(shared_instance: Instance) -> None:
     account = json.dumps({"email": "grace@example.org", "password": "Analytical-1", "name": "Grace"}).encode()
     headers = {"Content-Type": "application/json"}
-    url = f"{lasting.base}/api/auth/register"
+    url = f"{shared_instance.base}/api/auth/register"
     created = requests.post(url, data=iter([account[:20], account[20:]]), headers=headers, timeout=60)
     assert created.status_code == 201, created.text
     too_much = requests.post(url, data=(b" " * 65536 for _ in range(17)), headers=headers, timeout=60)
     assert (too_much.status_code, too_much.json()["code"]) == (413, "too_large")
 
 
-def test_nobody_else_may_read_what_an_instance_keeps(lasting: Instance) -> None:
-    """What an older version made, too."""
+def test_nobody_else_may_read_what_an_instance_keeps(shared_instance: Instance) -> None:
+    """Files of an older version are protected, too."""
     deadline = time.monotonic() + 120
-    while not (lasting.data / "broker.sqlite3").exists():  # the worker makes it; web may be ready first
+    while not (shared_instance.data / "broker.sqlite3").exists():  # created by the worker; web may be ready first
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    files = list(lasting.data.rglob("*"))
+    files = list(shared_instance.data.rglob("*"))
     assert {"contacts.sqlite3", "broker.sqlite3", "keys.json", "old.jpg"} <= {path.name for path in files}
-    assert list(readable_by_others([lasting.data, *files])) == []
+    assert list(readable_by_others([shared_instance.data, *files])) == []
 
 
-def test_libraries_that_most_instances_never_need_are_not_loaded(lasting: Instance) -> None:
+def test_libraries_that_most_instances_never_need_are_not_loaded(shared_instance: Instance) -> None:
     """HEIF, browser push and PostgreSQL's driver take 20 MB in each process; Django 100 MB in the supervisor."""
     loaded = {
-        pid: Path(f"/proc/{pid}/maps").read_text() for pid in [lasting.process.pid, *children_of(lasting.process.pid)]
+        pid: Path(f"/proc/{pid}/maps").read_text()
+        for pid in [shared_instance.process.pid, *children_of(shared_instance.process.pid)]
     }
     assert not [name for name in ("_pillow_heif", "aiohttp", "psycopg") for maps in loaded.values() if name in maps]
-    assert "site-packages" not in loaded[lasting.process.pid]
+    assert "site-packages" not in loaded[shared_instance.process.pid]
 
 
 def memory_of(instance: Instance) -> int:
-    """Bytes, as `ps` counts them."""
+    """Resident memory of all processes in bytes, as `ps` shows it."""
     taken = 0
     for pid in [instance.process.pid, *children_of(instance.process.pid)]:
         found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -181,8 +185,8 @@ def memory_of(instance: Instance) -> int:
     return taken
 
 
-def killing_ends_web_and_worker(instance: Instance) -> None:
-    """Once killed it can stop nothing any more."""
+def kill_and_check_children(instance: Instance) -> None:
+    """Kill the supervisor, which then cannot stop its children: they must end by themselves."""
     children = children_of(instance.process.pid)
     instance.process.kill()
     instance.process.communicate(timeout=60)
@@ -192,7 +196,7 @@ def killing_ends_web_and_worker(instance: Instance) -> None:
     assert not [pid for pid in children if is_running(pid)]
 
 
-def stopping_ends_web_and_worker(process: "subprocess.Popen[str]") -> None:
+def stop_and_check_children(process: "subprocess.Popen[str]") -> None:
     children = children_of(process.pid)
     assert len(children) == 2
     process.send_signal(signal.SIGTERM)
@@ -201,16 +205,16 @@ def stopping_ends_web_and_worker(process: "subprocess.Popen[str]") -> None:
     assert not [pid for pid in children if is_running(pid)]
 
 
-def test_what_is_killed_is_started_again(lasting: Instance) -> None:
-    before = children_of(lasting.process.pid)
+def test_what_is_killed_is_started_again(shared_instance: Instance) -> None:
+    before = children_of(shared_instance.process.pid)
     [web] = [pid for pid in before if "contacts_project.server" in Path(f"/proc/{pid}/cmdline").read_text()]
     os.kill(web, signal.SIGKILL)
     deadline = time.monotonic() + 60
-    while len(now := children_of(lasting.process.pid)) < 2 or web in now:
+    while len(now := children_of(shared_instance.process.pid)) < 2 or web in now:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert len(set(before) & set(now)) == 1, "the worker has no part in it"
-    assert requests.get(f"{lasting.base}/api/health", timeout=60).status_code == 200
+    assert requests.get(f"{shared_instance.base}/api/health", timeout=60).status_code == 200
 
 
 def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
@@ -244,7 +248,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process is there and not a zombie that nobody has waited for."""
+    """Whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a long write tells the database's planner."""
+"""Large writes update the statistics of PostgreSQL's planner (ANALYZE)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from contacts_project.kernel.ownership.batches import BatchWriter
 
 @pytest.mark.parametrize(("batches", "are_many"), [(4, False), (5, True)])
 def test_postgresql_measures_its_tables_after_a_large_import(alice: User, batches: int, are_many: bool) -> None:
-    """SQLite's statistics are fixed: there nothing is measured."""
+    """Not on SQLite, whose statistics are fixed."""
     writer, sent = BatchWriter(alice), list[str]()
 
     def note(execute: Any, sql: str, *call: Any) -> Any:

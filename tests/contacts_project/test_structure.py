@@ -1,4 +1,4 @@
-"""What the rules of the code forbid is refused by a test, not by a reader."""
+"""Checks rules of the code that no linter knows."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ CALLS_OUT = re.compile(
     r"requests\.(get|post|put|patch|delete|head|request|Session)\(|urllib\.request|http\.client|import (httpx|aiohttp)"
 )
 APPS = ["accounts", "people", "relationships", "carddav", "notifications"]
-# Who is calling is found by the credential, before there is an owner.
+# Authentication finds the account by its credential, so there is no owner to query by yet.
 BEFORE_THERE_IS_AN_OWNER = {"accounts/api/authentication.py"}
 
 
@@ -43,7 +43,7 @@ def test_rows_are_looked_for_among_those_of_the_account() -> None:
 
 
 def routes(patterns: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every path below /api/ with the class that answers."""
+    """Every path below /api/ with its view class."""
     for pattern in patterns:
         path = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):

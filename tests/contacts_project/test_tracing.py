@@ -1,4 +1,4 @@
-"""Traces of web and worker reach a collector, hang together and tell nothing that is somebody's."""
+"""Traces of web and worker reach a collector, form one trace, and contain no personal data."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_pl
 
 
 def spans_of(collector: Recorder) -> dict[bytes, tuple[str, Any]]:
-    """What the collector got: service and span, by the span's id."""
+    """The spans that the collector has received, by id, each with its service."""
     found = {}
     for request in collector.received:
         assert request.path == "/v1/traces"

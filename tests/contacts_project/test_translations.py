@@ -1,4 +1,4 @@
-"""Every text for people is there in all six languages, with the same placeholders."""
+"""Every translatable text has a translation in all six languages, with the same placeholders."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)\w|{\w+}")
 
 @cache
 def source_texts() -> set[str]:
-    """The texts that the code and the templates ask gettext for."""
+    """The msgids that the code and the templates pass to gettext."""
     texts: set[str] = set()
     for app in APPS:
         for file in (settings.BASE_DIR / app).rglob("*.py"):

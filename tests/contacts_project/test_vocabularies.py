@@ -1,4 +1,4 @@
-"""Columns that hold one word of a vocabulary: the database refuses any other."""
+"""Columns with choices: a check constraint makes the database refuse any other value."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from accounts.models import User
 from people.models import CustomFieldTemplate, ImportantDate, Person
 from tests.builders import make_person
 
-# The tables of the CardDAV sync have a vocabulary of their own, which its engine alone writes.
+# The vocabularies of the CardDAV sync are written only by its engine.
 APPS = {"accounts", "people", "relationships", "notifications"}
 
 
 def columns() -> list[Any]:
-    """Every column that has choices."""
+    """Every field that has choices."""
     found = [field for model in apps.get_models() for field in model._meta.local_fields if field.choices]
     return [field for field in found if field.model._meta.app_label in APPS]
 

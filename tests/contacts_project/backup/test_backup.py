@@ -115,10 +115,10 @@ def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path)
         "container.FrameWriter.write = write\n"
         f"writer.write_backup(Path({str(tmp_path / 'one')!r}), key='')\n"
     )
-    exit_code, said = run_manage(
+    exit_code, output = run_manage(
         tmp_path, {"DATA_DIR": str(project.MEDIA_ROOT / "data")}, "shell", "--no-imports", "-c", program
     )
-    assert exit_code == -signal.SIGKILL, said
+    assert exit_code == -signal.SIGKILL, output
     assert not (tmp_path / "one").exists()
     backup(tmp_path / "one")
 

@@ -45,8 +45,8 @@ class Instance:
         program = (
             f"from tests.contacts_project.backup.probe import write_answers; write_answers({task!r}, {str(path)!r})"
         )
-        exit_code, said = run_manage(self.data, environment, "shell", "--no-imports", "-c", program)
-        assert exit_code == 0, said
+        exit_code, output = run_manage(self.data, environment, "shell", "--no-imports", "-c", program)
+        assert exit_code == 0, output
         answers: dict[str, Any] = orjson.loads(path.read_bytes())
         return answers
 
