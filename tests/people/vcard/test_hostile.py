@@ -106,7 +106,7 @@ def test_a_card_over_the_limit_is_dropped_while_it_passes_by() -> None:
         def __init__(self) -> None:
             self.chunks = iter([HEAD, *[b"A" * MIB] * 100, b"\r\n", TAIL, GOOD])
 
-        def parse_cards(self, size: int = -1) -> bytes:
+        def read(self, size: int = -1) -> bytes:
             return next(self.chunks, b"")
 
     tracemalloc.start()
