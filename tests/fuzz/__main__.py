@@ -3,7 +3,7 @@
     python -m tests.fuzz [--db sqlite|postgresql] [--as owner|reader|browser] [--seed N] [--examples N]
         [--only "PUT /api/groups/{groupId}"]
 
-Finds answers of 5xx, answers that the description does not have, bad input that is taken and good input that is
+Finds 5xx responses, responses that are not in the description, invalid input that is accepted and valid input that is
 refused. The same seed sends the same requests to the same state.
 """
 
@@ -27,15 +27,15 @@ from tests.run import postgresql
 SCHEMATHESIS = str(Path(sys.executable).parent / "schemathesis")
 CONFIG = Path(__file__).parent / "schemathesis.toml"
 PEOPLE = 40
-# Never the password of the examples, with which the account could be deleted.
+# Not the password of the description's examples, with which a request could delete the account.
 PASSWORD = f"Fuzz-{secrets.token_hex(8)}"
-# Tokens get 403 from what is for sessions alone, so a browser is sent there; nobody to what ends their own credential
-# (a READ token may not).
-NARROWED = {
+# Options that restrict a caller's operations. Session-only routes refuse tokens, so only the browser is sent there. The
+# owner is not sent to the route that revokes its token; a READ token may not call it.
+CALLER_OPTIONS = {
     "owner": ["--exclude-name", "DELETE /api/auth/token"],
     "browser": ["--include-path-regex", "/api/user/(mfa|api-tokens)"],
 }
-ENDS = [
+ACCOUNT_ENDINGS = [
     ("POST", "/api/auth/logout", None),
     ("DELETE", "/api/auth/token", None),
     ("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"}),
@@ -63,13 +63,13 @@ def main() -> int:
 
 
 def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """Send requests as each caller; yields who it was, and a status that is not 0 where something was found."""
+    """Send requests as each caller; yields the caller, and a status that is not 0 if something was found."""
     with instance_on(database) as instance:
         owner = register(instance, "fuzz@example.org", PASSWORD)
         instance.bearer = make_token(instance, owner)
         fill(instance, PEOPLE)
         reader = {"Authorization": f"Bearer {make_token(instance, owner, 'READ')}"}
-        # With an account of its own: the owner finds the sessions of theirs, and ends them.
+        # An account of its own, because the owner's requests list and revoke the sessions of the owner's account.
         browser = register(instance, "browser@example.org", PASSWORD)
         callers = {"owner": {"Authorization": f"Bearer {instance.bearer}"}, "reader": reader, "browser": browser}
         for name, headers in callers.items():
@@ -91,17 +91,17 @@ def instance_on(database: str) -> Iterator[Instance]:
 
 
 def schemathesis(port: int, caller: str, headers: dict[str, str], options: argparse.Namespace) -> int:
-    """Run it over the whole document; its exit status."""
+    """Run schemathesis with the API description; returns its exit status."""
     cookies = dict(cookie.split("=", 1) for cookie in headers.get("Cookie", "").split("; ") if cookie)
     schemes = {"session": cookies.pop("sessionid", None), "csrf": headers.get("X-CSRFToken")}
     sent = {name: value for name, value in headers.items() if name not in {"Cookie", "X-CSRFToken"}}
     given = [argument for name, value in sent.items() for argument in ("--header", f"{name}: {value}")]
-    narrowed = NARROWED.get(caller, [])
+    selection = CALLER_OPTIONS.get(caller, [])
     if options.only:
-        narrowed = ["--include-name", options.only]
+        selection = ["--include-name", options.only]
     with tempfile.NamedTemporaryFile("w", prefix="fuzz-", suffix=".toml") as config:
         config.write(CONFIG.read_text())
-        # A header is sent whatever a case is about; what a scheme says is left out where it is to be missing.
+        # Not with --header: schemathesis omits the credential of a scheme in cases that test its absence.
         config.writelines(
             f'[auth.openapi.{name}]\napi_key = "{value}"\n' for name, value in schemes.items() if value is not None
         )
@@ -109,7 +109,7 @@ def schemathesis(port: int, caller: str, headers: dict[str, str], options: argpa
         done = subprocess.run(
             [
                 *(SCHEMATHESIS, "--config-file", config.name, "--no-color"),
-                *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *narrowed),
+                *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *selection),
                 *("--seed", str(options.seed), "--max-examples", str(options.examples)),
             ],
             env={
@@ -125,16 +125,16 @@ def schemathesis(port: int, caller: str, headers: dict[str, str], options: argpa
 
 
 def is_refused(port: int, headers: dict[str, str]) -> int:
-    """Whether the caller is no longer who it was: then most of what was sent got no further than to a 401."""
+    """1 if the caller's credential is refused by now, because then most requests ended at a 401; else 0."""
     return int(
         requests.get(f"http://127.0.0.1:{port}/api/auth/session", headers=headers, timeout=60).status_code != 200
     )
 
 
 def end_accounts(instance: Instance) -> int:
-    """What ends a session or an account, done to accounts that were made for it; the number of wrong answers."""
+    """Call what ends a session or an account, each on a new account; returns the number of wrong responses."""
     wrong, url = 0, f"http://127.0.0.1:{instance.port}"
-    for number, (method, path, body) in enumerate(ENDS):
+    for number, (method, path, body) in enumerate(ACCOUNT_ENDINGS):
         headers = register(instance, f"end{number}@example.org", PASSWORD)
         if path == "/api/auth/token":
             headers = {"Authorization": f"Bearer {make_token(instance, headers)}"}

@@ -1,4 +1,4 @@
-"""What schemathesis does beyond its own: addresses of callers, streams, and which refusals of good input are rules."""
+"""Hooks for schemathesis: client addresses, event streams, and which refusals of valid input are legitimate."""
 
 import ipaddress
 import os
@@ -11,9 +11,9 @@ import schemathesis
 
 _addresses = random.Random(0)
 
-#: What a refusal says where the input is of the described form, and a rule that no JSON Schema can say forbids it.
+#: Beginnings of the messages that refuse input of the described form by a rule that JSON Schema cannot express.
 RULES = (
-    # It names what is not there, or is not in the state for it.
+    # The record does not exist, or is not in the required state.
     "There is no such record",
     "There is no such time zone",
     "This record has not been deleted",
@@ -23,7 +23,7 @@ RULES = (
     "Another account has this address",
     "There is already a relationship type named",
     "These two people already have an active relationship",
-    # A secret that is not the right one.
+    # A wrong secret.
     "This is not the password",
     "The password still needs",
     "This password is",
@@ -34,8 +34,8 @@ RULES = (
     "This code was used already",
     "This sign-in has expired",
     "This is not the code that the app should show now",
-    "This must be a UUID of version 4 or 7.",  # a date of a person: where the person is there, it is of any version
-    # What the record has, or the time that it is.
+    "This must be a UUID of version 4 or 7.",  # a date of a person; that of an existing one may have any version
+    # It depends on the stored record, or on the current time.
     "That type already has another inverse",
     "That type is symmetric: it is its own inverse",
     "A type that is not symmetric",
@@ -66,10 +66,10 @@ RULES = (
     "Give either personIds or selectAll",
     "This must differ from where the quiet hours begin",
     "There is no type '",  # in a list of words, with commas between them
-    # JSON Schema has 7.0 for a whole number; the contract takes 7 alone. A number in a query is told with its bounds.
+    # In JSON Schema 7.0 is an integer; the contract accepts only 7. (In a query, the message has the bounds instead.)
     "This must be a whole number.",
-    # Text of a form of its own: its format is checked, by more than a pattern.
-    "This must not be empty",  # nothing but spaces: texts are trimmed first
+    # Formats that a pattern cannot check completely.
+    "This must not be empty",  # only spaces: texts are trimmed first
     "This is not an e-mail address",
     "The host",
     "The URL",
@@ -90,23 +90,23 @@ RULES = (
     "This must be an object: {",
     "This is no JSON document of",
     "This is no SQL export of",
-    "The character U+",  # control characters are in no text
+    "The character U+",  # control characters are not allowed in texts
     "Null characters are not allowed",  # Django's word for one of them, of what is compared as it stands
 )
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Each request comes from an address of its own: else the budgets of client addresses would answer.
+    """Send each request from an address of its own; otherwise the budgets per client address would refuse most.
 
-    The case is left alone: where a hook changes its headers, schemathesis looks at them anew, and sends a credential
-    that it had left out of them on purpose.
+    An auth object sets the header, not the case: if a hook changes the headers of a case, schemathesis evaluates them
+    again and sends a credential that it had omitted on purpose.
     """
     kwargs["auth"] = _Sender(str(ipaddress.IPv4Address(_addresses.getrandbits(32))), os.environ["FUZZ_COOKIE"])
 
 
 class _Sender(requests.auth.AuthBase):
-    """Completes a request once schemathesis is done with it: its address, and the cookie of which no scheme speaks."""
+    """Adds to a finished request its client address, and the cookies that belong to no security scheme."""
 
     def __init__(self, address: str, cookie: str) -> None:
         self.address, self.cookie = address, cookie
@@ -120,7 +120,7 @@ class _Sender(requests.auth.AuthBase):
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """schemathesis takes the schema of a stream for that of each event, which OpenAPI 3.1 leaves open."""
+    """Replace the schema of streams: schemathesis applies it to each event, which OpenAPI 3.1 leaves open."""
     event = {"type": "object", "required": ["event", "data"], "properties": {"event": {"pattern": "^[a-z]+$"}}}
     for item in raw_schema["paths"].values():
         for operation in item.values():
@@ -131,11 +131,11 @@ def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
 
 @schemathesis.check
 def refusals_of_good_input_are_rules(ctx: Any, response: Any, case: Any) -> None:
-    """A 400 for what the description allows is a finding, unless every reason that it gives is in RULES."""
+    """A 400 for input that the description allows is a finding, unless RULES contains every reason it gives."""
     if response.status_code != 400 or case.meta is None or not case.meta.generation.mode.is_positive:
         return
     refusal = orjson.loads(response.content)
-    # What a custom value must be, its template says.
+    # The template decides what a custom value must be.
     rows = [row for row in refusal.get("details", ()) if not row["field"].startswith("customFieldValues")]
     reasons = [row["message"] for row in rows] if "details" in refusal else [refusal["error"]]
     unknown = [reason for reason in reasons if not reason.startswith(RULES)]

@@ -1,4 +1,4 @@
-"""Mixed load on a whole instance whose processes, servers and disk fail meanwhile: `make soak`.
+"""`make soak`: mixed load on a whole instance while its processes, servers and disk fail.
 
-Afterwards nothing that was acknowledged may be missing, no reminder lost, and `doctor --deep` has nothing to name.
+Afterwards no acknowledged write may be missing, no reminder lost, and `doctor --deep` must report nothing.
 """

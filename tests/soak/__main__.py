@@ -1,6 +1,6 @@
 """`make soak`, or python -m tests.soak [--db sqlite|postgresql] [--seconds N] [--seed N].
 
-Exit status 1 where anything is lost, sent twice without cause, or named by the doctor.
+Exit status 1 if anything is lost, sent twice without a fault that explains it, or reported by the doctor.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--logs", type=Path, help="a folder in which the logs of all processes are kept")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that context managers stop all processes
     databases = [options.db] if options.db else ["postgresql", "sqlite"]
     return max([soak(database, options.seconds, options.seed, options.logs) for database in databases])
 
@@ -61,7 +61,7 @@ def _all_but_logs(folder: str, names: list[str]) -> list[str]:
 
 
 class Soak:
-    """One run: accounts, load, faults, and what became of it."""
+    """One run: sets up accounts, applies load and faults, then checks the result."""
 
     def __init__(self, whole: Stack, server: DavServer, receiver: Recorder, mailbox: Mailbox, seed: int) -> None:
         self.stack, self.server, self.receiver, self.mailbox = whole, server, receiver, mailbox
@@ -74,13 +74,19 @@ class Soak:
         print(f"\n### {database}, {seconds} s, seed {self.seed}; disk: {self.stack.disk or 'not mounted, not filled'}")
         stopping = threading.Event()
         threads = run_load(self._prepare(), stopping)
-        self._fail(seconds)
+        self._inject_faults(seconds)
         stopping.set()
         for thread in threads:
             thread.join(120)
         self._drain()
-        problems = [*self._missing(), *self._reminders(), *self._cards(), *self._doctor(), *self.log.faults]
-        self._tell(problems)
+        problems = [
+            *self._missing_records(),
+            *self._reminder_problems(),
+            *self._card_problems(),
+            *self._doctor_problems(),
+            *self.log.faults,
+        ]
+        self._print_report(problems)
         return 1 if problems else 0
 
     def _prepare(self) -> list[Any]:
@@ -88,12 +94,12 @@ class Soak:
         for name in ("busy", "reminded", "mirrored", "importing"):
             self.callers[name] = Caller(self.stack.port, self._sign_up(f"{name}@example.org"), self.log)
         busy, reminded, mirrored, importing = self.callers.values()
-        self._set(reminded, "PUT", "/api/user/reminder-hour", {"hour": 0})
+        self._call(reminded, "PUT", "/api/user/reminder-hour", {"hour": 0})
         hook = {"type": "WEBHOOK", "label": "hook", "url": f"{self.receiver.url}/hook"}
-        self._set(reminded, "POST", "/api/notifications/endpoints", hook)
+        self._call(reminded, "POST", "/api/notifications/endpoints", hook)
         path = self.server.make_book("user")
         known = {"serverUrl": self.server.url.rstrip("/") + path, "username": "user", "password": PASSWORD}
-        self._set(mirrored, "POST", "/api/carddav/connection", {**known, "importMode": "auto", "autoSyncInterval": 60})
+        self._call(mirrored, "POST", "/api/carddav/connection", {**known, "importMode": "auto", "autoSyncInterval": 60})
         self.book = path
         for number in range(WRITERS):
             caller = Caller(self.stack.port, busy.bearer, self.log)
@@ -105,17 +111,17 @@ class Soak:
         for _ in range(300):
             try:
                 sign_up(instance, email)
-            except OSError:  # not up yet
+            except OSError:  # the web process is not ready yet
                 time.sleep(1)
             else:
                 return instance.bearer
         raise AssertionError((self.stack.folder / "web-1.log").read_text()[-2000:])
 
-    def _set(self, caller: Caller, *request: Any) -> None:
+    def _call(self, caller: Caller, *request: Any) -> None:
         assert caller.call("set up", *request) is not None, self.log.faults
 
-    def _fail(self, seconds: int) -> None:
-        """kill -9 of a worker every 30 s; Redis, PostgreSQL and the disk once each."""
+    def _inject_faults(self, seconds: int) -> None:
+        """Kill a worker every 30 s, and let Redis, PostgreSQL and the disk fail once each."""
         started, every = time.monotonic(), min(KILL_EVERY, seconds / 6)
         once: list[tuple[float, Any]] = []
         if self.stack.database:
@@ -133,7 +139,7 @@ class Soak:
             time.sleep(0.3)
 
     def _drain(self) -> None:
-        """The next scans and syncs finish what was begun."""
+        """Wait until the next scans and syncs have finished the remaining work."""
         end = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < end:
             self.stack.revive()
@@ -151,36 +157,36 @@ class Soak:
     def _mailed(self) -> Counter[str]:
         return Counter(str(mail["Subject"]).rpartition(" ")[2] for mail in list(self.mailbox.messages))
 
-    def _missing(self) -> list[str]:
-        """What was acknowledged and is not there, or is another than was acknowledged."""
+    def _missing_records(self) -> list[str]:
+        """The acknowledged records that are missing or differ from what was acknowledged."""
         found = []
         people = {name: self._people(name) for name in self.callers}
         there = {key: person for rows in people.values() for key, person in rows.items()}
         for key, expected in self.log.people.items():
             allowed = [expected, *self.log.open.get(key, [])]
-            if not any(_fits(there.get(key), one) for one in allowed):
+            if not any(_matches(there.get(key), one) for one in allowed):
                 found.append(f"person {key}: {allowed} were acknowledged or tried, {there.get(key)} is there")
-        ties = self._look("/api/relationships")["relationships"]
+        ties = self._get("/api/relationships")["relationships"]
         lost = self.log.ties - {row["id"] for row in ties}
         found += [f"relationship {key} is missing" for key in lost]
         for key, name in self.log.photos.items():
-            if (there.get(key) or {}).get("photo") != name or not self._look(f"/api/photos/{key}"):
+            if (there.get(key) or {}).get("photo") != name or not self._get(f"/api/photos/{key}"):
                 found.append(f"photo {name} of {key} is missing")
         return found
 
-    def _look(self, path: str, name: str = "busy") -> Any:
-        """After minutes without a request the connection is closed, so that the first one may get no answer."""
+    def _get(self, path: str, name: str = "busy") -> Any:
+        """Read as this account, with retries: the server has closed a connection that was idle for minutes."""
         for _ in range(10):
             if (found := self.callers[name].call("look", "GET", path)) is not None:
                 return found
         raise AssertionError((path, self.log.answers, self.log.faults))
 
     def _people(self, name: str) -> dict[str, Any]:
-        rows = self._look("/api/people?includeAll=true", name)["people"]
+        rows = self._get("/api/people?includeAll=true", name)["people"]
         return {row["id"]: {"nickname": row.get("nickname"), "photo": row.get("photo")} for row in rows}
 
-    def _reminders(self) -> list[str]:
-        """None lost; twice only what a fault kept from being written down after its receiver had answered."""
+    def _reminder_problems(self) -> list[str]:
+        """Lost reminders, and webhooks that came twice without a fault that kept their delivery from being recorded."""
         found, hooks, mails = [], self._received(), self._mailed()
         for key, name in self.log.reminded.items():
             found += [
@@ -201,9 +207,9 @@ class Soak:
     def _has_failed_at(self, at: float) -> bool:
         return any(began - RECORDING_SECONDS <= at <= ended for _, began, ended in self.stack.faults)
 
-    def _cards(self) -> list[str]:
-        """Both sides have everybody."""
-        rows = self._look("/api/people?includeAll=true", "mirrored")["people"]
+    def _card_problems(self) -> list[str]:
+        """The contacts that are not exactly once on each side."""
+        rows = self._get("/api/people?includeAll=true", "mirrored")["people"]
         here = Counter(row["name"] for row in rows)
         _, body = self.server.call("GET", self.book, "user")
         there = Counter(line[3:].strip() for line in body.decode().splitlines() if line.startswith("FN:"))
@@ -211,12 +217,12 @@ class Soak:
         numbers = {name: (here[name], there[name]) for name in wanted}
         return [f"{name}: {numbers[name]} here and there, not one each" for name in wanted if numbers[name] != (1, 1)]
 
-    def _doctor(self) -> list[str]:
+    def _doctor_problems(self) -> list[str]:
         done = self.stack.manage("doctor", "--deep")
         wrong = [line for line in done.stdout.splitlines() if line.startswith("ERROR")]
         return wrong or ([done.stderr[-500:]] if done.returncode else [])
 
-    def _tell(self, problems: list[str]) -> None:
+    def _print_report(self, problems: list[str]) -> None:
         for (what, how), number in sorted(self.log.answers.items()):
             print(f"{what:10} {how:14} {number:6}")
         print(
@@ -233,7 +239,7 @@ class Soak:
             print("  ", problem)
 
 
-def _fits(person: Any, expected: Any) -> bool:
+def _matches(person: Any, expected: Any) -> bool:
     if expected is None or person is None:
         return expected is None and person is None
     return all(person[name] == value for name, value in expected.items())

@@ -1,4 +1,4 @@
-"""The load: each writer has records of its own, and notes what was acknowledged, what refused, what never answered."""
+"""The load. Each writer has its own records and logs which writes were acknowledged, refused or not answered."""
 
 import http.client
 import random
@@ -21,10 +21,10 @@ Known = dict[str, Any]
 
 @dataclass
 class Log:
-    """What was acknowledged, over all writers.
+    """The acknowledged state, over all writers.
 
-    `people`: the fields of a person as last acknowledged, None where it was deleted or merged away; `open` are values
-    of a field whose write was not answered since, so that either may stand there.
+    `people`: the fields of a person as last acknowledged, None if it was deleted or merged into another; `open`: the
+    results of later writes that were not answered, so that any of them may be stored.
     """
 
     people: dict[str, Known | None] = field(default_factory=dict)
@@ -38,14 +38,14 @@ class Log:
 
 
 class Caller:
-    """One connection of an account, made anew after it broke."""
+    """A connection of one account, which is reopened after it broke."""
 
     def __init__(self, port: int, bearer: str, log: Log) -> None:
         self.port, self.bearer, self.log = port, bearer, log
         self.connection: http.client.HTTPConnection | None = None
 
     def call(self, what: str, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
-        """The answer of a success, parsed; None where it failed. What became of it is counted under `what`."""
+        """Send a request; returns the parsed response, or None if it failed. The outcome is counted under `what`."""
         headers = {"Authorization": f"Bearer {self.bearer}", "Content-Type": content_type}
         data = body if isinstance(body, bytes | None) else orjson.dumps(body)
         try:
@@ -69,7 +69,7 @@ class Caller:
 
 
 class Writer:
-    """Creates, changes, deletes, merges, relates and photographs people that nobody else touches."""
+    """Creates, changes, deletes, merges and relates people, and sets photos. No other writer touches them."""
 
     def __init__(self, caller: Caller, seed: int) -> None:
         self.caller, self.log, self.random = caller, caller.log, random.Random(seed)
@@ -126,7 +126,7 @@ class Writer:
         primary, secondary = self.random.sample(self.mine, 2)
         self.mine.remove(secondary)
         body = {"primaryId": primary, "secondaryId": secondary}
-        # Nicknames of the primary stay; one that it lacks it never does here.
+        # The primary keeps its nickname: here everybody has one.
         self._write("merge", secondary, None, "POST", "/api/people/merge", body)
         self.log.photos.pop(primary, None)
         self.log.photos.pop(secondary, None)
@@ -162,7 +162,7 @@ class Writer:
 
 
 class Reminder:
-    """People whose birthday is today: a reminder that is due at once."""
+    """Creates people whose birthday is today, so that a reminder is due at once."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller, self.log, self.number = caller, caller.log, 0
@@ -180,7 +180,7 @@ class Reminder:
 
 
 class Syncer:
-    """People here and cards there, and a sync every few seconds."""
+    """Creates people here and cards on the server, and requests a sync every few seconds."""
 
     def __init__(self, caller: Caller, server: Any, path: str) -> None:
         self.caller, self.log, self.server, self.path, self.number = caller, caller.log, server, path, 0
@@ -201,7 +201,7 @@ class Syncer:
 
 
 class Importer:
-    """Files of an account's export, as far as each receipt says."""
+    """Imports account documents, and logs the people that each receipt names."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller, self.log, self.number = caller, caller.log, 0
@@ -216,7 +216,7 @@ class Importer:
 
 
 def run_load(steppers: list[Any], stopping: threading.Event) -> list[threading.Thread]:
-    """One thread each; what they raise is noted as a fault of the run."""
+    """Run each stepper in a thread; exceptions are logged as faults of the run."""
 
     def work(stepper: Any) -> None:
         while not stopping.is_set():

@@ -1,4 +1,4 @@
-"""The processes of an instance as compose.yaml has them, and the faults that they live through."""
+"""The processes of an instance, as in compose.yaml, and the faults that are injected."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ DOWN_SECONDS = 3
 
 @dataclass
 class Stack:
-    """What runs, by name. `faults` are the moments (time.time) in which something began to fail and was whole again."""
+    """The running processes, by name. `faults`: what failed, and when (time.time) it began to fail and was up again."""
 
     folder: Path
     data: Path
@@ -56,7 +56,7 @@ class Stack:
             )
 
     def kill(self, name: str) -> None:
-        """kill -9."""
+        """Kill a process and its children with SIGKILL."""
         process = self.running.pop(name)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -70,14 +70,14 @@ class Stack:
         self.faults.append((f"kill -9 {name}", began, time.time()))
 
     def revive(self) -> None:
-        """As systemd or compose would: start what ended by itself."""
+        """Restart processes that ended by themselves, as systemd or compose would."""
         for name, process in list(self.running.items()):
             if process.poll() is not None:
                 self.ended_alone.append(name)
                 self.start(name)
 
     def crash_database(self) -> None:
-        """SIGQUIT: PostgreSQL ends at once, as by a crash, and recovers from its log when it is started."""
+        """Stop PostgreSQL with SIGQUIT, which is like a crash: it recovers from its log at the next start."""
         assert self.database
         pid = self.database.get_pid()
         assert pid
@@ -86,20 +86,20 @@ class Stack:
         while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
             time.sleep(0.1)
         time.sleep(DOWN_SECONDS)
-        for _ in range(20):  # pg_ctl waits 10 s, which recovery may take longer than
+        for _ in range(20):  # pg_ctl waits 10 s, but recovery may take longer
             with suppress(subprocess.TimeoutExpired):
                 self.database.ensure_postgres_running()
                 break
         self.faults.append(("crash of PostgreSQL", began, time.time()))
 
     def fill_disk(self, seconds: float) -> None:
-        """Nothing more fits where DATA_DIR lies."""
+        """Fill the disk of DATA_DIR."""
         began, filler = time.time(), self.data / "filler"
         with filler.open("wb", buffering=0) as file, suppress(OSError):
             while file.write(b"\0" * 1024**2):
                 pass
         end = time.time() + seconds
-        while time.time() < end:  # what is freed meanwhile is taken again
+        while time.time() < end:  # take up space that is freed meanwhile
             with filler.open("ab", buffering=0) as file, suppress(OSError):
                 while file.write(b"\0" * 4096):
                     pass
@@ -118,7 +118,7 @@ class Stack:
 
 @contextmanager
 def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
-    """Two web processes, two workers and beat: on PostgreSQL and Redis, or on SQLite and the broker in a file."""
+    """Run two web processes, two workers and beat: on PostgreSQL with Redis, or on SQLite with the embedded broker."""
     data = folder / "data"
     data.mkdir(mode=0o700)
     with _small_disk(data) as disk:
@@ -160,7 +160,7 @@ def _start_servers(whole: Stack) -> None:
 
 @contextmanager
 def _small_disk(data: Path) -> Iterator[str]:
-    """A tmpfs, where we may mount one; the name of what was done."""
+    """Mount a tmpfs at `data` if that is permitted; yields "tmpfs", or "" if it is not."""
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=0700", "soak", str(data)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         yield ""
