@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.models.user import Plan
 from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
 from accounts.transfer.sections import Section, leave_out, register_section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -30,7 +30,7 @@ from people.dates import schedule
 from people.models import ImportantDate
 
 
-class DestinationShape(Times):
+class DestinationRecordSerializer(TimestampsSerializer):
     type = StrictChoiceField(list(DestinationType.values))
     label = StrictCharField(max_length=60)  # type: ignore[assignment]  # hides Field.label, which no field needs
     url = StrictCharField(max_length=MAX_URL_LENGTH)
@@ -65,8 +65,8 @@ class DestinationSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> DestinationShape:
-        return DestinationShape()
+    def serializer(self) -> DestinationRecordSerializer:
+        return DestinationRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Destination, items)
@@ -101,7 +101,7 @@ def _build_destination(run: ImportRun, item: Item, pk: UUID) -> Destination:
     return row
 
 
-class AnswerShape(Times):
+class ReminderAnswerRecordSerializer(TimestampsSerializer):
     importantDateId = StrictCharField(max_length=36, required=False, allow_null=True)
     personId = StrictCharField(max_length=36)
     date = StrictDateField()
@@ -138,8 +138,8 @@ class AnswerSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> AnswerShape:
-        return AnswerShape()
+    def serializer(self) -> ReminderAnswerRecordSerializer:
+        return ReminderAnswerRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(ReminderAnswer, items)

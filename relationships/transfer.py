@@ -10,7 +10,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import Ids, ImportRun, Item
 from accounts.transfer.sections import Section, register_section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, StrictCharField
 from contacts_project.kernel.api.ids import new_id
 from people.models import Person, RelationshipType
@@ -22,7 +22,7 @@ from relationships.services.type_names import NAME_LENGTH
 from relationships.services.types import restore_deleted_types
 
 
-class RelationshipTypeShape(Times):
+class RelationshipTypeRecordSerializer(TimestampsSerializer):
     name = TypeNameField(max_length=NAME_LENGTH)
     label = StrictCharField(max_length=NAME_LENGTH)  # type: ignore[assignment]  # hides Field.label, which no field needs
     color = ColorField()
@@ -46,8 +46,8 @@ class RelationshipTypeSection(Section):
                 "deletedAt": row.deleted_at,
             }
 
-    def shape(self) -> RelationshipTypeShape:
-        return RelationshipTypeShape()
+    def serializer(self) -> RelationshipTypeRecordSerializer:
+        return RelationshipTypeRecordSerializer()
 
     def units(self, records: list[Any]) -> Iterator[list[int]]:
         """Each record with its inverse."""
@@ -161,7 +161,7 @@ class _DefaultTypes:
     are_replaced = False
 
 
-class RelationshipShape(Times):
+class RelationshipRecordSerializer(TimestampsSerializer):
     personId = StrictCharField(max_length=36)
     relatedPersonId = StrictCharField(max_length=36)
     relationshipTypeId = StrictCharField(max_length=36, required=False, allow_null=True)
@@ -190,8 +190,8 @@ class RelationshipSection(Section):
                 "deletedAt": row.deleted_at,
             }
 
-    def shape(self) -> RelationshipShape:
-        return RelationshipShape()
+    def serializer(self) -> RelationshipRecordSerializer:
+        return RelationshipRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Relationship, items)
@@ -228,7 +228,7 @@ class RelationshipSection(Section):
             )
 
 
-class AnsweredSuggestionShape(Times):
+class AnsweredSuggestionRecordSerializer(TimestampsSerializer):
     personId = StrictCharField(max_length=36)
     relatedPersonId = StrictCharField(max_length=36, required=False, allow_null=True)
     named = StrictCharField(max_length=MAX_NAME, required=False, allow_null=True)
@@ -253,8 +253,8 @@ class AnsweredSuggestionSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> AnsweredSuggestionShape:
-        return AnsweredSuggestionShape()
+    def serializer(self) -> AnsweredSuggestionRecordSerializer:
+        return AnsweredSuggestionRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(AnsweredSuggestion, items)

@@ -75,7 +75,7 @@ class _Importer:
         self.writer = BatchWriter(run.owner)
 
     def import_section(self, section: Section, records: list[Any]) -> None:
-        serializer, seen = section.shape(), set[UUID]()
+        serializer, seen = section.serializer(), set[UUID]()
         results: list[dict[str, Any]] = []
         messages: list[tuple[int, str]] = []
         for batch in _batches(section.units(records)):

@@ -28,7 +28,7 @@ class Section:
         """The account's records, ordered by id. The number of queries hardly grows with the number of records."""
         raise NotImplementedError
 
-    def shape(self) -> "serializers.Serializer[Any]":
+    def serializer(self) -> "serializers.Serializer[Any]":
         """The serializer that validates a record, except for its references to other records."""
         raise NotImplementedError
 

@@ -10,8 +10,8 @@ from contacts_project.kernel.api.fields import StrictDateTimeField
 _EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-class Times(serializers.Serializer[Any]):
-    """The times that every record has; without them it counts as made now."""
+class TimestampsSerializer(serializers.Serializer[Any]):
+    """The timestamps that every record has. A record without `createdAt` is imported as created now."""
 
     createdAt = StrictDateTimeField(source="created_at", required=False, allow_null=True)
     deletedAt = StrictDateTimeField(source="deleted_at", required=False, allow_null=True)

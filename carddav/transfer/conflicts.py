@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.sync.fields import EMPTY_FIELDS, remote_fields
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
@@ -39,18 +39,18 @@ def _is_scalar(value: Any) -> bool:
     return "\0" not in value if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
 
 
-class FieldShape(serializers.Serializer[Any]):
+class ConflictFieldSerializer(serializers.Serializer[Any]):
     field = StrictChoiceField(list(EMPTY_FIELDS))
     base = SideField(allow_null=True)
     local = SideField(allow_null=True)
     remote = SideField(allow_null=True)
 
 
-class ConflictShape(Times):
+class ConflictRecordSerializer(TimestampsSerializer):
     connectionId = StrictCharField(max_length=36)
     personId = StrictCharField(max_length=36)
     kind = StrictChoiceField(list(ConflictKind.values))
-    fields = FieldShape(many=True, required=False, default=list)  # type: ignore[assignment]  # hides Serializer.fields
+    fields = ConflictFieldSerializer(many=True, required=False, default=list)  # type: ignore[assignment]  # hides Serializer.fields
     remoteRaw = serializers.CharField(
         max_length=_MAX_RAW_LENGTH,
         trim_whitespace=False,
@@ -104,8 +104,8 @@ class ConflictSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> ConflictShape:
-        return ConflictShape()
+    def serializer(self) -> ConflictRecordSerializer:
+        return ConflictRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Conflict, items)

@@ -6,7 +6,7 @@ from typing import Any
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from contacts_project.kernel.api.fields import (
@@ -28,7 +28,7 @@ _SETTINGS = (
 )
 
 
-class ConnectionShape(Times):
+class ConnectionRecordSerializer(TimestampsSerializer):
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url")
     username = StrictCharField(max_length=255)
     provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True, default=None)
@@ -70,8 +70,8 @@ class ConnectionSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> ConnectionShape:
-        return ConnectionShape()
+    def serializer(self) -> ConnectionRecordSerializer:
+        return ConnectionRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Connection, items)

@@ -8,13 +8,13 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times
+from accounts.transfer.times import TimestampsSerializer
 from carddav.models import PendingImport
 from carddav.sync.cards import hash_text
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
 
-class PendingImportShape(Times):
+class PendingImportRecordSerializer(TimestampsSerializer):
     uid = StrictCharField(max_length=255, required=False, allow_null=True)
     displayName = StrictCharField(max_length=500, source="display_name")
     raw = serializers.CharField(max_length=10 * 1024 * 1024, trim_whitespace=False)
@@ -36,8 +36,8 @@ class PendingImportSection(Section):
                 "discoveredAt": row.discovered_at,
             }
 
-    def shape(self) -> PendingImportShape:
-        return PendingImportShape()
+    def serializer(self) -> PendingImportRecordSerializer:
+        return PendingImportRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(PendingImport, items)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import RUN_COUNTS, Run, RunState, Trigger
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
@@ -26,7 +26,7 @@ def _count(source: str | None = None) -> StrictIntegerField:
     return StrictIntegerField(min_value=0, max_value=_MAX_COUNT, source=source, required=False, default=0)
 
 
-class RunShape(Times):
+class RunRecordSerializer(TimestampsSerializer):
     connectionId = StrictCharField(max_length=36)
     trigger = StrictChoiceField(list(Trigger.values))
     dryRun = StrictBooleanField(source="dry_run", required=False, default=False)
@@ -82,8 +82,8 @@ class RunSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> RunShape:
-        return RunShape()
+    def serializer(self) -> RunRecordSerializer:
+        return RunRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Run, items)

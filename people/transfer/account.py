@@ -25,7 +25,7 @@ from people.photos.files import delete_files
 from people.transfer.pictures import Picture, encode_photo, photo_messages, prepare_photo, save_photo
 
 
-class AccountShape(serializers.Serializer[Any]):
+class AccountRecordSerializer(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100, required=False)
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
@@ -55,12 +55,12 @@ class AccountSection(Section):
     name, order, models = "account", 10, (User,)
 
     def export(self, owner: User) -> Iterator[dict[str, Any]]:
-        fields = AccountShape().fields.items()
+        fields = AccountRecordSerializer().fields.items()
         record = {key: getattr(owner, str(field.source)) for key, field in fields if key != "photo"}
         yield {"id": str(owner.pk), **record, "photo": encode_photo(owner.photo)}
 
-    def shape(self) -> AccountShape:
-        return AccountShape()
+    def serializer(self) -> AccountRecordSerializer:
+        return AccountRecordSerializer()
 
     def prepare(self, run: ImportRun, items: list[Item]) -> None:
         for item in items:

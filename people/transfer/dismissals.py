@@ -6,7 +6,7 @@ from typing import Any
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.api.ids import new_id
 from people.models import DuplicateDismissal
@@ -14,7 +14,7 @@ from people.models import DuplicateDismissal
 _PAIR = ("first_id", "second_id")
 
 
-class DismissalShape(Times):
+class DismissalRecordSerializer(TimestampsSerializer):
     personAId = StrictCharField(max_length=36)
     personBId = StrictCharField(max_length=36)
 
@@ -33,8 +33,8 @@ class DismissalSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> DismissalShape:
-        return DismissalShape()
+    def serializer(self) -> DismissalRecordSerializer:
+        return DismissalRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(DuplicateDismissal, items)

@@ -6,14 +6,14 @@ from typing import Any
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from people.models import Group
 from people.models.group import group_key
 from people.transfer.plan_allowance import PlanAllowance
 
 
-class GroupShape(Times):
+class GroupRecordSerializer(TimestampsSerializer):
     name = StrictCharField(max_length=100)
     description = StrictCharField(max_length=500, required=False, allow_null=True)
     color = ColorField()
@@ -35,8 +35,8 @@ class GroupSection(Section):
                 "deletedAt": group.deleted_at,
             }
 
-    def shape(self) -> GroupShape:
-        return GroupShape()
+    def serializer(self) -> GroupRecordSerializer:
+        return GroupRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Group, items)

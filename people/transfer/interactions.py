@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.transferred_fields import MAX_PEOPLE, MomentField
@@ -22,7 +22,7 @@ from people.vocabularies import InteractionKind
 from people.word_index import index_interactions
 
 
-class InteractionShape(Times):
+class InteractionRecordSerializer(TimestampsSerializer):
     personIds = serializers.ListField(child=StrictCharField(max_length=36), min_length=1, max_length=MAX_PEOPLE)
     kind = StrictChoiceField(InteractionKind.values)
     at = MomentField()
@@ -50,8 +50,8 @@ class InteractionSection(Section):
                 "deletedAt": row.deleted_at,
             }
 
-    def shape(self) -> InteractionShape:
-        return InteractionShape()
+    def serializer(self) -> InteractionRecordSerializer:
+        return InteractionRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(Interaction, items)

@@ -22,7 +22,7 @@ from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_rows import InvalidCustomValueError, parse_custom_value
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
-from people.transfer.person_shape import PersonShape
+from people.transfer.person_record import PersonRecordSerializer
 from people.transfer.pictures import photo_messages, prepare_photo, save_photo
 from people.transfer.plan_allowance import PlanAllowance
 from people.word_index import index_values
@@ -55,8 +55,8 @@ class PeopleSection(Section):
     def export(self, owner: User) -> Iterator[dict[str, Any]]:
         return export_people(owner)
 
-    def shape(self) -> PersonShape:
-        return PersonShape()
+    def serializer(self) -> PersonRecordSerializer:
+        return PersonRecordSerializer()
 
     def prepare(self, run: ImportRun, items: list[Item]) -> None:
         found = run.find_existing(Person, items).found

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
 from people.geocoding.addresses import address_key
 from people.models import GeocodedAddress
@@ -17,7 +17,7 @@ from people.vocabularies import GeocodeState
 _STATE_VALUES = list(GeocodeState.values)
 
 
-class PlaceShape(Times):
+class PlaceRecordSerializer(TimestampsSerializer):
     text = StrictCharField(max_length=2000)
     geocodeStatus = StrictChoiceField(_STATE_VALUES, source="state")
     latitude = StrictFloatField(min_value=-90, max_value=90, required=False, allow_null=True)
@@ -45,8 +45,8 @@ class PlaceSection(Section):
                 "createdAt": row.created_at,
             }
 
-    def shape(self) -> PlaceShape:
-        return PlaceShape()
+    def serializer(self) -> PlaceRecordSerializer:
+        return PlaceRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(GeocodedAddress, items)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRun, Item
 from accounts.transfer.sections import Section
-from accounts.transfer.times import Times, times_of
+from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
@@ -16,7 +16,7 @@ from people.transfer.plan_allowance import PlanAllowance
 from people.vocabularies import TemplateType
 
 
-class TemplateShape(Times):
+class TemplateRecordSerializer(TimestampsSerializer):
     name = StrictCharField(max_length=60)
     slug = StrictCharField(max_length=80)
     type = StrictChoiceField(TemplateType.values)
@@ -48,8 +48,8 @@ class TemplateSection(Section):
                 "deletedAt": row.deleted_at,
             }
 
-    def shape(self) -> TemplateShape:
-        return TemplateShape()
+    def serializer(self) -> TemplateRecordSerializer:
+        return TemplateRecordSerializer()
 
     def write(self, run: ImportRun, items: list[Item]) -> None:
         ids = run.find_existing(CustomFieldTemplate, items)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.transfer.times import Times
+from accounts.transfer.times import TimestampsSerializer
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateField, check_text
 from people.api.person_entries import ImportantDateSerializer
 from people.api.person_fields import person_fields
@@ -15,15 +15,15 @@ from people.vcard.content_lines import MAX_LINES
 from people.vcard.limits import MAX_LINES_SIZE
 
 
-class DateShape(ImportantDateSerializer):
+class ImportantDateRecordSerializer(ImportantDateSerializer):
     """An important date, in the trash or not."""
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
         fields = {key: field for key, field in super().get_fields().items() if not field.read_only}
-        return {"id": StrictCharField(max_length=36), **fields, **Times().get_fields()}
+        return {"id": StrictCharField(max_length=36), **fields, **TimestampsSerializer().get_fields()}
 
 
-class ValueShape(serializers.Serializer[Any]):
+class CustomFieldValueRecordSerializer(serializers.Serializer[Any]):
     templateId = StrictCharField(max_length=36)
     value = serializers.JSONField()
 
@@ -56,7 +56,7 @@ def _list_field(child: "serializers.Field[Any, Any, Any, Any]", most: int) -> An
     return serializers.ListField(child=child, required=False, max_length=most)
 
 
-class PersonShape(PersonSerializer):
+class PersonRecordSerializer(PersonSerializer):
     """A person, in the trash or not."""
 
     def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
@@ -68,13 +68,13 @@ class PersonShape(PersonSerializer):
             **{name: field for name, field in person_fields().items() if not field.read_only},
             "relationshipToUserId": StrictCharField(max_length=36, required=False, allow_null=True),
             "groupIds": _list_field(StrictCharField(max_length=36), 20_000),
-            "customFieldValues": _list_field(ValueShape(), 1_000),
-            "importantDates": _list_field(DateShape(), 1_000),
+            "customFieldValues": _list_field(CustomFieldValueRecordSerializer(), 1_000),
+            "importantDates": _list_field(ImportantDateRecordSerializer(), 1_000),
             "uid": StrictCharField(max_length=255, required=False, allow_null=True),
             "lastContactTyped": StrictDateField(required=False, allow_null=True, source="contact_before"),
             "cardLines": CardLines(required=False, source="card_lines"),
             "photo": Picture(),
-            **Times().get_fields(),
+            **TimestampsSerializer().get_fields(),
         }
 
     def validate_importantDates(self, dates: list[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: N802 - by DRF's rule
