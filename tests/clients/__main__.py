@@ -1,4 +1,4 @@
-"""`python -m tests.clients`: generates both clients from the code as it stands."""
+"""`python -m tests.clients`: generates the code of both clients from the current API description."""
 
 import os
 

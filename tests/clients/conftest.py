@@ -1,4 +1,4 @@
-"""Devices with the Python client, against the whole service on the test's database."""
+"""Devices that use the Python client with the whole service, on the test's database."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def server(transactional_db: None) -> Iterator[Running]:
 
 @pytest.fixture
 def device(server: Running, alice: User, tmp_path: Path) -> Iterator[Callable[[str], Device]]:
-    """Makes devices of alice by their names."""
+    """A function that creates a device of alice by name."""
     made: list[Device] = []
 
     def make(name: str) -> Device:

@@ -1,4 +1,4 @@
-"""A device: a copy in a file, a network that fails as it is told, and a program that may be killed at any request."""
+"""A device: a local copy in a file, a network with injected faults, and a program that can be killed at any request."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ Outcome = Callable[[httpx.Request], str]
 
 
 class KilledError(BaseException):
-    """The program ends here."""
+    """Ends the program, as a kill would."""
 
 
 class FaultyTransport(httpx.BaseTransport):
@@ -57,7 +57,7 @@ class Device:
         self.copy = Copy(Store(self.path), self.connection)
 
     def restart(self) -> None:
-        """As after kill -9: what the program held is gone."""
+        """Restart after a kill: the memory of the program is lost."""
         self.copy.store.close()
         self.network = FaultyTransport()
         self.connection.close()
@@ -81,7 +81,7 @@ class Device:
 
 
 def settle(*devices: Device) -> None:
-    """Sync all of them until nothing waits and nobody hears of anything new."""
+    """Sync all devices until no edit is pending and no device receives anything new."""
     for _ in range(10):
         reports = [device.copy.sync() for device in devices]
         if not any(report.pulled or report.pushed for report in reports):

@@ -1,4 +1,4 @@
-"""Generates what clients/ has of the API description. Node comes out of a PyPI wheel."""
+"""Generates the code in clients/ from the API description. Node comes from a PyPI wheel."""
 
 import fcntl
 import subprocess
@@ -25,7 +25,7 @@ def generate_typescript() -> None:
 
 
 def install_packages() -> None:
-    """The pinned packages of npm, once; whoever needs them meanwhile waits."""
+    """Install the pinned npm packages once; concurrent callers wait for it."""
     with (TYPESCRIPT / "package-lock.json").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (TYPESCRIPT / "node_modules/.package-lock.json").exists():
@@ -50,7 +50,7 @@ def _document(folder: Path) -> Path:
 
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
-    """What the command prints; raises with all that it said where it fails."""
+    """Run a command; returns its output, or raises with all of it if the command fails."""
     done = subprocess.run(command, cwd=folder, env=environment or None, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

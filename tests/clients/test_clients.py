@@ -17,7 +17,7 @@ pytestmark = pytest.mark.one_database
 
 @pytest.fixture(scope="module")
 def generated() -> None:
-    """As `make clients` does."""
+    """Generate the clients as `make clients` does."""
     generate_typescript()
     generate_python()
 
@@ -41,7 +41,7 @@ def test_python(live_server: Any, alice: User) -> None:
 
 
 def test_what_takes_no_key_is_known_to_the_clients() -> None:
-    """They send a POST again whose answer was lost, unless it takes no Idempotency-Key."""
+    """Clients repeat a POST whose response was lost, unless it does not accept an Idempotency-Key."""
     source = (TYPESCRIPT / "src/connection.ts").read_text()
     listed = re.findall(r'^  "(/api/.*)",$', source, re.MULTILINE)
     assert tuple(listed) == connection.PATHS_WITHOUT_KEY

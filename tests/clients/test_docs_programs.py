@@ -1,4 +1,4 @@
-"""The programs of docs/clients.md, as they stand there, against a running instance."""
+"""Runs the programs of docs/clients.md unchanged, with a running instance."""
 
 import re
 import sys

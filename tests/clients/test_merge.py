@@ -1,4 +1,4 @@
-"""The three-way merge of the clients, field by field. The one in TypeScript has to agree with the one in Python."""
+"""The three-way merge of the clients, field by field. The TypeScript client must agree with the Python client."""
 
 import json
 import random

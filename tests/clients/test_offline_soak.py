@@ -1,4 +1,4 @@
-"""Three devices do at random what devices do, on networks that fail and in programs that are killed, and lose nothing.
+"""Three devices act at random while networks fail and programs are killed, and lose nothing.
 
 OFFLINE_ROUNDS=1000 does a thousand rounds. OFFLINE_SEED plays another run than that of every day; 0: any.
 """
@@ -25,7 +25,7 @@ REPEATED = {"displayName", "memberCount", "person", "relatedPerson", "relationsh
 
 
 class Users:
-    """What the users of the devices do. `given_up` are the values that one of them saw and replaced or deleted."""
+    """What the users of the devices do. `given_up` are the values that a user saw and replaced or deleted."""
 
     def __init__(self, devices: list[Device], dice: random.Random) -> None:
         self.devices, self.dice = devices, dice
@@ -157,7 +157,7 @@ def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
     for each in devices:
         assert list(records(each)) == there, SEED
         assert all(edit.problem or each.copy._is_blocked(edit) for edit in each.copy.store.edits())
-    # A value twice is a write that was carried out twice.
+    # A duplicate value is a write that was applied twice.
     alive = json.dumps([record for type_, _, record in there if type_ != "relationshipType"])
     assert not [value for value in users.written if alive.count(value) > 1], SEED
 

@@ -1,4 +1,4 @@
-"""A run is killed behind its write; before the next one somebody edits that card. Neither write hides the other.
+"""A run is killed after its write, and the card is edited before the next run. Neither write hides the other.
 
 What the write left alone is theirs: taken as any edit. What it changed and is not there any more, nobody knows why:
 the server may have dropped it. It is sent once more, so that nothing is lost.
@@ -19,11 +19,11 @@ from people.vcard import read_card
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
-# Random histories do the like on PostgreSQL (test_stateful.py).
+# On PostgreSQL, the random histories of test_stateful.py cover this.
 pytestmark = [pytest.mark.one_database, pytest.mark.pairs]
 
 Edit = Callable[[list[str]], list[str]]
-#: Where the run is killed: the reply of the write is lost, or it is not read back.
+#: Where the run is killed: before the response to the write arrives, or before the card is read back.
 CUTS = {"reply": "kill_after", "read back": "kill_before"}
 HOME, WORK, OLD_ORG = "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2", "ORG:Old"
 
@@ -36,7 +36,7 @@ def synced(request: pytest.FixtureRequest, alice: User) -> SyncedAccount:
 
 
 def kill(synced: SyncedAccount, cut: str) -> str:
-    """Sync, killed behind the PUT; the href of the one card."""
+    """Sync and be killed after the PUT; returns the href of the only card."""
     synced.requests()
     synced.server.faults = {2 if cut == "reply" else 3: CUTS[cut]}
     with suppress(Killed):
@@ -88,7 +88,7 @@ def adding(line: str, *, instead_of: tuple[str, ...] = ()) -> Edit:
 
 
 def agreed(synced: SyncedAccount) -> dict[str, Any]:
-    """What both sides say, after two runs at most: the same."""
+    """Sync until a run finds nothing to do, the third at the latest; returns the fields, equal on both sides."""
     for _ in range(3):
         run = synced.sync()
         assert (run.code, run.error_messages) == ("", [])
@@ -110,7 +110,7 @@ def agreed(synced: SyncedAccount) -> dict[str, Any]:
     return sides[0]
 
 
-#: What both sides say where nobody else edits the card.
+#: The fields of both sides if the card is not edited by others.
 SAID: dict[str, Any] = {
     "organization": "Old",
     "notes": "mine",
@@ -118,7 +118,7 @@ SAID: dict[str, Any] = {
     "nickname": None,
     "phones": ["1", "2"],
 }
-#: What somebody does to the card, and what both sides say then that they did not say before.
+#: Edits of the card, and the fields of both sides that differ afterwards.
 EDITS: dict[str, tuple[Edit, dict[str, Any]]] = {
     "nothing": (lambda lines: lines, {}),
     "a phone added": (adding("TEL;TYPE=CELL:4"), {"phones": ["1", "2", "4"]}),

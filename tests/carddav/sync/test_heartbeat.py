@@ -1,4 +1,4 @@
-"""The lock outlasts whatever one answer of a server takes: a listing that drips, a batch of slow writes."""
+"""The lease of a run is renewed while one response takes long: a listing that drips, a batch of slow writes."""
 
 import datetime as dt
 import time
@@ -52,7 +52,7 @@ def test_a_slow_answer_keeps_the_lock(
     with ThreadPoolExecutor(1) as pool:
         run = in_background(pool, synced.sync)
         assert held.wait(60)
-        rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))  # as if the answer had outlasted the lease
+        rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))  # as if the lease had expired
         renewed = wait_until(lambda: rows.filter(held_until__gt=timezone.now()).exists())
         until.set()
         ended: Run = run.result()

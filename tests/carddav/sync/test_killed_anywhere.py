@@ -1,4 +1,4 @@
-"""One run that does everything a run can do, killed or cut off before and after each of its requests in turn.
+"""A run with every kind of change is killed or disconnected before and after each of its requests in turn.
 
 Each request meets one of the faults; with TEST_ROUNDS=4 all of them. And a new card that is still on its way when its
 sender is killed: it comes in before, during or after the run that asks for it, which is cut off as well.
@@ -26,7 +26,7 @@ _numbers = itertools.count()
 
 
 def edited_on_both_sides() -> SyncedAccount:
-    """An account of ten contacts, where every kind of change waits for the next run."""
+    """An account of ten contacts, with every kind of change pending for the next run."""
     synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
     hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", "NOTE:old", uid=f"uid-{n}")) for n in range(10)]
     synced.sync()
@@ -48,7 +48,7 @@ def edited_on_both_sides() -> SyncedAccount:
 
 @contextmanager
 def undone(synced: SyncedAccount) -> Iterator[None]:
-    """After the block account and server are as they were: making them so takes longer than a run."""
+    """Restore account and server after the block, because creating them takes longer than a run."""
     server, before = synced.server, transaction.savepoint()
     synced.server = deepcopy(server)
     yield
@@ -57,7 +57,7 @@ def undone(synced: SyncedAccount) -> Iterator[None]:
 
 
 def outcome(synced: SyncedAccount) -> dict[str, object]:
-    """What is on both sides, whatever way it came there."""
+    """The state of both sides, however it was reached."""
     people = Person.objects.owned_by(synced.owner)
     wanted = ("FN", "NOTE", "ORG")
     cards = [
@@ -100,7 +100,7 @@ def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -
 
 
 def killed_with_a_new_card_on_its_way() -> SyncedAccount:
-    """An account whose person was edited after the run that was killed with the PUT on its way."""
+    """An account whose person was edited after a run was killed while its PUT was under way."""
     synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
     synced.sync()
     synced.api.ok("POST", "/api/people", {"name": "Ada", "organization": "Office"}, status=201)

@@ -1,4 +1,4 @@
-"""Real workers, killed in the middle of a push: nothing is doubled, nothing is lost, on either side."""
+"""Real workers are killed in the middle of a push: nothing is duplicated or lost on either side."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from tests.workers import Workers, workers_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-AT_ONCE = 4  # Context.parallel: so many PUTs are under way when the worker is killed
+CONCURRENT_PUTS = 4  # Context.parallel: the PUTs that are under way when the worker is killed
 
 
 @pytest.fixture
 def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAccount]:
-    """Four contacts that both sides know and that were edited here, and eight that are only here."""
+    """Four contacts on both sides that were edited here, and eight that are only here."""
     with fault_proxy(radicale_server.port) as proxy:
         # Nothing starts by itself: sync_enabled is for the runs that nobody asked for.
         synced = ServerSyncedAccount(alice, radicale_server, proxy, sync_enabled=False, auto_export_new=True)
@@ -48,7 +48,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 
 
 def kill_at(synced: ServerSyncedAccount, workers: Workers, fault: Fault, held: Event, *, puts: int) -> None:
-    """Start a worker, and kill it when the fault holds one of its PUTs and the others under way have been sent."""
+    """Start a worker, and kill it when `fault` holds one of its PUTs and the other concurrent ones have been sent."""
     held.clear()
     synced.proxy.add(fault)
     worker = workers.start()
@@ -66,24 +66,24 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
     assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
     run = Run.objects.owned_by(synced.owner).get(state=RunState.QUEUED)
 
-    # The second four: all are on the server, and nobody wrote that down.
-    kill_at(synced, workers, hold_reply(held, until, when=puts, skip=5, times=1), held, puts=2 * AT_ONCE)
+    # The second four: all are on the server, but that was not recorded.
+    kill_at(synced, workers, hold_reply(held, until, when=puts, skip=5, times=1), held, puts=2 * CONCURRENT_PUTS)
     unknown = JournalEntry.objects.owned_by(synced.owner).filter(state=JournalState.PREPARED)
-    assert unknown.count() == AT_ONCE
+    assert unknown.count() == CONCURRENT_PUTS
     synced.put("0.vcf", synced.text("0.vcf").replace("END:VCARD", "NOTE:Written there\r\nEND:VCARD"))
     synced.put("other.vcf", card("other", "Other"))
 
-    # The last four: one of them never came to the server.
-    kill_at(synced, workers, hold_request(held, until, when=puts, skip=1, times=1), held, puts=3 * AT_ONCE)
-    assert unknown.count() == AT_ONCE
+    # The last four: one of them never reached the server.
+    kill_at(synced, workers, hold_request(held, until, when=puts, skip=1, times=1), held, puts=3 * CONCURRENT_PUTS)
+    assert unknown.count() == CONCURRENT_PUTS
 
-    workers.start()  # the broker hands it the task of the dead one
+    workers.start()  # the broker gives it the task of the dead worker
     workers.wait_until(
         lambda: Run.objects.owned_by(synced.owner).exclude(state=RunState.ENDED).count() == 0, seconds=60
     )
     run.refresh_from_db()
     assert (run.code, run.error_messages) == ("", [])
-    assert synced.proxy.count("PUT") == 3 * AT_ONCE + 1
+    assert synced.proxy.count("PUT") == 3 * CONCURRENT_PUTS + 1
 
     expected = {f"Known{n}": f"Firm{n}" for n in range(4)} | {f"New{n}": f"Office{n}" for n in range(8)}
     assert names(synced) == Counter([*expected, "Other"])

@@ -34,7 +34,7 @@ _numbers = itertools.count()
 
 
 class History:
-    """`expected` are the phone numbers that nobody has removed."""
+    """`expected` are the phone numbers that neither side has removed."""
 
     def __init__(self, synced: ServerSyncedAccount, random: Random) -> None:
         self.synced, self.random, self.next = synced, random, 1000
@@ -50,7 +50,7 @@ class History:
         return list(Person.objects.owned_by(self.synced.owner).active().order_by("id"))
 
     def cards(self) -> dict[str, str]:
-        """The text of each card by its href, past the proxy."""
+        """The text of each card by its href, read without the proxy."""
         url = self.synced.server.url
         with open_session(Login(url, USER, PASSWORD)) as session:
             keys = sorted(entry.key for entry in Book(session, url.rstrip("/") + self.synced.path).list().changed)
@@ -134,7 +134,7 @@ class History:
 
 
 class RandomFaults(RuleBasedStateMachine):
-    """A shorter relative of the machine of test_stateful: real servers, and faults of the network before them."""
+    """A shorter version of the machine of test_stateful.py, with real servers behind network faults."""
 
     start: Any
 

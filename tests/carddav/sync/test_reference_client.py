@@ -1,4 +1,4 @@
-"""vdirsyncer, the reference client, reads the book that we have synced, and agrees."""
+"""vdirsyncer, the reference client, agrees with us about an address book that we have synced."""
 
 from pathlib import Path
 

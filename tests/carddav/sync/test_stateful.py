@@ -30,18 +30,18 @@ unique = itertools.count(100)
 
 
 def unused() -> str:
-    """A number that is in no id: what one account says is looked for in the answers to others."""
+    """A number that occurs in no id, because the test searches for it in the responses to other accounts."""
     return f"+{next(unique)}"
 
 
 def upper(text: str) -> str:
-    """A server that spells in its own way: types in capitals, lines sorted, organisations dropped."""
+    """What a lossy server stores: types in capitals, lines sorted, organisations dropped."""
     lines = [line.replace("TYPE=home", "TYPE=HOME") for line in text.split("\r\n") if not line.startswith("TITLE")]
     return "\r\n".join(lines)
 
 
 class Sync(RuleBasedStateMachine):
-    """`kept` are the phone numbers that must be on both sides in the end, by the contact they were given to."""
+    """`kept` are the phone numbers that must be on both sides in the end, by contact."""
 
     @initialize(has_sync=st.booleans(), returns_etag=st.booleans(), is_lossy=st.booleans(), heeds=st.booleans())
     def connect(self, has_sync: bool, returns_etag: bool, is_lossy: bool, heeds: bool) -> None:
@@ -116,7 +116,7 @@ class Sync(RuleBasedStateMachine):
         self.server.remove(href)
 
     def forget(self, href: str | None, person: Person | None) -> None:
-        """What a contact says that somebody deletes may go."""
+        """The numbers of a contact that is deleted need not be kept."""
         if person is not None:
             self.expected -= {entry["number"] for entry in person.phone_numbers}
         if href in self.server.cards:

@@ -1,4 +1,4 @@
-"""The stream of a run that a real worker carries out, and readers that come and go."""
+"""The event stream of a run that a real worker executes, with readers that connect and disconnect."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 
 
 def read(run: Run, *, until: str) -> tuple[str, Any]:
-    """Read the run's stream to its first event of this phase, or of this name, and leave."""
+    """Read the run's stream up to its first event of this phase or name, then disconnect."""
 
     async def here(function: Any, *args: Any) -> Any:
         return await sync_to_async(function)(*args)
@@ -72,7 +72,7 @@ def test_a_run_goes_on_when_its_reader_leaves(alice: User, server: DavServer, pr
     assert read(run, until="listing")[0] == "progress"
     left.set()
     workers.wait_until(lambda: Run.objects.owned_by(alice).filter(state=RunState.ENDED).exists(), seconds=60)
-    name, data = read(run, until="complete")  # who comes late is told the same
+    name, data = read(run, until="complete")  # a late reader gets the same
     assert (name, data["imported"], data["errors"]) == ("complete", 3, 0)
     assert Person.objects.owned_by(alice).count() == 3
     proxy.clear_faults()

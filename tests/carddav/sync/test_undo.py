@@ -22,7 +22,7 @@ from tests.pictures import picture
 
 @pytest.fixture
 def synced(alice: User) -> SyncedAccount:
-    """Ada and Grace are on both sides."""
+    """An account with Ada and Grace on both sides."""
     synced = SyncedAccount(alice)
     for name in ("Ada", "Grace"):
         synced.server.edit(f"{name}.vcf", vcard(name, "ORG:Old", uid=name))
@@ -128,7 +128,7 @@ def test_a_run_that_changed_nobody_leaves_the_next_as_it_is(synced: SyncedAccoun
 
 
 def with_photo(color: str) -> str:
-    """Ada's card with a picture of one colour."""
+    """Ada's card with a photo of one colour."""
     return vcard("Ada", f"PHOTO;ENCODING=b;TYPE=JPEG:{b64encode(picture(color=color)).decode()}", uid="Ada")
 
 
