@@ -14,7 +14,7 @@ from accounts.models import User
 from contacts_project.kernel.api.fields import StrictCharField, check_text
 
 
-class AccountEmail(StrictCharField):
+class AccountEmailField(StrictCharField):
     """The address that an account signs in with, and that mails can be sent to unchanged.
 
     At most 254 characters (RFC 5321, section 4.5.3.1.3, without the angle brackets). The local part must be ASCII, so
@@ -46,7 +46,7 @@ class AccountEmail(StrictCharField):
         return address
 
 
-class Secret(StrictCharField):
+class SecretField(StrictCharField):
     """A password or code, exactly as typed, including spaces. Write-only."""
 
     def __init__(self, *, max_length: int = 1000, **kwargs: Any) -> None:
@@ -70,7 +70,7 @@ def time_zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones() - {"Factory", "localtime"})
 
 
-class TimeZone(StrictCharField):
+class TimeZoneField(StrictCharField):
     """An IANA time zone name, such as Europe/Oslo."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -87,7 +87,7 @@ _TIME_OF_DAY = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
 @extend_schema_field({"type": "string", "pattern": f"^{_TIME_OF_DAY}$"})
-class TimeOfDay(StrictCharField):
+class TimeOfDayField(StrictCharField):
     """A time of day, HH:MM."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -106,7 +106,7 @@ class QuietHours(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, Any]:
         # Not attributes of the class: `from` is a keyword of Python.
-        return {name: TimeOfDay(allow_null=self.is_optional) for name in ("from", "to")}
+        return {name: TimeOfDayField(allow_null=self.is_optional) for name in ("from", "to")}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if missing := [name for name, value in attrs.items() if value is None]:

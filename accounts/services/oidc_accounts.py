@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from rest_framework import serializers
 
-from accounts.fields import AccountEmail, time_zones
+from accounts.fields import AccountEmailField, time_zones
 from accounts.languages import best_language
 from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
@@ -52,7 +52,7 @@ def link_account(*, user: User, issuer: str, subject: str) -> None:
 
 
 def _find_or_register_by_email(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
-    email = _clean_claim(AccountEmail(), claims.get("email"))
+    email = _clean_claim(AccountEmailField(), claims.get("email"))
     verified = claims.get("email_verified")
     # An unverified address must not find an account: anybody could enter someone else's address at the provider.
     if not email or not (verified is True or verified == "true"):  # some providers send it as a string

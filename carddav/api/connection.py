@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import ApiViewSet
-from accounts.fields import Secret
+from accounts.fields import SecretField
 from carddav.models import Connection, ImportMode, NameFormat, Provider
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from carddav.services.connection_lock import get_connection
@@ -112,7 +112,7 @@ class CreateConnection(ConnectionSettings):
 
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url")
     username = StrictCharField(max_length=255)
-    password = Secret()
+    password = SecretField()
 
 
 class UpdateConnection(ConnectionSettings):
@@ -120,7 +120,7 @@ class UpdateConnection(ConnectionSettings):
 
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url", required=False)
     username = StrictCharField(max_length=255, required=False)
-    password = Secret(required=False, allow_null=True)
+    password = SecretField(required=False, allow_null=True)
 
 
 class CheckConnection(serializers.Serializer[Any]):
@@ -128,7 +128,7 @@ class CheckConnection(serializers.Serializer[Any]):
 
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH)
     username = StrictCharField(max_length=255)
-    password = Secret()
+    password = SecretField()
     provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import QuietHours, TimeZone
+from accounts.fields import QuietHours, TimeZoneField
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
@@ -22,14 +22,14 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 from people.photos.files import delete_files
-from people.transfer.pictures import Picture, encode_photo, photo_messages, prepare_photo, save_photo
+from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
 
 
 class AccountRecordSerializer(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100, required=False)
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
-    photo = Picture()
+    photo = PictureField()
     theme = StrictChoiceField(Theme.values, required=False)
     dateFormat = StrictChoiceField(DateFormat.values, required=False, source="date_format")
     nameOrder = StrictChoiceField(NameOrder.values, required=False, source="name_order")
@@ -37,7 +37,7 @@ class AccountRecordSerializer(serializers.Serializer[Any]):
     graphMode = StrictChoiceField(GraphMode.values, required=False, source="graph_mode")
     language = StrictChoiceField(CODES, required=False)
     geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
-    timezone = TimeZone(required=False, source="time_zone")
+    timezone = TimeZoneField(required=False, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, required=False, source="reminder_hour")
     quietHours = QuietHours(required=False, allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, required=False, source="leap_day_rule")

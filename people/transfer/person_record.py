@@ -10,7 +10,7 @@ from people.api.person_entries import ImportantDateSerializer
 from people.api.person_fields import person_fields
 from people.api.person_serializer import PersonSerializer
 from people.fields.cards import LINE_FIELDS
-from people.transfer.pictures import Picture
+from people.transfer.pictures import PictureField
 from people.vcard.content_lines import MAX_LINES
 from people.vcard.limits import MAX_LINES_SIZE
 
@@ -28,7 +28,7 @@ class CustomFieldValueRecordSerializer(serializers.Serializer[Any]):
     value = serializers.JSONField()
 
 
-class CardLines(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
+class CardLinesField(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
     """Person.card_lines. One field validates the whole list, because nested serializers are slow for many lines."""
 
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
@@ -72,8 +72,8 @@ class PersonRecordSerializer(PersonSerializer):
             "importantDates": _list_field(ImportantDateRecordSerializer(), 1_000),
             "uid": StrictCharField(max_length=255, required=False, allow_null=True),
             "lastContactTyped": StrictDateField(required=False, allow_null=True, source="contact_before"),
-            "cardLines": CardLines(required=False, source="card_lines"),
-            "photo": Picture(),
+            "cardLines": CardLinesField(required=False, source="card_lines"),
+            "photo": PictureField(),
             **TimestampsSerializer().get_fields(),
         }
 

@@ -13,7 +13,7 @@ from people.photos.files import confirm_upload, photo_name, read_photo, upload_p
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 
 
-class Picture(serializers.Field[bytes | None, Any, Any, Any]):
+class PictureField(serializers.Field[bytes | None, Any, Any, Any]):
     """An image as Base64."""
 
     def __init__(self) -> None:

@@ -5,26 +5,26 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.api.serializers.api_token import SCOPES
-from accounts.fields import AccountEmail, Secret, TimeZone
+from accounts.fields import AccountEmailField, SecretField, TimeZoneField
 from accounts.languages import CODES
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 
 
 class RegistrationSerializer(serializers.Serializer[Any]):
-    email = AccountEmail()
-    password = Secret()
+    email = AccountEmailField()
+    password = SecretField()
     name = StrictCharField(max_length=100)
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
-    timezone = TimeZone(required=False, allow_null=True)
+    timezone = TimeZoneField(required=False, allow_null=True)
     language = StrictChoiceField(CODES, required=False, allow_null=True)
 
 
 class LoginSerializer(serializers.Serializer[Any]):
     email = StrictCharField(max_length=254)
-    password = Secret()
-    code = Secret(max_length=100, required=False, allow_null=True)
+    password = SecretField()
+    code = SecretField(max_length=100, required=False, allow_null=True)
 
 
 class DeviceSerializer(serializers.Serializer[Any]):
@@ -35,8 +35,8 @@ class DeviceSerializer(serializers.Serializer[Any]):
 
 
 class AppCodeSerializer(DeviceSerializer):
-    code = Secret()
-    codeVerifier = Secret(max_length=128)
+    code = SecretField()
+    codeVerifier = SecretField(max_length=128)
 
 
 class DeviceSignInSerializer(DeviceSerializer, LoginSerializer):

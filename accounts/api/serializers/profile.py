@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import AccountEmail, Secret
+from accounts.fields import AccountEmailField, SecretField
 from accounts.models import AccountSession
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 
@@ -13,12 +13,12 @@ class ProfileSerializer(serializers.Serializer[Any]):
     name = StrictCharField(max_length=100)
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
     nickname = StrictCharField(max_length=100, required=False, allow_null=True)
-    email = AccountEmail()
+    email = AccountEmailField()
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
-    currentPassword = Secret()
-    newPassword = Secret()
+    currentPassword = SecretField()
+    newPassword = SecretField()
 
 
 class AccountSessionSerializer(serializers.Serializer[AccountSession]):

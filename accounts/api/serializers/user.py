@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from accounts.fields import AccountEmail, QuietHours, TimeZone
+from accounts.fields import AccountEmailField, QuietHours, TimeZoneField
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan
@@ -22,7 +22,7 @@ class UserSerializer(serializers.Serializer[User]):
     """The full profile, read only."""
 
     id = serializers.UUIDField()
-    email = AccountEmail()
+    email = AccountEmailField()
     emailVerified = StrictBooleanField(source="email_verified")
     name = StrictCharField(max_length=100)
     surname = StrictCharField(max_length=100, required=False, allow_null=True)
@@ -35,7 +35,7 @@ class UserSerializer(serializers.Serializer[User]):
     graphMode = StrictChoiceField(GraphMode.values, source="graph_mode")
     language = StrictChoiceField(CODES)
     geocodingEnabled = StrictBooleanField(source="geocoding_enabled")
-    timezone = TimeZone(required=False, allow_null=True, source="time_zone")
+    timezone = TimeZoneField(required=False, allow_null=True, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, source="reminder_hour")
     quietHours = QuietHours(allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, source="leap_day_rule")

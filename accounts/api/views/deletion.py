@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.route_marks import left_out_of_batches
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import ApiViewSet
-from accounts.fields import Secret
+from accounts.fields import SecretField
 from accounts.services.credentials import reauthentication
 from accounts.services.deletion import check_deletion_password, delete_account
 from contacts_project.kernel.api.schema import raises
@@ -32,7 +32,7 @@ class ConfirmationField(serializers.Field[str, Any, str, Any]):
 
 
 class DeletionSerializer(serializers.Serializer[Any]):
-    password = Secret(required=False, allow_null=True)
+    password = SecretField(required=False, allow_null=True)
     confirmationText = ConfirmationField()
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
-from accounts.fields import TimeZone
+from accounts.fields import TimeZoneField
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
@@ -95,7 +95,7 @@ PREFERENCES = [
             ),
         ],
     ),
-    Preference("timezone", "TimeZone", [Value("timezone", "time_zone", "timezone", TimeZone)]),
+    Preference("timezone", "TimeZone", [Value("timezone", "time_zone", "timezone", TimeZoneField)]),
     Preference(
         "reminder-hour",
         "ReminderHour",

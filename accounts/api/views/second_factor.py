@@ -14,7 +14,7 @@ from accounts.api.authentication import SessionOnly
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.views.access import SUCCESS_ANSWER
 from accounts.api.viewsets import ApiViewSet
-from accounts.fields import Secret
+from accounts.fields import SecretField
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.credentials import reauthentication
@@ -34,12 +34,12 @@ class ProofRequiredError(DomainError):
 
 
 class ProofSerializer(serializers.Serializer[Any]):
-    password = Secret(required=False, allow_null=True)
-    code = Secret(max_length=100, required=False, allow_null=True)
+    password = SecretField(required=False, allow_null=True)
+    code = SecretField(max_length=100, required=False, allow_null=True)
 
 
 class CodeSerializer(serializers.Serializer[Any]):
-    code = Secret(max_length=100)
+    code = SecretField(max_length=100)
 
 
 def _is_proof_valid(user: User, data: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.api.views.access import MESSAGE_ANSWER
 from accounts.api.viewsets import OpenViewSet, session_user
-from accounts.fields import AccountEmail, Secret
+from accounts.fields import AccountEmailField, SecretField
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.services.known_devices import remember_device
@@ -35,19 +35,19 @@ _MAIL_REQUESTS = Budget("mail-orders", 100, 15 * 60)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
-    token = Secret()
+    token = SecretField()
 
 
 class MailboxSerializer(serializers.Serializer[Any]):
-    email = AccountEmail()
+    email = AccountEmailField()
 
 
 class VerificationSerializer(TokenSerializer):
-    password = Secret(required=False, allow_null=True)
+    password = SecretField(required=False, allow_null=True)
 
 
 class ResetSerializer(TokenSerializer):
-    password = Secret()
+    password = SecretField()
 
 
 class VerificationViewSet(OpenViewSet):
