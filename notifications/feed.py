@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from notifications.api.serializers import destination_record
 from notifications.models import Destination
@@ -14,6 +14,6 @@ def register_feed() -> None:
     register_feed_kind(FeedKind(Destination, 80, _serialize))
 
 
-def _serialize(owner: User, ids: Collection[UUID]) -> Answers:
+def _serialize(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
     return {row.pk: destination_record(row) for row in rows}

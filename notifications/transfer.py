@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.user import Plan
-from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
+from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
 from accounts.transfer.sections import Section, leave_out, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import (
@@ -68,29 +68,29 @@ class DestinationSection(Section):
     def serializer(self) -> DestinationRecordSerializer:
         return DestinationRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Destination, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Destination, records)
         rows = Destination.objects.owned_by(run.owner)
         by_url = run.index(self.name, dict(rows.values_list("url_key", "pk")))
         new = []
-        for item in items:
-            if found := ids.found.get(item.source_id) or by_url.get(url_key(item.data["url"])):
-                run.skipped(item, found)
+        for record in records:
+            if found := ids.found.get(record.source_id) or by_url.get(url_key(record.data["url"])):
+                run.skipped(record, found)
             elif len(by_url) >= MAX_DESTINATIONS:
-                run.failed(item, f"An account has at most {MAX_DESTINATIONS} destinations.")
+                run.failed(record, f"An account has at most {MAX_DESTINATIONS} destinations.")
             else:
-                row = _build_destination(run, item, ids.free[item.source_id])
+                row = _build_destination(run, record, ids.new[record.source_id])
                 if row.needs_pro and run.owner.effective_plan != Plan.PRO:
-                    run.failed(item, "Webhooks need a Pro subscription.")
+                    run.failed(record, "Webhooks need a Pro subscription.")
                     continue
                 new.append(row)
                 by_url[row.url_key] = row.pk
-                run.imported(item, row.pk)
+                run.imported(record, row.pk)
         run.insert(Destination, new)
 
 
-def _build_destination(run: ImportRun, item: Item, pk: UUID) -> Destination:
-    data = item.data
+def _build_destination(run: ImportRun, record: ImportRecord, pk: UUID) -> Destination:
+    data = record.data
     row = Destination(
         pk=pk,
         owner=run.owner,
@@ -141,10 +141,10 @@ class AnswerSection(Section):
     def serializer(self) -> ReminderAnswerRecordSerializer:
         return ReminderAnswerRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(ReminderAnswer, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(ReminderAnswer, records)
         dates = run.resolve_ids(
-            ImportantDate, filter(None, (parse_id(item.data.get("importantDateId")) for item in items))
+            ImportantDate, filter(None, (parse_id(record.data.get("importantDateId")) for record in records))
         )
         rows = ReminderAnswer.objects.owned_by(run.owner)
         known = run.index(self.name, {row.key: row.pk for row in rows})
@@ -153,33 +153,33 @@ class AnswerSection(Section):
         columns = sent.values_list("source_id", "occurrence_on", "round")
         rounds = {(source_id, day): number for source_id, day, number in columns}
         new = []
-        for item in items:
-            source = _find_source(run, item, dates)
-            occurrence = source or NO_ID, item.data["date"]
-            if found := ids.found.get(item.source_id) or known.get(occurrence):
-                run.skipped(item, found)
+        for record in records:
+            source = _find_source(run, record, dates)
+            occurrence = source or NO_ID, record.data["date"]
+            if found := ids.found.get(record.source_id) or known.get(occurrence):
+                run.skipped(record, found)
             elif source is None:
-                run.failed(item, "Its date or its person did not come in.")
+                run.failed(record, "Its date or its person did not come in.")
             else:
-                row = _build_answer(run, item, ids.free[item.source_id], source, rounds.get(occurrence, 0) + 1)
+                row = _build_answer(run, record, ids.new[record.source_id], source, rounds.get(occurrence, 0) + 1)
                 new.append(row)
                 known[occurrence] = row.pk
-                run.imported(item, row.pk)
+                run.imported(record, row.pk)
         run.insert(ReminderAnswer, new)
 
 
-def _find_source(run: ImportRun, item: Item, dates: Ids) -> UUID | None:
+def _find_source(run: ImportRun, record: ImportRecord, dates: ResolvedIds) -> UUID | None:
     """The id of the answer's date or person in this account; None if it was not imported."""
-    person: UUID | None = run.find("people", item.data["personId"])
-    key = parse_id(item.data.get("importantDateId"))
+    person: UUID | None = run.find("people", record.data["personId"])
+    key = parse_id(record.data.get("importantDateId"))
     if person is None or key is None:
         return person
     # In a dry run the date is not written. It counts as imported if its person does.
-    return dates.found.get(key) or (dates.free[key] if run.dry else None)
+    return dates.found.get(key) or (dates.new[key] if run.dry else None)
 
 
-def _build_answer(run: ImportRun, item: Item, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:
-    data, calendar = item.data, schedule.load_calendar(run.owner)
+def _build_answer(run: ImportRun, record: ImportRecord, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:
+    data, calendar = record.data, schedule.load_calendar(run.owner)
     again_on = data.get("againOn")
     is_contact = data["kind"] == NoticeKind.CONTACT
     return ReminderAnswer(

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import orjson
 
-from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from contacts_project.kernel.api.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
@@ -46,17 +46,17 @@ def _bare_group(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name != "people"}
 
 
-def _render_templates(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_templates(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
     return {row.pk: whole_template(row) for row in rows}
 
 
-def _render_dates(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_dates(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
     return {row.pk: whole_date(row) for row in rows}
 
 
-def _render_dismissals(owner: User, ids: Collection[UUID]) -> Answers:
+def _render_dismissals(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = DuplicateDismissal.objects.owned_by(owner).filter(pk__in=ids)
     return {
         row.pk: Representation(row.revision, {"id": row.pk, "personAId": row.first_id, "personBId": row.second_id})

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from accounts.feed.kinds import Answers, FeedKind, register_feed_kind
+from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from people.models import RelationshipType
 from relationships.models import Relationship
@@ -18,6 +18,6 @@ def register_feed() -> None:
     )
 
 
-def _load_types(owner: User, ids: Collection[UUID]) -> Answers:
+def _load_types(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
     return {row.pk: serialize_type_with_revision(row) for row in rows}

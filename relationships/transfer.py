@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import Ids, ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun, ResolvedIds
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, StrictCharField
@@ -62,28 +62,28 @@ class RelationshipTypeSection(Section):
             if unit:
                 yield unit
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(RelationshipType, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(RelationshipType, records)
         existing = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
         if _replace_default_types(run, ids):
             existing = existing.none()
-        names = [item.data["name"] for item in items]
+        names = [record.data["name"] for record in records]
         by_name = run.index(self.name, {row.name: row for row in existing.active().filter(name__in=names)})
         by_id = existing.in_bulk(list(ids.found.values()))
         batch = _TypeBatch(ids, {source: by_id[key] for source, key in ids.found.items()}, by_name)
-        by_source = {str(item.source_id): item for item in items}
-        for item in items:
+        by_source = {str(record.source_id): record for record in records}
+        for record in records:
             # Imported already, as the inverse of an earlier record.
-            if item.status:
+            if record.status:
                 continue
-            inverse_id = item.data.get("inverseId")
+            inverse_id = record.data.get("inverseId")
             inverse = by_source.get(inverse_id or "")
             if inverse_id and (
-                inverse is None or inverse.status or inverse.data.get("inverseId") != str(item.source_id)
+                inverse is None or inverse.status or inverse.data.get("inverseId") != str(record.source_id)
             ):
-                run.failed(item, "Its inverse did not come in, or does not name it as its own.")
+                run.failed(record, "Its inverse did not come in, or does not name it as its own.")
             else:
-                _import_with_inverse(run, item, inverse, batch)
+                _import_with_inverse(run, record, inverse, batch)
         run.insert(RelationshipType, batch.to_create)
         if not run.dry:
             RelationshipType.unscoped.bulk_update(batch.to_update, ["inverse"])
@@ -93,24 +93,24 @@ class RelationshipTypeSection(Section):
 class _TypeBatch:
     """Existing types by the id of their record and by name, and the rows that a batch of records creates or updates."""
 
-    ids: Ids
+    ids: ResolvedIds
     by_source_id: dict[UUID, RelationshipType]
     by_name: dict[str, RelationshipType]
     to_create: list[RelationshipType] = field(default_factory=list)
     to_update: list[RelationshipType] = field(default_factory=list)
 
-    def find_existing(self, item: Item) -> RelationshipType | None:
+    def find_existing(self, record: ImportRecord) -> RelationshipType | None:
         # Names are unique among active types only, so a record from the trash is not matched by name.
-        by_name = None if item.data.get("deleted_at") else self.by_name.get(item.data["name"])
-        return self.by_source_id.get(item.source_id) or by_name
+        by_name = None if record.data.get("deleted_at") else self.by_name.get(record.data["name"])
+        return self.by_source_id.get(record.source_id) or by_name
 
 
-def _import_with_inverse(run: ImportRun, item: Item, inverse: Item | None, batch: _TypeBatch) -> None:
+def _import_with_inverse(run: ImportRun, record: ImportRecord, inverse: ImportRecord | None, batch: _TypeBatch) -> None:
     """Import a type and its inverse: another record, the same one (symmetric), or None.
 
     An existing type keeps the inverse that it has; one without gets the inverse of the document.
     """
-    ends = [item] if inverse is None or inverse is item else [item, inverse]
+    ends = [record] if inverse is None or inverse is record else [record, inverse]
     existing = [batch.find_existing(end) for end in ends]
     for end, other, row in zip(ends, reversed(ends), existing, strict=True):
         if row and (row.inverse or inverse is None):
@@ -128,13 +128,13 @@ def _import_with_inverse(run: ImportRun, item: Item, inverse: Item | None, batch
             batch.by_name[row.name] = row
 
 
-def _build_type(run: ImportRun, item: Item, batch: _TypeBatch) -> RelationshipType:
-    values = {column: item.data[column] for column in ("name", "label", "color")}
-    key = batch.ids.free[item.source_id]
-    return RelationshipType(pk=key, owner=run.owner, **values, **times_of(item.data, run.now))
+def _build_type(run: ImportRun, record: ImportRecord, batch: _TypeBatch) -> RelationshipType:
+    values = {column: record.data[column] for column in ("name", "label", "color")}
+    key = batch.ids.new[record.source_id]
+    return RelationshipType(pk=key, owner=run.owner, **values, **times_of(record.data, run.now))
 
 
-def _replace_default_types(run: ImportRun, ids: Ids) -> bool:
+def _replace_default_types(run: ImportRun, ids: ResolvedIds) -> bool:
     """Before the first batch, delete the default types of an account without people, to make room for the document's.
 
     Returns whether the types in the database must be ignored: they were deleted, or a dry run would have deleted them.
@@ -193,31 +193,31 @@ class RelationshipSection(Section):
     def serializer(self) -> RelationshipRecordSerializer:
         return RelationshipRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Relationship, items)
-        people = {run.find("people", item.data["personId"]) for item in items} - {None}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Relationship, records)
+        people = {run.find("people", record.data["personId"]) for record in records} - {None}
         active = Relationship.objects.owned_by(run.owner).active().filter(person__in=people)
         existing = run.index(self.name, {tuple(key): pk for pk, *key in active.values_list("pk", *_NATURAL_KEY)})
         new: list[Relationship] = []
-        for item in items:
-            person = run.find("people", item.data["personId"])
-            related = run.find("people", item.data["relatedPersonId"])
-            relationship_type = run.find("relationshipTypes", item.data.get("relationshipTypeId"))
+        for record in records:
+            person = run.find("people", record.data["personId"])
+            related = run.find("people", record.data["relatedPersonId"])
+            relationship_type = run.find("relationshipTypes", record.data.get("relationshipTypeId"))
             natural_key = (person, related, relationship_type and relationship_type.pk)
-            if found := ids.found.get(item.source_id):
-                run.skipped(item, found)
+            if found := ids.found.get(record.source_id):
+                run.skipped(record, found)
             elif person is None or related is None or person == related:
-                run.failed(item, "It does not name two people who came in.")
+                run.failed(record, "It does not name two people who came in.")
             elif relationship_type and relationship_type.inverse is None:
-                run.failed(item, "Its type has no inverse.")
-            elif not item.data.get("deleted_at") and (found := existing.get(natural_key)):
-                run.skipped(item, found)
+                run.failed(record, "Its type has no inverse.")
+            elif not record.data.get("deleted_at") and (found := existing.get(natural_key)):
+                run.skipped(record, found)
             else:
-                pair = _build_pair(run, item, ids.free[item.source_id], (person, related), relationship_type)
+                pair = _build_pair(run, record, ids.new[record.source_id], (person, related), relationship_type)
                 new += pair
-                type_ids = [item.data.get("relationshipTypeId")]
+                type_ids = [record.data.get("relationshipTypeId")]
                 missing = run.describe_missing(relationshipTypeId=("relationshipTypes", type_ids))
-                run.imported(item, pair[0].pk, missing)
+                run.imported(record, pair[0].pk, missing)
                 if not pair[0].is_deleted:
                     existing |= {tuple(getattr(row, column) for column in _NATURAL_KEY): row.pk for row in pair}
         run.insert(Relationship, new)
@@ -256,28 +256,30 @@ class AnsweredSuggestionSection(Section):
     def serializer(self) -> AnsweredSuggestionRecordSerializer:
         return AnsweredSuggestionRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(AnsweredSuggestion, items)
-        people = {run.find("people", item.data["personId"]) for item in items} - {None}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(AnsweredSuggestion, records)
+        people = {run.find("people", record.data["personId"]) for record in records} - {None}
         rows = AnsweredSuggestion.objects.owned_by(run.owner).filter(person__in=people)
         existing = run.index(self.name, {tuple(key): pk for pk, *key in rows.values_list("pk", *_ANSWER_NATURAL_KEY)})
         new = []
-        for item in items:
-            person = run.find("people", item.data["personId"])
-            related = run.find("people", item.data.get("relatedPersonId"))
-            named = item.data.get("named") or ""
-            natural_key = (person, related, named, item.data["typeName"])
+        for record in records:
+            person = run.find("people", record.data["personId"])
+            related = run.find("people", record.data.get("relatedPersonId"))
+            named = record.data.get("named") or ""
+            natural_key = (person, related, named, record.data["typeName"])
             if person is None or person == related or not (related or named):
-                run.failed(item, "It does not name two people who came in.")
-            elif found := ids.found.get(item.source_id) or existing.get(natural_key):
-                run.skipped(item, found)
+                run.failed(record, "It does not name two people who came in.")
+            elif found := ids.found.get(record.source_id) or existing.get(natural_key):
+                run.skipped(record, found)
             else:
-                values = dict(zip(_ANSWER_NATURAL_KEY, natural_key, strict=True)) | {"accepted": item.data["accepted"]}
-                created_at = times_of(item.data, run.now)["created_at"]
-                row = AnsweredSuggestion(pk=ids.free[item.source_id], owner=run.owner, created_at=created_at, **values)
+                values = dict(zip(_ANSWER_NATURAL_KEY, natural_key, strict=True)) | {
+                    "accepted": record.data["accepted"]
+                }
+                created_at = times_of(record.data, run.now)["created_at"]
+                row = AnsweredSuggestion(pk=ids.new[record.source_id], owner=run.owner, created_at=created_at, **values)
                 new.append(row)
                 existing[natural_key] = row.pk
-                run.imported(item, row.pk)
+                run.imported(record, row.pk)
         run.insert(AnsweredSuggestion, new)
 
 
@@ -287,9 +289,13 @@ _ANSWER_NATURAL_KEY = ("person_id", "related_person_id", "named", "type_name")
 
 
 def _build_pair(
-    run: ImportRun, item: Item, key: UUID, people: tuple[UUID, UUID], relationship_type: RelationshipType | None
+    run: ImportRun,
+    record: ImportRecord,
+    key: UUID,
+    people: tuple[UUID, UUID],
+    relationship_type: RelationshipType | None,
 ) -> list[Relationship]:
-    values = {"owner": run.owner, "notes": item.data.get("notes"), **times_of(item.data, run.now)}
+    values = {"owner": run.owner, "notes": record.data.get("notes"), **times_of(record.data, run.now)}
     row = Relationship(
         pk=key, person_id=people[0], related_person_id=people[1], relationship_type=relationship_type, **values
     )

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
-from accounts.feed.kinds import SETTINGS, Answers, FeedKind, feed_kinds, settings_record
+from accounts.feed.kinds import SETTINGS, FeedKind, RecordsById, feed_kinds, settings_record
 from accounts.models import User
 from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import TrashModel
@@ -127,31 +127,31 @@ def _load_changes(owner: User, keys: list[_Key], position: Cursor) -> Iterator[d
     The keys were read first, so a record can be newer than the revision of its key: the feed then sends it again later.
     """
     kinds = {kind.name: kind for kind in feed_kinds()}
-    answers: dict[str, Answers] = {}
+    records: dict[str, RecordsById] = {}
     if any(key.kind == SETTINGS for key in keys):
-        answers[SETTINGS] = {owner.pk: settings_record(owner)}
+        records[SETTINGS] = {owner.pk: settings_record(owner)}
     for name, kind in kinds.items():
         ids = [key.record_id for key in keys if key.kind == name]
-        answers[name] = kind.load(owner, ids) if ids else {}
+        records[name] = kind.load(owner, ids) if ids else {}
     for key in keys:
-        answer = answers[key.kind].get(key.record_id)
+        record = records[key.kind].get(key.record_id)
         is_tombstone = key.kind_order == _TOMBSTONE_ORDER
-        if is_tombstone and answer is not None:
+        if is_tombstone and record is not None:
             continue  # an import has created it again with its id: the feed sends it at the revision of that write
-        if answer is None and key.revision <= position.began_at_revision:
+        if record is None and key.revision <= position.began_at_revision:
             continue  # deleted between the two reads, and the client never had it
-        yield _serialize_change(key, answer, kinds.get(key.kind))
+        yield _serialize_change(key, record, kinds.get(key.kind))
 
 
-def _serialize_change(key: _Key, answer: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
-    record = answer and answer.body
-    if kind and kind.strip and answer:
-        record = kind.strip(answer.body)
+def _serialize_change(key: _Key, record: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
+    body = record and record.body
+    if kind and kind.strip and record:
+        body = kind.strip(record.body)
     return {
         "type": key.kind,
         "id": str(key.record_id),
         "revision": key.revision,
-        "etag": answer and answer.etag,
-        "deleted": answer is None,
-        "record": record,
+        "etag": record and record.etag,
+        "deleted": record is None,
+        "record": body,
     }

@@ -9,7 +9,7 @@ from accounts.models import User
 from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import FeedModel
 
-Answers = Mapping[UUID, Representation]
+RecordsById = Mapping[UUID, Representation]
 """Records by id, each in the format of its own GET."""
 
 
@@ -23,7 +23,7 @@ class FeedKind:
 
     model: type[FeedModel]
     order: int
-    load: Callable[[User, Collection[UUID]], Answers]
+    load: Callable[[User, Collection[UUID]], RecordsById]
     strip: Callable[[Any], Any] | None = None
 
     @property
@@ -43,9 +43,9 @@ def register_feed_kind(*kinds: FeedKind) -> None:
     _kinds.update({kind.name: kind for kind in kinds})
 
 
-def register_feed_settings(answer: Callable[[User], Representation]) -> None:
+def register_feed_settings(serialize: Callable[[User], Representation]) -> None:
     """Set the function that serializes the profile. Must be called once, from AppConfig.ready()."""
-    _settings.append(answer)
+    _settings.append(serialize)
 
 
 def settings_record(owner: User) -> Representation:

@@ -25,7 +25,7 @@ async def revisions_of(owner: User, *, may_read: Callable[[], bool]) -> AsyncGen
 
     `may_read` returns whether the caller's credential is still valid; it is called in a thread every 30 seconds.
     """
-    async with _watcher.watch(owner.pk, owner.revision) as account:
+    async with _revision_poller.watch(owner.pk, owner.revision) as account:
         sent, checked_at = -1, time.monotonic()
         while True:
             if account.is_gone:
@@ -68,7 +68,7 @@ class _Account:
         self.changed = asyncio.Event()
 
 
-class _Watcher:
+class _RevisionPoller:
     """Polls the revisions of all accounts that have a stream in this process. Stops when there are none."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class _Watcher:
                     account.update(found.get(owner_id))
 
 
-_watcher = _Watcher()
+_revision_poller = _RevisionPoller()
 
 
 def _load_revisions(owner_ids: Collection[UUID]) -> dict[UUID, int]:

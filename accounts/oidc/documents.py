@@ -27,7 +27,7 @@ class ProviderUnreachableError(UnavailableError):
     message = "The sign-in provider does not answer as it should. Try again later, or tell the operator."
 
 
-class Document:
+class CachedDocument:
     """A JSON object at a URL, with the monotonic times of the last fetch and the last failure."""
 
     def __init__(self, url: str) -> None:
@@ -67,12 +67,12 @@ class Document:
             self._lock.release()
 
 
-_documents: dict[str, Document] = {}
+_documents: dict[str, CachedDocument] = {}
 
 
-def document(url: str) -> Document:
+def cached_document(url: str) -> CachedDocument:
     """The process's shared document for the URL."""
-    return _documents.setdefault(url, Document(url))
+    return _documents.setdefault(url, CachedDocument(url))
 
 
 def _fetch(url: str) -> dict[str, Any]:

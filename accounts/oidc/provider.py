@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from accounts.oidc.documents import ProviderUnreachableError, document
+from accounts.oidc.documents import ProviderUnreachableError, cached_document
 
 PROVIDER_ID = "oidc"
 
@@ -36,7 +36,7 @@ def provider_name() -> str:
 def load_provider() -> Provider:
     """The configured provider. Raises ProviderUnreachableError."""
     issuer = settings.OIDC_ISSUER.rstrip("/")
-    metadata = document(f"{issuer}/.well-known/openid-configuration").load()
+    metadata = cached_document(f"{issuer}/.well-known/openid-configuration").load()
     try:
         # Section 4.3: without this check, metadata could name the endpoints of another provider.
         if metadata["issuer"].rstrip("/") != issuer:
@@ -55,7 +55,7 @@ def load_provider() -> Provider:
 
 def load_keys(provider: Provider, *, refresh: bool = False) -> dict[str, Any]:
     """The provider's JSON Web Key Set; with `refresh`, not from the cache. Raises ProviderUnreachableError."""
-    return document(provider.jwks_uri).load(refresh=refresh)
+    return cached_document(provider.jwks_uri).load(refresh=refresh)
 
 
 def _client_auth_method(metadata: dict[str, Any]) -> str:

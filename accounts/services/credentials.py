@@ -97,14 +97,14 @@ def _find_by_password(email: str, password: str) -> User | None:
     return None
 
 
-def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "Attempt":
+def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "SignInAttempt":
     """Count an attempt, before the credentials are checked. Raises RateLimitedError, in which case nothing is drawn."""
     # An unknown address has a budget too: whether attempts are limited must not reveal whether an account exists.
     account = str(user.pk) if user else User.objects.fold_email(email)
     if is_known_device(request, user):
-        attempt = Attempt(((ATTEMPTS_BY_KNOWN_DEVICE, account),))
+        attempt = SignInAttempt(((ATTEMPTS_BY_KNOWN_DEVICE, account),))
     else:
-        attempt = Attempt(
+        attempt = SignInAttempt(
             ((ATTEMPTS_BY_ADDRESS, address_block(client_address(request))), (ATTEMPTS_BY_ACCOUNT, account))
         )
     with transaction.atomic():  # both budgets or none
@@ -120,7 +120,7 @@ def reset_attempts(user: User) -> None:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class SignInAttempt:
     """One attempt to sign in: the budgets that it has drawn on, each with its subject."""
 
     draws: tuple[tuple[Budget, str], ...]

@@ -14,7 +14,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.exporter import FORMAT, VERSION
 from accounts.transfer.receipt import Receipt, messages_of
-from accounts.transfer.run import ERROR, ImportRun, Item
+from accounts.transfer.run import ERROR, ImportRecord, ImportRun
 from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import validation_body
 from contacts_project.kernel.api.json import parse_id
@@ -83,53 +83,55 @@ class _Importer:
                 [_parse_record(section.name, serializer, index, records[index], seen) for index in unit]
                 for unit in batch
             ]
-            self._store(section, [valid for unit in units if (valid := [item for item in unit if not item.status])])
-            for item in chain.from_iterable(units):
-                results.append(item.answer())
-                messages += messages_of(item)
+            self._store(
+                section, [valid for unit in units if (valid := [record for record in unit if not record.status])]
+            )
+            for record in chain.from_iterable(units):
+                results.append(record.answer())
+                messages += messages_of(record)
             # Validation is pure Python: without a pause, other threads wait for the interpreter to switch (5 ms each).
             time.sleep(0.001)
         self.receipt.add_section(results, messages)
 
-    def _store(self, section: Section, units: list[list[Item]]) -> None:
+    def _store(self, section: Section, units: list[list[ImportRecord]]) -> None:
         """Write the units in one transaction; if the database refuses a record, each unit in its own."""
-        items = list(chain.from_iterable(units))
-        if not items:
+        records = list(chain.from_iterable(units))
+        if not records:
             return
         try:
             with self.writer.attempt():
-                self._write(section, items)
+                self._write(section, records)
         except StoppedError:
-            self._fail(items, NOT_TRIED)
+            self._fail(records, NOT_TRIED)
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
             self._store_separately(section, units, error)
 
-    def _write(self, section: Section, items: list[Item]) -> None:
-        section.prepare(self.run, items)
+    def _write(self, section: Section, records: list[ImportRecord]) -> None:
+        section.prepare(self.run, records)
         if self.run.dry:
-            section.write(self.run, items)
+            section.write(self.run, records)
         else:
             with self.writer.batch(), account_write(self.run.owner):
-                section.write(self.run, items)
-        self.run.remember(items)
+                section.write(self.run, records)
+        self.run.remember(records)
 
-    def _store_separately(self, section: Section, units: list[list[Item]], error: DatabaseError) -> None:
+    def _store_separately(self, section: Section, units: list[list[ImportRecord]], error: DatabaseError) -> None:
         if len(units) > 1:
             # The whole batch was rolled back, so the results of its records are void.
-            for item in chain.from_iterable(units):
-                item.reset()
+            for record in chain.from_iterable(units):
+                record.reset()
             for unit in units:
                 self._store(section, [unit])
         else:
             log.error("a record of an import was refused", exc_info=error)
             self._fail(units[0], "This record could not be stored.")
 
-    def _fail(self, items: list[Item], reason: str) -> None:
-        for item in items:
-            item.left_out = []
-            self.run.failed(item, reason)
+    def _fail(self, records: list[ImportRecord], reason: str) -> None:
+        for record in records:
+            record.left_out = []
+            self.run.failed(record, reason)
 
 
 def _batches(units: Iterator[list[int]]) -> Iterator[list[list[int]]]:
@@ -146,15 +148,15 @@ def _batches(units: Iterator[list[int]]) -> Iterator[list[list[int]]]:
 
 def _parse_record(
     section: str, serializer: "serializers.Serializer[Any]", index: int, raw: Any, seen: set[UUID]
-) -> Item:
-    """The validated record, or an item with the status ERROR."""
-    item = Item(section, index)
+) -> ImportRecord:
+    """The validated record, or one with the status ERROR."""
+    record = ImportRecord(section, index)
     try:
-        item.source_id = _parse_source_id(raw, seen)
-        item.data = serializer.run_validation(raw)
+        record.source_id = _parse_source_id(raw, seen)
+        record.data = serializer.run_validation(raw)
     except serializers.ValidationError as error:
-        item.finish(ERROR, None, validation_body(error.detail)["error"])
-    return item
+        record.finish(ERROR, None, validation_body(error.detail)["error"])
+    return record
 
 
 def _parse_source_id(raw: Any, seen: set[UUID]) -> UUID:

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, Item
+from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord
 
 
 class Receipt:
@@ -32,7 +32,7 @@ class Receipt:
         }
 
 
-def messages_of(item: Item) -> list[tuple[int, str]]:
+def messages_of(record: ImportRecord) -> list[tuple[int, str]]:
     """The error messages of a record, with its index: why it failed, or which parts of it were not imported."""
-    messages = [item.reason] if item.status == ERROR else item.left_out
-    return [(item.index, f"{item.section}, record {item.index + 1}: {text}") for text in messages]
+    messages = [record.reason] if record.status == ERROR else record.left_out
+    return [(record.index, f"{record.section}, record {record.index + 1}: {text}") for text in messages]

@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False, slots=True)
-class Item:
-    """One record: `data` is the validated record; `status` is empty until the result is known.
+class ImportRecord:
+    """A record and the result of its import. `data` is the validated record; `status` is empty before the result.
 
     `left_out` lists messages about parts that were not imported although the record was. `ref` is what `ImportRun.find`
     returns to records that refer to this one: the id of the row, unless the section sets something else.
@@ -58,11 +58,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Ids:
-    """By id in the document: the id of the account's existing row (`found`), or else an id for a new one (`free`)."""
+class ResolvedIds:
+    """By id in the document: the id of the account's existing row (`found`), or else an id for a new one (`new`)."""
 
     found: dict[UUID, UUID]
-    free: dict[UUID, UUID]
+    new: dict[UUID, UUID]
 
 
 class ImportRun:
@@ -76,11 +76,11 @@ class ImportRun:
         self._indexes: dict[str, dict[Any, Any]] = defaultdict(dict)
         self._singles: dict[type[Any], Any] = {}
 
-    def find_existing(self, model: type[models.Model], items: Iterable[Item]) -> Ids:
+    def find_existing(self, model: type[models.Model], records: Iterable[ImportRecord]) -> ResolvedIds:
         """The rows that exist already, because the records were exported from this account or imported before."""
-        return self.resolve_ids(model, [item.source_id for item in items])
+        return self.resolve_ids(model, [record.source_id for record in records])
 
-    def resolve_ids(self, model: type[models.Model], sources: Iterable[UUID]) -> Ids:
+    def resolve_ids(self, model: type[models.Model], sources: Iterable[UUID]) -> ResolvedIds:
         """The account's rows for ids of the document, in one query."""
         candidates = {
             source: [source, *(derived_id(self.owner.pk, source, attempt) for attempt in range(_MAX_ID_ATTEMPTS))]
@@ -89,13 +89,13 @@ class ImportRun:
         # Unscoped, because an id can be taken by a row of another account.
         rows = model._base_manager.filter(pk__in=[key for keys in candidates.values() for key in keys])
         owners = dict(rows.values_list("pk", "owner_id"))
-        ids = Ids({}, {})
+        ids = ResolvedIds({}, {})
         for source, keys in candidates.items():
             mine = next((key for key in keys if owners.get(key) == self.owner.pk), None)
             if mine:
                 ids.found[source] = mine
             else:
-                ids.free[source] = next(key for key in keys[1:] if key not in owners)
+                ids.new[source] = next(key for key in keys[1:] if key not in owners)
         return ids
 
     def find(self, section: str, source: Any) -> Any:
@@ -134,18 +134,18 @@ class ImportRun:
         if not self.dry:
             model._default_manager.bulk_create(rows)
 
-    def imported(self, item: Item, new_id: UUID, reason: str = "", *, ref: Any = None) -> None:
-        item.finish(IMPORTED, new_id, reason, ref)
+    def imported(self, record: ImportRecord, new_id: UUID, reason: str = "", *, ref: Any = None) -> None:
+        record.finish(IMPORTED, new_id, reason, ref)
 
-    def skipped(self, item: Item, new_id: UUID, *, ref: Any = None) -> None:
-        item.finish(SKIPPED, new_id, "It is there already.", ref)
+    def skipped(self, record: ImportRecord, new_id: UUID, *, ref: Any = None) -> None:
+        record.finish(SKIPPED, new_id, "It is there already.", ref)
 
-    def failed(self, item: Item, reason: str) -> None:
-        item.finish(ERROR, None, reason)
+    def failed(self, record: ImportRecord, reason: str) -> None:
+        record.finish(ERROR, None, reason)
 
-    def remember(self, items: list[Item]) -> None:
+    def remember(self, records: list[ImportRecord]) -> None:
         """Make the records available to `find`. Must be called after the commit: a rollback removes their rows."""
-        for item in items:
-            self.started_sections.add(item.section)
-            if item.status != ERROR:
-                self._refs[item.section][item.source_id] = item.ref
+        for record in records:
+            self.started_sections.add(record.section)
+            if record.status != ERROR:
+                self._refs[record.section][record.source_id] = record.ref

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
@@ -107,28 +107,28 @@ class ConflictSection(Section):
     def serializer(self) -> ConflictRecordSerializer:
         return ConflictRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Conflict, items)
-        people = {item: run.find("people", item.data["personId"]) for item in items}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Conflict, records)
+        people = {record: run.find("people", record.data["personId"]) for record in records}
         rows = Conflict.objects.owned_by(run.owner).unresolved().filter(person__in=set(people.values()) - {None})
         still_open = run.index(self.name, dict(rows.values_list("person_id", "pk")))
         new = []
-        for item, person in people.items():
-            is_open = not item.data.get("resolved_at")
-            if found := ids.found.get(item.source_id) or (still_open.get(person) if is_open else None):
-                run.skipped(item, found)
+        for record, person in people.items():
+            is_open = not record.data.get("resolved_at")
+            if found := ids.found.get(record.source_id) or (still_open.get(person) if is_open else None):
+                run.skipped(record, found)
                 continue
-            connection = run.find("cardDavConnections", item.data["connectionId"])
+            connection = run.find("cardDavConnections", record.data["connectionId"])
             if person is None or connection is None:
                 missing = "The person it is about" if person is None else "Its connection"
-                run.failed(item, f"{missing} did not come in.")
+                run.failed(record, f"{missing} did not come in.")
                 continue
-            row = Conflict(pk=ids.free[item.source_id], owner=run.owner, connection_id=connection, person_id=person)
-            _set_columns(row, item.data, run)
+            row = Conflict(pk=ids.new[record.source_id], owner=run.owner, connection_id=connection, person_id=person)
+            _set_columns(row, record.data, run)
             if is_open:
                 still_open[person] = row.pk
             new.append(row)
-            run.imported(item, row.pk)
+            run.imported(record, row.pk)
         run.insert(Conflict, new)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
@@ -73,22 +73,22 @@ class ConnectionSection(Section):
     def serializer(self) -> ConnectionRecordSerializer:
         return ConnectionRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Connection, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Connection, records)
         rows = Connection.objects.owned_by(run.owner)
         there = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))
         new = []
-        for item in items:
+        for record in records:
             if there:
-                run.skipped(item, next(iter(there)))
+                run.skipped(record, next(iter(there)))
                 continue
-            made = times_of(item.data, run.now)["created_at"]
-            settings = {column: item.data[column] for column in _SETTINGS}
+            made = times_of(record.data, run.now)["created_at"]
+            settings = {column: record.data[column] for column in _SETTINGS}
             # Paused until the owner enters the password, which the document does not contain.
             row = Connection(
-                pk=ids.free[item.source_id], owner=run.owner, created_at=made, pause=Pause.AUTH, **settings
+                pk=ids.new[record.source_id], owner=run.owner, created_at=made, pause=Pause.AUTH, **settings
             )
             there[row.pk] = None
             new.append(row)
-            run.imported(item, row.pk)
+            run.imported(record, row.pk)
         run.insert(Connection, new)

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer
 from carddav.models import PendingImport
@@ -39,22 +39,22 @@ class PendingImportSection(Section):
     def serializer(self) -> PendingImportRecordSerializer:
         return PendingImportRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(PendingImport, items)
-        digests_by_item = {item: hash_text(item.data["raw"]) for item in items}
-        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_item.values())
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(PendingImport, records)
+        digests_by_record = {record: hash_text(record.data["raw"]) for record in records}
+        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_record.values())
         digests = run.index(self.name, dict(rows.values_list("digest", "pk")))
         new = []
-        for item, digest in digests_by_item.items():
-            if found := ids.found.get(item.source_id) or digests.get(digest):
-                run.skipped(item, found)
+        for record, digest in digests_by_record.items():
+            if found := ids.found.get(record.source_id) or digests.get(digest):
+                run.skipped(record, found)
                 continue
-            columns = {column: item.data.get(column) for column in ("uid", "display_name", "raw")}
-            found_at = min(item.data.get("discovered_at") or run.now, run.now)
+            columns = {column: record.data.get(column) for column in ("uid", "display_name", "raw")}
+            found_at = min(record.data.get("discovered_at") or run.now, run.now)
             row = PendingImport(
-                pk=ids.free[item.source_id], owner=run.owner, digest=digest, discovered_at=found_at, **columns
+                pk=ids.new[record.source_id], owner=run.owner, digest=digest, discovered_at=found_at, **columns
             )
             digests[digest] = row.pk
             new.append(row)
-            run.imported(item, row.pk)
+            run.imported(record, row.pk)
         run.insert(PendingImport, new)

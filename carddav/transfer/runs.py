@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import RUN_COUNTS, Run, RunState, Trigger
@@ -85,27 +85,27 @@ class RunSection(Section):
     def serializer(self) -> RunRecordSerializer:
         return RunRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Run, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Run, records)
         new = []
-        for item in items:
-            if found := ids.found.get(item.source_id):
-                run.skipped(item, found)
+        for record in records:
+            if found := ids.found.get(record.source_id):
+                run.skipped(record, found)
                 continue
-            connection = run.find("cardDavConnections", item.data["connectionId"])
+            connection = run.find("cardDavConnections", record.data["connectionId"])
             if connection is None:
-                run.failed(item, "Its connection did not come in.")
+                run.failed(record, "Its connection did not come in.")
                 continue
             row = Run(
-                pk=ids.free[item.source_id],
+                pk=ids.new[record.source_id],
                 owner=run.owner,
                 connection_id=connection,
                 state=RunState.ENDED,
-                created_at=times_of(item.data, run.now)["created_at"],
-                **_columns(item.data, run),
+                created_at=times_of(record.data, run.now)["created_at"],
+                **_columns(record.data, run),
             )
             new.append(row)
-            run.imported(item, row.pk)
+            run.imported(record, row.pk)
         run.insert(Run, new)
 
 

@@ -12,7 +12,7 @@ from accounts.fields import QuietHours, TimeZoneField
 from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from accounts.transfer.run import SKIPPED, UPDATED, ImportRun, Item
+from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import (
@@ -62,19 +62,19 @@ class AccountSection(Section):
     def serializer(self) -> AccountRecordSerializer:
         return AccountRecordSerializer()
 
-    def prepare(self, run: ImportRun, items: list[Item]) -> None:
-        for item in items:
-            prepare_photo(run, item)
+    def prepare(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        for record in records:
+            prepare_photo(run, record)
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        for item in items:
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        for record in records:
             before = User.objects.get(pk=run.owner.pk)
-            values = {column: value for column, value in item.data.items() if not column.startswith("photo")}
-            if photo := save_photo(run, item.data.get("photo")):
+            values = {column: value for column, value in record.data.items() if not column.startswith("photo")}
+            if photo := save_photo(run, record.data.get("photo")):
                 values["photo"] = photo
             changed = any(getattr(before, column) != value for column, value in values.items())
-            item.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
-            item.left_out = photo_messages(item)
+            record.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
+            record.left_out = photo_messages(record)
             if not run.dry:
                 delete_files([before.photo] if photo else [])
                 change_preferences(user=run.owner, values=values)

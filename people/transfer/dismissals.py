@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField
@@ -36,24 +36,26 @@ class DismissalSection(Section):
     def serializer(self) -> DismissalRecordSerializer:
         return DismissalRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(DuplicateDismissal, items)
-        couples = {item: {run.find("people", item.data[key]) for key in ("personAId", "personBId")} for item in items}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(DuplicateDismissal, records)
+        couples = {
+            record: {run.find("people", record.data[key]) for key in ("personAId", "personBId")} for record in records
+        }
         rows = DuplicateDismissal.objects.owned_by(run.owner).filter(first__in=set().union(*couples.values()) - {None})
         pairs = run.index(self.name, {(first, second): pk for pk, first, second in rows.values_list("pk", *_PAIR)})
         new = []
-        for item, both in couples.items():
+        for record, both in couples.items():
             if None in both or len(both) != 2:
-                run.failed(item, "It does not name two people who came in.")
+                run.failed(record, "It does not name two people who came in.")
                 continue
             first, second = pair = tuple(sorted(both))
             if found := pairs.get(pair):
-                run.skipped(item, found)
+                run.skipped(record, found)
                 continue
-            # ids.free has no id for a record whose row exists here; that row may have another pair by now.
-            free = ids.free.get(item.source_id) or new_id()
-            made = times_of(item.data, run.now)["created_at"]
-            new.append(DuplicateDismissal(pk=free, owner=run.owner, first_id=first, second_id=second, created_at=made))
-            pairs[pair] = free
-            run.imported(item, free)
+            # ids.new has no id for a record whose row exists here; that row may have another pair by now.
+            key = ids.new.get(record.source_id) or new_id()
+            made = times_of(record.data, run.now)["created_at"]
+            new.append(DuplicateDismissal(pk=key, owner=run.owner, first_id=first, second_id=second, created_at=made))
+            pairs[pair] = key
+            run.imported(record, key)
         run.insert(DuplicateDismissal, new)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
@@ -38,25 +38,25 @@ class GroupSection(Section):
     def serializer(self) -> GroupRecordSerializer:
         return GroupRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Group, items)
-        keys = {group_key(item.data["name"]) for item in items}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Group, records)
+        keys = {group_key(record.data["name"]) for record in records}
         active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)
         named = run.index(self.name, dict(active.values_list("name_key", "pk")))
         allowance, new = PlanAllowance(run, "groups"), []
-        for item in items:
-            key, times = group_key(item.data["name"]), times_of(item.data, run.now)
+        for record in records:
+            key, times = group_key(record.data["name"]), times_of(record.data, run.now)
             is_active = times["deleted_at"] is None
-            found = ids.found.get(item.source_id) or (named.get(key) if is_active else None)
+            found = ids.found.get(record.source_id) or (named.get(key) if is_active else None)
             if found:
-                run.skipped(item, found)
+                run.skipped(record, found)
             elif is_active and not allowance.take():
-                run.failed(item, allowance.message)
+                run.failed(record, allowance.message)
             else:
-                values = {column: item.data.get(column) for column in ("name", "description", "color")}
-                group = Group(pk=ids.free[item.source_id], owner=run.owner, name_key=key, **values, **times)
+                values = {column: record.data.get(column) for column in ("name", "description", "color")}
+                group = Group(pk=ids.new[record.source_id], owner=run.owner, name_key=key, **values, **times)
                 new.append(group)
-                run.imported(item, group.pk)
+                run.imported(record, group.pk)
                 if is_active:
                     named[key] = group.pk
         run.insert(Group, new)

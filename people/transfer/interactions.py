@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
@@ -53,22 +53,22 @@ class InteractionSection(Section):
     def serializer(self) -> InteractionRecordSerializer:
         return InteractionRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(Interaction, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(Interaction, records)
         calendar = schedule.load_calendar(run.owner)
         rows: list[Interaction] = []
         people: list[Participation] = []
-        for item in items:
-            found = [run.find("people", key) for key in item.data["personIds"]]
+        for record in records:
+            found = [run.find("people", key) for key in record.data["personIds"]]
             came = list(dict.fromkeys(key for key in found if key))
-            if known := ids.found.get(item.source_id):
-                run.skipped(item, known)
+            if known := ids.found.get(record.source_id):
+                run.skipped(record, known)
             elif not came:
-                run.failed(item, "It names nobody who came in.")
+                run.failed(record, "It names nobody who came in.")
             else:
-                values = {column: item.data.get(column) for column in ("kind", "at", "title", "notes")}
+                values = {column: record.data.get(column) for column in ("kind", "at", "title", "notes")}
                 row = Interaction(
-                    pk=ids.free[item.source_id], owner=run.owner, **values, **times_of(item.data, run.now)
+                    pk=ids.new[record.source_id], owner=run.owner, **values, **times_of(record.data, run.now)
                 )
                 set_counts_at(row, calendar, run.now)
                 rows.append(row)
@@ -76,7 +76,7 @@ class InteractionSection(Section):
                     Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)
                     for place, key in enumerate(came)
                 ]
-                run.imported(item, row.pk, run.describe_missing(personIds=("people", item.data["personIds"])))
+                run.imported(record, row.pk, run.describe_missing(personIds=("people", record.data["personIds"])))
         run.insert(Interaction, rows)
         run.insert(Participation, people)
         if rows and not run.dry:

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import NO_ID, Ids, ImportRun, Item
+from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
@@ -58,35 +58,35 @@ class PeopleSection(Section):
     def serializer(self) -> PersonRecordSerializer:
         return PersonRecordSerializer()
 
-    def prepare(self, run: ImportRun, items: list[Item]) -> None:
-        found = run.find_existing(Person, items).found
-        for item in items:
-            if item.source_id not in found:
-                prepare_photo(run, item)
+    def prepare(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        found = run.find_existing(Person, records).found
+        for record in records:
+            if record.source_id not in found:
+                prepare_photo(run, record)
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        _Batch(run, items).write()
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        _Batch(run, records).write()
 
 
 class _Batch:
     """Writes a batch of people in a constant number of statements."""
 
-    def __init__(self, run: ImportRun, items: list[Item]) -> None:
-        self.run, self.items = run, items
+    def __init__(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        self.run, self.records = run, records
         self.calendar = schedule.load_calendar(run.owner)
-        self.ids = run.find_existing(Person, items)
-        self.free_dates = self._place_dates().free
+        self.ids = run.find_existing(Person, records)
+        self.new_date_ids = self._resolve_date_ids().new
         self.people, self.reminders = PlanAllowance(run, "people"), PlanAllowance(run, "reminders")
         self.rows: dict[type[Any], list[Any]] = defaultdict(list)
 
     def write(self) -> None:
-        for item in self.items:
-            if found := self.ids.found.get(item.source_id):
-                self.run.skipped(item, found)
-            elif item.data.get("deleted_at") or self.people.take():
-                self._add_person(item)
+        for record in self.records:
+            if found := self.ids.found.get(record.source_id):
+                self.run.skipped(record, found)
+            elif record.data.get("deleted_at") or self.people.take():
+                self._add_person(record)
             else:
-                self.run.failed(item, self.people.message)
+                self.run.failed(record, self.people.message)
         if not self.run.dry:
             self._insert()
 
@@ -104,24 +104,24 @@ class _Batch:
                 for extension in EXTENSIONS:  # restores the relationship type from the trash
                     extension.restored(person, self.run.now)
 
-    def _place_dates(self) -> Ids:
-        dates = (date for item in self.items for date in item.data.get("importantDates", []))
+    def _resolve_date_ids(self) -> ResolvedIds:
+        dates = (date for record in self.records for date in record.data.get("importantDates", []))
         return self.run.resolve_ids(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
 
-    def _add_person(self, item: Item) -> None:
-        person = self._build_person(item)
-        dates = list(self._build_dates(person, item))
-        person.card_lines = _card_lines(item.data, person, dates)
+    def _add_person(self, record: ImportRecord) -> None:
+        person = self._build_person(record)
+        dates = list(self._build_dates(person, record))
+        person.card_lines = _card_lines(record.data, person, dates)
         left_out = self._limit_contact_reminder(person)
         self.rows[Person].append(person)
         for date in dates:
             left_out += self._limit_reminder(person, date)
             self.rows[ImportantDate].append(date)
-        self.rows[Membership] += self._build_memberships(person, item)
-        values, refused = self._build_values(person, item)
+        self.rows[Membership] += self._build_memberships(person, record)
+        values, refused = self._build_values(person, record)
         self.rows[CustomFieldValue] += values
-        self.run.imported(item, person.pk, "; ".join(filter(None, [self._missing_references(item), *refused])))
-        item.left_out = [*photo_messages(item), *left_out]
+        self.run.imported(record, person.pk, "; ".join(filter(None, [self._missing_references(record), *refused])))
+        record.left_out = [*photo_messages(record), *left_out]
 
     def _limit_contact_reminder(self, person: Person) -> list[str]:
         """Switch the reminder off if the plan allows no more; returns messages for the receipt."""
@@ -144,8 +144,8 @@ class _Batch:
         schedule.plan_date(date, self.calendar, self.run.now)
         return left_out
 
-    def _missing_references(self, item: Item) -> str:
-        data = item.data
+    def _missing_references(self, record: ImportRecord) -> str:
+        data = record.data
         return self.run.describe_missing(
             relationshipToUserId=("relationshipTypes", [data.get("relationshipToUserId")]),
             groupIds=("groups", data.get("groupIds", [])),
@@ -155,13 +155,13 @@ class _Batch:
             ),
         )
 
-    def _build_person(self, item: Item) -> Person:
-        data, run = item.data, self.run
+    def _build_person(self, record: ImportRecord) -> Person:
+        data, run = record.data, self.run
         columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.DOCUMENTS}
         if "contact_before" in columns:  # the import of interactions then updates last_contact
             columns["last_contact"] = columns["contact_before"]
         columns |= times_of(data, run.now)
-        person = Person(pk=self.ids.free[item.source_id], owner=run.owner, **columns)
+        person = Person(pk=self.ids.new[record.source_id], owner=run.owner, **columns)
         for field in Person.DOCUMENTS:
             setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
@@ -169,23 +169,23 @@ class _Batch:
         schedule.fill_contact_defaults(person)
         return person
 
-    def _build_dates(self, person: Person, item: Item) -> Iterator[ImportantDate]:
-        for data in item.data.get("importantDates", []):
+    def _build_dates(self, person: Person, record: ImportRecord) -> Iterator[ImportantDate]:
+        for data in record.data.get("importantDates", []):
             columns = {key: value for key, value in data.items() if key != "id"} | times_of(data, self.run.now)
             # If two dates have the same id, only the first one gets it.
-            free = self.free_dates.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
-            yield ImportantDate(pk=free, owner=self.run.owner, person=person, **columns)
+            key = self.new_date_ids.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
+            yield ImportantDate(pk=key, owner=self.run.owner, person=person, **columns)
 
-    def _build_memberships(self, person: Person, item: Item) -> Iterator[Membership]:
-        found = {self.run.find("groups", source) for source in item.data.get("groupIds", [])} - {None}
+    def _build_memberships(self, person: Person, record: ImportRecord) -> Iterator[Membership]:
+        found = {self.run.find("groups", source) for source in record.data.get("groupIds", [])} - {None}
         for group_id in sorted(found):
             yield Membership(owner=self.run.owner, person=person, group_id=group_id)
 
-    def _build_values(self, person: Person, item: Item) -> tuple[list[CustomFieldValue], list[str]]:
+    def _build_values(self, person: Person, record: ImportRecord) -> tuple[list[CustomFieldValue], list[str]]:
         """The valid values, and an error message for each of the others."""
         values: dict[UUID, CustomFieldValue] = {}
         refused = []
-        for entry in item.data.get("customFieldValues", []):
+        for entry in record.data.get("customFieldValues", []):
             template = self.run.find("customFieldTemplates", entry["templateId"])
             if template is None:
                 continue

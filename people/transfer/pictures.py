@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from contacts_project.kernel.storage import StorageUnavailableError
 from people.photos.files import confirm_upload, photo_name, read_photo, upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
@@ -34,26 +34,26 @@ def encode_photo(name: str | None) -> str | None:
     return base64.b64encode(jpeg).decode() if jpeg else None
 
 
-def prepare_photo(run: ImportRun, item: Item) -> None:
+def prepare_photo(run: ImportRun, record: ImportRecord) -> None:
     """Convert and upload the photo of a record before the account is locked, because that takes long.
 
     A photo that is refused, or exceeds the pixel budget of one document, is left out; `photo_refused` is the reason.
     """
-    picture = item.data.get("photo")
+    picture = record.data.get("photo")
     if picture is None:
         return
     try:
         jpeg = to_stored_form(picture, run.single(PixelBudget))
     except PictureRefusedError as refusal:
-        item.data["photo"], item.data["photo_refused"] = None, str(refusal)
+        record.data["photo"], record.data["photo_refused"] = None, str(refusal)
         return
     try:
         if not run.dry:
             upload_photo(owner_id=run.owner.pk, jpeg=jpeg)
     except StorageUnavailableError:
-        item.data["photo"], item.data["photo_refused"] = None, "the store of photos is away"
+        record.data["photo"], record.data["photo_refused"] = None, "the store of photos is away"
         return
-    item.data["photo"] = jpeg
+    record.data["photo"] = jpeg
 
 
 def save_photo(run: ImportRun, jpeg: bytes | None) -> str | None:
@@ -63,7 +63,7 @@ def save_photo(run: ImportRun, jpeg: bytes | None) -> str | None:
     return photo_name(run.owner.pk, jpeg) if run.dry else confirm_upload(owner_id=run.owner.pk, jpeg=jpeg)
 
 
-def photo_messages(item: Item) -> list[str]:
+def photo_messages(record: ImportRecord) -> list[str]:
     """The message of the receipt if the record's photo was left out."""
-    refused = item.data.get("photo_refused")
-    return [f"{item.data.get('name') or 'account'}: the photo was left out: {refused}"] if refused else []
+    refused = record.data.get("photo_refused")
+    return [f"{record.data.get('name') or 'account'}: the photo was left out: {refused}"] if refused else []

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
@@ -48,27 +48,27 @@ class PlaceSection(Section):
     def serializer(self) -> PlaceRecordSerializer:
         return PlaceRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(GeocodedAddress, items)
-        keys = {address_key(item.data["text"]) for item in items}
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(GeocodedAddress, records)
+        keys = {address_key(record.data["text"]) for record in records}
         rows = GeocodedAddress.objects.owned_by(run.owner).filter(key__in=keys)
         texts = run.index(self.name, dict(rows.values_list("key", "pk")))
         new = []
-        for item in items:
-            key = address_key(item.data["text"])
-            if found := ids.found.get(item.source_id) or texts.get(key):
-                run.skipped(item, found)
+        for record in records:
+            key = address_key(record.data["text"])
+            if found := ids.found.get(record.source_id) or texts.get(key):
+                run.skipped(record, found)
                 continue
-            values = {column: item.data.get(column) for column in ("text", "state", "latitude", "longitude")}
+            values = {column: record.data.get(column) for column in ("text", "state", "latitude", "longitude")}
             row = GeocodedAddress(
-                pk=ids.free[item.source_id],
+                pk=ids.new[record.source_id],
                 owner=run.owner,
                 key=key,
                 next_try_at=run.now,
-                created_at=times_of(item.data, run.now)["created_at"],
+                created_at=times_of(record.data, run.now)["created_at"],
                 **values,
             )
             texts[key] = row.pk
             new.append(row)
-            run.imported(item, row.pk)
+            run.imported(record, row.pk)
         run.insert(GeocodedAddress, new)

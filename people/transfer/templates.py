@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRun, Item
+from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
@@ -51,25 +51,26 @@ class TemplateSection(Section):
     def serializer(self) -> TemplateRecordSerializer:
         return TemplateRecordSerializer()
 
-    def write(self, run: ImportRun, items: list[Item]) -> None:
-        ids = run.find_existing(CustomFieldTemplate, items)
+    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(CustomFieldTemplate, records)
         rows = CustomFieldTemplate.objects.owned_by(run.owner)
         by_id = rows.in_bulk(list(ids.found.values()))
-        slugs = run.index(self.name, {row.slug: row for row in rows.filter(slug__in=[i.data["slug"] for i in items])})
+        with_same_slug = rows.filter(slug__in=[record.data["slug"] for record in records])
+        slugs = run.index(self.name, {row.slug: row for row in with_same_slug})
         allowance, new = PlanAllowance(run, "templates"), []
-        for item in items:
-            data, times = item.data, times_of(item.data, run.now)
-            found = by_id.get(ids.found.get(item.source_id)) or slugs.get(data["slug"])
+        for record in records:
+            data, times = record.data, times_of(record.data, run.now)
+            found = by_id.get(ids.found.get(record.source_id)) or slugs.get(data["slug"])
             if found and found.type != data["type"]:
-                run.failed(item, f"There is a field of type {found.type} with this slug.")
+                run.failed(record, f"There is a field of type {found.type} with this slug.")
             elif found:
-                run.skipped(item, found.pk, ref=found)
+                run.skipped(record, found.pk, ref=found)
             elif times["deleted_at"] is None and not allowance.take():
-                run.failed(item, allowance.message)
+                run.failed(record, allowance.message)
             else:
                 values = {column: data[column] for column in ("name", "slug", "type", "options", "position")}
-                row = CustomFieldTemplate(pk=ids.free[item.source_id], owner=run.owner, **values, **times)
+                row = CustomFieldTemplate(pk=ids.new[record.source_id], owner=run.owner, **values, **times)
                 new.append(row)
                 slugs[row.slug] = row
-                run.imported(item, row.pk, ref=row)
+                run.imported(record, row.pk, ref=row)
         run.insert(CustomFieldTemplate, new)

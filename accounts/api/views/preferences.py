@@ -23,7 +23,7 @@ from contacts_project.kernel.api.schema import envelope
 
 
 @dataclass(frozen=True)
-class Value:
+class PreferenceValue:
     """One value of a preference: its name in the body, its field of User, its name in the answer."""
 
     name: str
@@ -39,8 +39,8 @@ class Value:
         return self.field_class(**self.limits, required=True, **options)
 
 
-def choice(name: str, column: str, words: list[str]) -> Value:
-    return Value(name, column, name, StrictChoiceField, {"choices": words})
+def choice(name: str, column: str, words: list[str]) -> PreferenceValue:
+    return PreferenceValue(name, column, name, StrictChoiceField, {"choices": words})
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Preference:
 
     path: str
     title: str
-    values: list[Value]
+    values: list[PreferenceValue]
     flat: bool = field(default=False)
 
 
@@ -66,13 +66,13 @@ PREFERENCES = [
     Preference(
         "geocoding",
         "Geocoding",
-        [Value("geocodingEnabled", "geocoding_enabled", "geocodingEnabled", StrictBooleanField)],
+        [PreferenceValue("geocodingEnabled", "geocoding_enabled", "geocodingEnabled", StrictBooleanField)],
     ),
     Preference(
         "reminder-lead-days",
         "ReminderLeadDays",
         [
-            Value(
+            PreferenceValue(
                 "days",
                 "default_reminder_lead_days",
                 "defaultReminderLeadDays",
@@ -85,8 +85,8 @@ PREFERENCES = [
         "weekly-digest",
         "WeeklyDigest",
         [
-            Value("enabled", "weekly_digest_enabled", "weeklyDigestEnabled", StrictBooleanField),
-            Value(
+            PreferenceValue("enabled", "weekly_digest_enabled", "weeklyDigestEnabled", StrictBooleanField),
+            PreferenceValue(
                 "weekday",
                 "weekly_digest_weekday",
                 "weeklyDigestWeekday",
@@ -95,11 +95,15 @@ PREFERENCES = [
             ),
         ],
     ),
-    Preference("timezone", "TimeZone", [Value("timezone", "time_zone", "timezone", TimeZoneField)]),
+    Preference("timezone", "TimeZone", [PreferenceValue("timezone", "time_zone", "timezone", TimeZoneField)]),
     Preference(
         "reminder-hour",
         "ReminderHour",
-        [Value("hour", "reminder_hour", "reminderHour", StrictIntegerField, {"min_value": 0, "max_value": 23})],
+        [
+            PreferenceValue(
+                "hour", "reminder_hour", "reminderHour", StrictIntegerField, {"min_value": 0, "max_value": 23}
+            )
+        ],
     ),
     Preference("leap-day-rule", "LeapDayRule", [choice("leapDayRule", "leap_day_rule", LeapDayRule.values)]),
     Preference("language", "Language", [choice("language", "language", CODES)], flat=True),
