@@ -38,12 +38,18 @@ def _notify_owner(destination: Destination) -> bool:
         # record_outcome switches off quietly. From here on clients see it in the change feed, and do not have to wait
         # for the mail server.
         with account_write(destination.owner):
-            ours.mark_changed()
+            if not ours.mark_changed():
+                return False  # switched on or deleted meanwhile
         message_of(destination).send()
     except AccountGoneError:
         return False
-    except Exception:  # noqa: BLE001 - one mail that cannot be sent must not block the others, nor the due scan
-        log.warning("the mail about a disabled destination was not taken", extra={"destination": str(destination.pk)})
+    except Exception as error:  # one mail that cannot be sent must not block the others, nor the due scan
+        log.warning(
+            "the mail about a disabled destination was not taken",
+            extra={"destination": str(destination.pk)},
+            # An OSError comes from the mail server, any other error is a fault of this service.
+            exc_info=not isinstance(error, OSError),
+        )
         ours.release()
         return False
     # Cleared only now: until this commits, a process that dies leaves the mail due.

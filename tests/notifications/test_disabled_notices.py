@@ -23,6 +23,7 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
+from notifications.models.destination import DestinationQuerySet
 from notifications.models.heartbeat import last_beat
 from tests.client import client_of
 from tests.fork_targets import run_command
@@ -186,7 +187,12 @@ def test_other_threads_leave_it_to_the_one_that_sends(
 
 @pytest.mark.parametrize("error", [OSError("refused"), ValueError("not a header"), UnicodeError("not a domain")])
 def test_mail_that_fails_waits_and_keeps_no_other_waiting(
-    off: Destination, mallory: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, error: Exception
+    off: Destination,
+    mallory: User,
+    mailbox: Mailbox,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
 ) -> None:
     switched_off(mallory, "hers")
 
@@ -195,6 +201,8 @@ def test_mail_that_fails_waits_and_keeps_no_other_waiting(
 
     run_while_sending(monkeypatch, fail)
     tasks.due_scan()
+    [record] = [record for record in caplog.records if record.name == "notifications.disabled_destinations"]
+    assert bool(record.exc_info) is not isinstance(error, OSError)
     assert last_beat("due_scan") is not None
     assert len(mailbox.messages) == 1
     assert send_disabled_notices() == 1
@@ -242,6 +250,22 @@ def test_switched_on_and_off_again_while_the_mail_is_sent_is_a_mail_of_its_own(
     assert send_disabled_notices() == 1
     assert send_disabled_notices() == 1
     assert len({message["Message-ID"] for message in mailbox.messages}) == 2
+
+
+@pytest.mark.parametrize(("method", "body"), [("put", {"enabled": True}), ("delete", None)])
+def test_switched_on_or_removed_right_before_the_mail_is_no_mail(
+    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, method: str, body: Any
+) -> None:
+    acquire = DestinationQuerySet.acquire
+
+    def acquire_late(rows: DestinationQuerySet, *args: Any, **options: Any) -> Any:
+        claim = acquire(rows, *args, **options)
+        client_of(alice).ok(method, f"{PATH}/{off.pk}", body)
+        return claim
+
+    monkeypatch.setattr(DestinationQuerySet, "acquire", acquire_late)
+    assert send_disabled_notices() == 0
+    assert mailbox.messages == []
 
 
 def test_account_deleted_while_the_mail_is_sent(
