@@ -19,7 +19,7 @@ from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.metrics import Counter
-from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 
 log = logging.getLogger(__name__)
 
@@ -69,13 +69,15 @@ def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
 
     Two jobs that found the same connection due do not sync it twice, even if the first ends before the second begins.
     """
-    with transaction.atomic():
-        # A run sets next_sync_at before it ends. It has to wait for this row lock, so that no run can end between
-        # this check and the insert, which refuses a second run beside one that has not ended.
-        due = Connection.objects.owned_by(owner).due(now).select_for_update(no_key=True, of=("self",))
-        if due.first() is None:
-            return None
-        return start_run(owner=owner, trigger=trigger, now=now)
+    try:
+        # The account's lock, so that its deletion cannot miss a run that is not committed yet.
+        with account_lock(owner):
+            # A run sets next_sync_at before it ends. It has to wait for this row lock, so that no run can end between
+            # this check and the insert, which refuses a second run beside one that has not ended.
+            due = Connection.objects.owned_by(owner).due(now).select_for_update(no_key=True, of=("self",))
+            return start_run(owner=owner, trigger=trigger, now=now) if due.first() else None
+    except AccountGoneError:
+        return None
 
 
 def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:

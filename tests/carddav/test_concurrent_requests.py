@@ -1,18 +1,22 @@
 """Requests of one account to carddav that start at the same moment."""
 
+import time
 from collections import Counter
+from threading import Event
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.services.deletion import delete_account
 from carddav.models import Connection, Mapping, PendingImport, Run, Trigger
-from carddav.services import books
+from carddav.services import books, runs
 from carddav.services.schedule import sync_due
 from people.models import Person
 from tests.builders import make_person
-from tests.carddav.builders import make_conflict, make_mapping, make_pending
+from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending
 from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.concurrency import repeat_concurrently, run_concurrently
 
@@ -80,3 +84,27 @@ def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
             lambda: synced.api.call("DELETE", "/api/carddav/connection"),
         )
     assert not Run.unscoped.rows().exists()
+
+
+def test_account_that_is_deleted_while_its_due_run_is_created(alice: User) -> None:
+    make_connection(alice)
+    start_run, is_created = runs.start_run, Event()
+
+    def start_slowly(**options: Any) -> Run:
+        run = start_run(**options)
+        is_created.set()
+        time.sleep(0.5)  # the deletion begins before the run is committed
+        return run
+
+    def delete() -> None:
+        assert is_created.wait(10)
+        delete_account(user=alice)
+
+    def start() -> Run | None:
+        return runs.start_due_run(owner=alice, trigger=Trigger.CRON, now=timezone.now())
+
+    with patch.object(runs, "start_run", start_slowly):
+        run_concurrently(start, delete)
+    assert not User.objects.filter(pk=alice.pk).exists()
+    assert not Run.unscoped.rows().exists()
+    assert start() is None
