@@ -247,7 +247,7 @@ class AnsweredSuggestionSection(Section):
                 "id": str(row.pk),
                 "personId": str(row.person_id),
                 "relatedPersonId": row.related_person_id and str(row.related_person_id),
-                "named": row.named or None,
+                "named": row.name_on_card or None,
                 "typeName": row.type_name,
                 "accepted": row.accepted,
                 "createdAt": row.created_at,
@@ -265,9 +265,9 @@ class AnsweredSuggestionSection(Section):
         for record in records:
             person = run.find("people", record.data["personId"])
             related = run.find("people", record.data.get("relatedPersonId"))
-            named = record.data.get("named") or ""
-            natural_key = (person, related, named, record.data["typeName"])
-            if person is None or person == related or not (related or named):
+            name_on_card = record.data.get("named") or ""
+            natural_key = (person, related, name_on_card, record.data["typeName"])
+            if person is None or person == related or not (related or name_on_card):
                 run.failed(record, "It does not name two people who came in.")
             elif found := ids.found.get(record.source_id) or existing.get(natural_key):
                 run.skipped(record, found)
@@ -285,7 +285,7 @@ class AnsweredSuggestionSection(Section):
 
 # Two active rows with the same values of these columns are the same relationship, or the same answer.
 _NATURAL_KEY = ("person_id", "related_person_id", "relationship_type_id")
-_ANSWER_NATURAL_KEY = ("person_id", "related_person_id", "named", "type_name")
+_ANSWER_NATURAL_KEY = ("person_id", "related_person_id", "name_on_card", "type_name")
 
 
 def _build_pair(

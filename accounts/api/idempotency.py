@@ -53,8 +53,8 @@ def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) ->
 
         stored, is_replay = run_once(
             owner=owner,
-            name=_digest(request.path.encode(), key.encode()),
-            digest=_digest(request.META.get("QUERY_STRING", "").encode(), *_canonical_body(request)),
+            key_digest=_digest(request.path.encode(), key.encode()),
+            content_digest=_digest(request.META.get("QUERY_STRING", "").encode(), *_canonical_body(request)),
             run=run,
             is_joined=not view.commits_by_itself(handler),
             now=timezone.now(),

@@ -13,12 +13,12 @@ class StoredResponseQuerySet(LeaseQuerySet["StoredResponse"], OwnedQuerySet["Sto
 class StoredResponse(Leased, OwnedModel):
     """One request with an Idempotency-Key. While it runs, the row is leased; once `status` is set, it is the response.
 
-    `name` is a digest of path and key, `digest` one of query string and body: hashed because they can be long and
-    private, and only ever compared.
+    `key_digest` is a hash of path and key, `content_digest` one of query string and body. Hashes, because the texts can
+    be long and private, and are only compared.
     """
 
-    name = models.CharField(max_length=64)
-    digest = models.CharField(max_length=64)
+    key_digest = models.CharField(max_length=64)
+    content_digest = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
     body = models.BinaryField(default=b"")
     headers = models.JSONField(default=dict)
@@ -27,5 +27,5 @@ class StoredResponse(Leased, OwnedModel):
     objects = OwnedManager["StoredResponse", StoredResponseQuerySet](StoredResponseQuerySet)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="stored_response_once")]
+        constraints = [models.UniqueConstraint(fields=["owner", "key_digest"], name="stored_response_once")]
         indexes = [models.Index(fields=["created_at"], name="stored_response_age")]

@@ -56,9 +56,17 @@ class RawResponse:
 
 
 def run_once(
-    *, owner: User, name: str, digest: str, run: Callable[[], RawResponse], is_joined: bool, now: dt.datetime
+    *,
+    owner: User,
+    key_digest: str,
+    content_digest: str,
+    run: Callable[[], RawResponse],
+    is_joined: bool,
+    now: dt.datetime,
 ) -> tuple[RawResponse, bool]:
-    """Call `run()` unless a request with the same `name` ran before; return the response and whether it is a replay.
+    """Call `run()` unless a request with this key ran before; return the response and whether it is a replay.
+
+    `key_digest` identifies the request, `content_digest` what it contains (StoredResponse).
 
     With `is_joined`, the request and the storing of its response are one transaction: the request took effect exactly
     if a response is stored. Without it (a view that commits by itself or calls other machines), a request that is
@@ -66,10 +74,10 @@ def run_once(
 
     Raises KeyReusedError, InProgressError, and what `run` raises.
     """
-    claim = _load_or_claim(owner, name, digest, now)
+    claim = _load_or_claim(owner, key_digest, content_digest, now)
     if isinstance(claim, RawResponse):
         return claim, True
-    claimed_row = StoredResponse.objects.owned_by(owner).filter(name=name).held_by(claim)
+    claimed_row = StoredResponse.objects.owned_by(owner).filter(key_digest=key_digest).held_by(claim)
     if current_write(owner.pk):
         # Inside an atomic batch. On failure it rolls back its whole transaction, this row included.
         response = run()
@@ -89,14 +97,14 @@ def run_once(
     return response, False
 
 
-def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUID | RawResponse:
+def _load_or_claim(owner: User, key_digest: str, content_digest: str, now: dt.datetime) -> UUID | RawResponse:
     """The stored response, or else the claim under which this request may run."""
-    rows = StoredResponse.objects.owned_by(owner).filter(name=name)
+    rows = StoredResponse.objects.owned_by(owner).filter(key_digest=key_digest)
     # The hourly purge may not have run yet.
     rows.filter(created_at__lte=now - RETENTION).delete()
     row = rows.first()
     if row is None:
-        row = StoredResponse(owner=owner, name=name, digest=digest, created_at=now)
+        row = StoredResponse(owner=owner, key_digest=key_digest, content_digest=content_digest, created_at=now)
         try:
             # A savepoint: inside an atomic batch, PostgreSQL would otherwise refuse all further statements.
             with transaction.atomic():
@@ -105,7 +113,7 @@ def _load_or_claim(owner: User, name: str, digest: str, now: dt.datetime) -> UUI
             row = rows.first()
             if row is None:  # and has failed and deleted it since
                 raise InProgressError from None
-    if row.digest != digest:
+    if row.content_digest != content_digest:
         raise KeyReusedError
     if row.status is not None:
         return RawResponse(row.status, bytes(row.body), row.headers)

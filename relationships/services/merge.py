@@ -71,7 +71,7 @@ def remove_answered_suggestions(owner_id: UUID, row_ids: Collection[str]) -> Non
 
 
 def _subject(row: AnsweredSuggestion) -> tuple[UUID, UUID | None, str, str]:
-    return row.person_id, row.related_person_id, row.named, row.type_name
+    return row.person_id, row.related_person_id, row.name_on_card, row.type_name
 
 
 def _content(row: Relationship) -> tuple[UUID, UUID | None]:

@@ -147,7 +147,7 @@ def _record_answer(owner: User, one: Suggestion, related_person_id: UUID | None,
         owner=owner,
         person_id=one.person_id,
         related_person_id=related_person_id,
-        named=one.named,
+        name_on_card=one.name_on_card,
         type_name=one.type_name,
         accepted=accepted,
     )

@@ -66,7 +66,7 @@ def _build_suggestions(owner: User, names: list[CardName]) -> Iterator[Suggestio
             related_name=format_name(owner, match.parts) if match else one.name,
             type_name=one.type_name,
             reason=CARD,
-            named=one.name,
+            name_on_card=one.name,
         )
 
 
@@ -78,7 +78,7 @@ def _load_names(owner: User, last_id: UUID | None, limit: int) -> list[CardName]
     """The next names after `last_id` whose suggestion was not answered."""
     # Compared by content: a card that is imported again makes new rows with new ids.
     answers = AnsweredSuggestion.unscoped.rows().filter(
-        person=OuterRef("person"), named=OuterRef("name"), type_name=OuterRef("type_name")
+        person=OuterRef("person"), name_on_card=OuterRef("name"), type_name=OuterRef("type_name")
     )
     # The order of an index, so that the database reads no more rows than the limit needs.
     rows = _related_names(owner).filter(~Exists(answers)).order_by("id")

@@ -22,7 +22,10 @@ Pair = tuple[UUID, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`person` is `type_name` of the related person, who may be only a name. `named` is the name on the card."""
+    """`person` is `type_name` of the related person, who may be only a name.
+
+    `name_on_card` is the name on the person's card, empty if the suggestion is not from a card.
+    """
 
     id: UUID
     person_id: UUID
@@ -31,7 +34,7 @@ class Suggestion:
     related_name: str
     type_name: str
     reason: str
-    named: str = ""
+    name_on_card: str = ""
 
     def serialize(self, types: dict[str, UUID]) -> dict[str, Any]:
         """An item of GET /api/relationship-suggestions; `types`: ids of the account's types by name."""

@@ -31,7 +31,7 @@ def suggestions(shared: SharedData) -> list[Figure]:
     figures = [figure(f"suggestions, {size:,} people, 20,000 names on cards", lambda: list_suggestions(owner), times=5)]
     AnsweredSuggestion.objects.bulk_create(
         (
-            AnsweredSuggestion(pk=pk, owner=owner, person_id=person, named=name, type_name=kind, accepted=False)
+            AnsweredSuggestion(pk=pk, owner=owner, person_id=person, name_on_card=name, type_name=kind, accepted=False)
             for pk, person, name, kind in RelatedName.objects.filter(owner=owner).values_list(
                 "pk", "person_id", "name", "type_name"
             )
