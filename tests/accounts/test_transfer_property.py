@@ -13,7 +13,7 @@ from contacts_project.kernel.api.ids import new_id
 from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user
 from tests.client import Client, client_of
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
 _accounts = itertools.count()
 
@@ -186,7 +186,7 @@ def fresh() -> Client:
 
 
 @settings(
-    max_examples=rounds(8),
+    max_examples=rounds_per_database(8),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

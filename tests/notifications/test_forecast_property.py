@@ -29,9 +29,11 @@ from people.services.reminders import replan_account
 from people.vocabularies import DateType, ReminderType, Unit
 from tests.builders import make_person
 from tests.notifications.recording_channel import RecordingChannel
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
-many = settings(max_examples=rounds(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(
+    max_examples=rounds_per_database(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 # Zones at both ends of the day, and some that change their clocks at midnight.
 ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin", "America/Santiago", "Asia/Beirut")

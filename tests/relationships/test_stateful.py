@@ -30,9 +30,9 @@ from relationships.network.connectivity import USER
 from tests.builders import make_user
 from tests.relationships import reference
 from tests.relationships.invariants import check_invariants
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
-OPERATIONS = rounds(400)
+OPERATIONS = rounds_per_database(400)
 PARTS = 4
 WRONG_STATE_DIGIT = 7  # a pick with this last digit is an id in the wrong state
 STEPS = 100

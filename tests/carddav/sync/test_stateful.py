@@ -22,9 +22,9 @@ from people.vcard import read_card
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
-EXAMPLES = rounds(10)
+EXAMPLES = rounds_per_database(10)
 picks = st.integers(0, 999)
 unique = itertools.count(100)
 

@@ -23,6 +23,7 @@ import pytest
 import yaml
 
 from tests import ROOT
+from tests.contacts_project.run_packages import python_with_run_packages
 from tests.loopback import closed_port
 
 SCRIPTS = Path(sys.executable).parent
@@ -60,6 +61,7 @@ class Composition:
 
     def __post_init__(self) -> None:
         self.app = copy_of_the_image(self.folder / "app", is_compiled=True)
+        self.scripts = python_with_run_packages(self.folder / "python").parent
         text = re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", self._interpolated, (ROOT / "compose.yaml").read_text())
         self.services: dict[str, Any] = yaml.safe_load(text)["services"]
 
@@ -77,7 +79,7 @@ class Composition:
         """What a container of the service gets: from the image, from .env, from the file."""
         image = dict(word.split("=", 1) for word in image_instruction("ENV").split() if not word.startswith("PATH="))
         given = {name: str(value) for name, value in self.services[service].get("environment", {}).items()}
-        whole = {**image, **self.settings, **given, "PATH": f"{SCRIPTS}:{os.environ['PATH']}"}
+        whole = {**image, **self.settings, **given, "PATH": f"{self.scripts}:{os.environ['PATH']}"}
         return {name: value if name == "PATH" else self.here(value) for name, value in whole.items()} | more
 
     def start(self, service: str, *options: str, **more: str) -> "subprocess.Popen[bytes]":

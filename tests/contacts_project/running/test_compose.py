@@ -33,7 +33,10 @@ def test_the_image_runs_as_nobody_and_is_pinned() -> None:
 
 
 def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
-    """One of each is started by its command; the second web and the second worker are copies of a loaded process."""
+    """One of each is started by its command, with the packages of requirements/run.txt alone.
+
+    The second web and the second worker are copies of a loaded process.
+    """
     with recording_server() as receiver, composed(tmp_path, **settings()) as compose:
         assert compose.run("prepare").returncode == 0
         migrated = compose.run("migrate")

@@ -16,7 +16,7 @@ from people.importing.files import FileImport, Upload
 from people.importing.sources.days import DayReader
 from tests.client import Client
 from tests.people.importing.uploads import counts, people_of, send, send_form
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
 GERMAN = (
     "Vorname;Nachname;E-Mail;Telefon (privat);Handy;Straße;PLZ;Ort;Geburtstag;Gruppe;Schuhgröße\r\n"
@@ -204,7 +204,7 @@ def test_days_are_read_as_people_write_them(text: str, is_month_first: bool, day
 
 @given(st.binary(max_size=400))
 @hypothesis_settings(
-    max_examples=rounds(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=rounds_per_database(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_bytes_end_in_a_receipt_or_a_refusal(alice: User, data: bytes) -> None:
     upload = Upload(source="csv", file=io.BytesIO(data))

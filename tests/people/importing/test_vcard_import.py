@@ -15,7 +15,7 @@ from accounts.models import User
 from people.models import Group, ImportantDate, LookupKey, Person
 from people.services.person_writer import set_name_keys
 from tests.client import Client
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
 
 def vcard(*lines: str, version: str = "3.0") -> bytes:
@@ -327,7 +327,9 @@ FILES = st.lists(
 )
 
 
-@settings(max_examples=rounds(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=rounds_per_database(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(FILES)
 def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, str, list[str]]]) -> None:
     Person.unscoped.all().delete()

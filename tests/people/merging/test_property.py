@@ -13,9 +13,11 @@ from accounts.models import User
 from tests.client import Client, client_of
 from tests.people.merging.steps import add_person, merge_people, snapshot, undo_merge
 from tests.people.merging.test_merge import template
-from tests.rounds import rounds
+from tests.rounds import rounds_per_database
 
-few = settings(max_examples=rounds(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(
+    max_examples=rounds_per_database(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 TEXT = st.sampled_from(["Ada", "Zo\u00eb", "\u5c71\u7530", "O'Brien", "x" * 50])
 DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 12, 31)).map(dt.date.isoformat)
