@@ -19,7 +19,7 @@ def csrf(browser: Client) -> dict[str, Any]:
     return {"HTTP_X_CSRFTOKEN": browser.ok("GET", "/api/auth/csrf")["csrfToken"]}
 
 
-def test_a_newcomer_is_signed_in_and_out_again(browser: Client) -> None:
+def test_registration_signs_in_and_logout_signs_out(browser: Client) -> None:
     user = browser.ok("POST", "/api/auth/register", {**BODY, "nickname": "", "timezone": "Europe/Oslo"}, status=201)[
         "user"
     ]
@@ -73,12 +73,12 @@ DEFAULTS = {
         (";;,=", "en"),
     ],
 )
-def test_the_language_is_the_best_match(browser: Client, header: str, language: str) -> None:
+def test_language_is_negotiated_from_accept_language(browser: Client, header: str, language: str) -> None:
     answer = browser.ok("POST", "/api/auth/register", BODY, status=201, HTTP_ACCEPT_LANGUAGE=header)
     assert answer["user"]["language"] == language
 
 
-def test_the_language_sent_wins(browser: Client) -> None:
+def test_language_in_the_body_overrides_accept_language(browser: Client) -> None:
     answer = browser.ok(
         "POST", "/api/auth/register", {**BODY, "language": "es-ES"}, status=201, HTTP_ACCEPT_LANGUAGE="de"
     )
@@ -113,11 +113,11 @@ def test_invalid_registrations_are_refused(browser: Client, change: dict[str, An
 
 
 @pytest.mark.parametrize("password", ["Password1!", "P@ssw0rd", "Ada-1815", "ada@example.org-A1"])
-def test_a_password_needs_what_the_contract_asks_for_and_no_more(browser: Client, password: str) -> None:
+def test_passwords_that_meet_only_the_documented_rules_are_accepted(browser: Client, password: str) -> None:
     browser.ok("POST", "/api/auth/register", {**BODY, "password": password}, status=201)
 
 
-def test_the_first_account_is_the_operator_and_no_other(browser: Client) -> None:
+def test_only_the_first_account_becomes_operator(browser: Client) -> None:
     browser.ok("POST", "/api/auth/register", BODY, status=201)
     browser.ok("POST", "/api/auth/register", {**BODY, "email": "bo@example.org"}, status=201)
     operators = User.objects.filter(is_staff=True, is_superuser=True)
@@ -133,12 +133,12 @@ def test_registration_modes(browser: Client) -> None:
         assert browser.ok("POST", "/api/auth/register", second, status=403)["code"] == "registration_closed"
 
 
-def test_a_taken_address_is_400_without_regard_to_case(browser: Client, alice: User) -> None:
+def test_registration_with_a_taken_address_in_other_case_is_400(browser: Client, alice: User) -> None:
     answer = browser.ok("POST", "/api/auth/register", {**BODY, "email": "ALICE@example.ORG"}, status=400)
     assert answer["details"][0]["field"] == "email"
 
 
-def test_where_verification_is_mandatory_a_taken_address_answers_like_a_new_one(browser: Client, alice: User) -> None:
+def test_mandatory_verification_does_not_reveal_that_an_address_is_taken(browser: Client, alice: User) -> None:
     with override_settings(EMAIL_VERIFICATION="mandatory"):
         new = browser.ok("POST", "/api/auth/register", BODY, status=201)
         taken = browser.ok("POST", "/api/auth/register", {**BODY, "email": "alice@example.org"}, status=201)
@@ -152,33 +152,33 @@ def test_where_verification_is_mandatory_a_taken_address_answers_like_a_new_one(
     assert alice.name == "Alice"
 
 
-def test_sign_in_without_regard_to_case(browser: Client, alice: User) -> None:
+def test_sign_in_ignores_the_case_of_the_address(browser: Client, alice: User) -> None:
     user = browser.ok("POST", "/api/auth/login", {"email": "ALICE@Example.org", "password": PASSWORD})["user"]
     assert user["id"] == str(alice.pk)
     assert browser.ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
 
 
 @pytest.mark.parametrize("email", ["alice@example.org", "nobody@example.org"])
-def test_wrong_credentials(browser: Client, alice: User, email: str) -> None:
+def test_wrong_credentials_are_401(browser: Client, alice: User, email: str) -> None:
     response = browser.call("POST", "/api/auth/login", {"email": email, "password": "Wrong-Horse-7"})
     assert response.status_code == 401
     assert response.json()["code"] == "invalid_credentials"
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_switched_off_account_does_not_sign_in(browser: Client) -> None:
+def test_inactive_account_cannot_sign_in(browser: Client) -> None:
     make_user("off@example.org", is_active=False)
     browser.ok("POST", "/api/auth/login", {"email": "off@example.org", "password": PASSWORD}, status=401)
 
 
-def test_an_unverified_address_is_reported_only_with_the_right_password(browser: Client, alice: User) -> None:
+def test_unverified_address_is_reported_only_with_the_right_password(browser: Client, alice: User) -> None:
     with override_settings(EMAIL_VERIFICATION="mandatory"):
         right = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=403)
         wrong = browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": "Wrong-1"}, status=401)
     assert (right["code"], wrong["code"]) == ("email_unverified", "invalid_credentials")
 
 
-def test_an_unknown_address_costs_a_hash_like_a_known_one(
+def test_unknown_and_known_addresses_take_the_same_number_of_hashes(
     browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
@@ -193,7 +193,7 @@ def test_an_unknown_address_costs_a_hash_like_a_known_one(
     assert len(checked) == 4
 
 
-def test_the_address_is_counted_from_the_right_by_trusted_proxies(browser: Client, alice: User) -> None:
+def test_client_ip_is_read_behind_the_trusted_proxies(browser: Client, alice: User) -> None:
     def address(forwarded: str) -> str:
         client = Client()
         body = {"email": alice.email, "password": PASSWORD}
@@ -211,13 +211,13 @@ def test_the_address_is_counted_from_the_right_by_trusted_proxies(browser: Clien
         assert address(f"fe80::1%{'x' * 100}, 10.0.0.2") == "fe80::1"
 
 
-def test_a_session_write_needs_the_csrf_token(browser: Client) -> None:
+def test_session_write_needs_the_csrf_token(browser: Client) -> None:
     browser.ok("POST", "/api/auth/register", BODY, status=201)
     assert browser.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)["code"] == "csrf"
     browser.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201, **csrf(browser))
 
 
-def test_signing_in_changes_the_session_and_signs_the_former_user_out(browser: Client, alice: User) -> None:
+def test_sign_in_rotates_the_session_and_signs_out_the_previous_user(browser: Client, alice: User) -> None:
     browser.ok("POST", "/api/auth/register", BODY, status=201)
     former = browser.cookies["sessionid"].value
     browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})

@@ -22,7 +22,7 @@ from tests.mailbox import Mailbox
 pytestmark = pytest.mark.django_db
 
 
-def test_an_unproven_address_blocks_nobody(
+def test_unverified_registration_does_not_block_the_address(
     mandatory_verification: None, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """The first account of an instance is an operator, and so is the one that replaces it with the same address."""
@@ -40,7 +40,7 @@ def test_an_unproven_address_blocks_nobody(
         verify(late, status=400)
 
 
-def test_where_verification_is_optional_an_unproven_address_is_taken(alice: User, mallory: User) -> None:
+def test_unverified_address_is_taken_when_verification_is_optional(alice: User, mallory: User) -> None:
     api = client_of(mallory)
     change_email(api, "claimed@example.org")
     for taken in ("Claimed@example.org", "ALICE@example.org"):
@@ -49,7 +49,7 @@ def test_where_verification_is_optional_an_unproven_address_is_taken(alice: User
         assert answer["details"][0]["field"] == "email"
 
 
-def test_a_proven_address_stays_its_owners_while_a_change_waits(alice: User, mallory: User) -> None:
+def test_verified_address_stays_reserved_while_a_change_is_pending(alice: User, mallory: User) -> None:
     change_email(client_of(verify_email(alice)), "new@example.org")
     body = {"name": "M", "email": "alice@example.org"}
     client_of(mallory).ok("PUT", "/api/user/profile", body, status=400)
@@ -108,14 +108,14 @@ def test_free_and_taken_addresses_are_indistinguishable(
         "ada@ｂücher。example",  # full width, with an ideographic full stop
     ],
 )
-def test_an_address_is_one_in_any_spelling(spelling: str) -> None:
+def test_all_spellings_of_an_address_are_the_same_account(spelling: str) -> None:
     verify_email(make_user("ada@bücher.example"))
     body = {"email": spelling, "password": PASSWORD, "name": "Ada"}
     Client().ok("POST", "/api/auth/register", body, status=400)
     assert profile(sign_in(spelling)) == ("ada@bücher.example", True)
 
 
-def test_an_address_is_shown_in_its_one_spelling(alice: User) -> None:
+def test_address_is_returned_in_normalized_spelling(alice: User) -> None:
     body = {"name": "Alice", "email": "Alice@XN--BCHER-KVA.example"}
     user = client_of(alice).ok("PUT", "/api/user/profile", body)["user"]
     assert user["email"] == "Alice@bücher.example"
@@ -126,7 +126,7 @@ def test_an_address_is_shown_in_its_one_spelling(alice: User) -> None:
     assert answer["details"][0]["field"] == "email"
 
 
-def test_an_operator_cannot_be_made_of_an_address_that_is_taken(alice: User) -> None:
+def test_create_superuser_refuses_a_taken_address(alice: User) -> None:
     with pytest.raises(ValidationError):
         User.objects.create_superuser("ALICE@example.org", PASSWORD, name="Op")
     operator = User.objects.create_superuser("op@example.org", PASSWORD, name="Op")
@@ -152,7 +152,7 @@ def test_an_unverified_account_is_deleted_after_thirty_days(mandatory_verificati
     assert not registration.awaits_operator()
 
 
-def test_registrations_are_counted_by_the_callers_address(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registrations_are_rate_limited_per_client_network(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (registration.REGISTRATIONS.limit, registration.REGISTRATIONS.seconds) == (60, 3600)
     monkeypatch.setattr(registration, "REGISTRATIONS", Budget("registration", 2, 3600))
     settings.REGISTRATION = "closed"  # refused, but counted

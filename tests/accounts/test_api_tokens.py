@@ -67,12 +67,12 @@ def test_a_revoked_token_is_401(session: Client) -> None:
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_bad_bearer_is_401_even_beside_a_session(session: Client) -> None:
+def test_invalid_bearer_is_401_even_with_a_session(session: Client) -> None:
     response = session.call("GET", "/api/auth/session", HTTP_AUTHORIZATION="Bearer cnt_nonsense")
     assert response.status_code == 401
 
 
-def test_a_token_makes_no_tokens(alice: User) -> None:
+def test_token_cannot_create_tokens(alice: User) -> None:
     answer = client_of(alice).ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)
     assert answer["code"] == "session_required"
 
@@ -89,12 +89,12 @@ def test_a_token_makes_no_tokens(alice: User) -> None:
         ({"name": "x", "expiresAt": 5}, "expiresAt"),
     ],
 )
-def test_what_a_token_refuses(session: Client, body: dict, field: str) -> None:
+def test_invalid_tokens_are_refused(session: Client, body: dict, field: str) -> None:
     answer = session.ok("POST", "/api/user/api-tokens", body, status=400)
     assert answer["details"][0]["field"] == field
 
 
-def test_another_account_sees_no_token(session: Client, mallory: User) -> None:
+def test_token_is_hidden_from_other_accounts(session: Client, mallory: User) -> None:
     made = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
     other = Client()
     other.force_login(mallory)

@@ -101,7 +101,7 @@ def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, 
     assert device_of(made).ok("GET", "/api/auth/session")["user"]["email"] == "ada@example.org"
 
 
-def test_who_has_too_many_tokens_may_try_until_some_are_deleted(
+def test_code_stays_valid_while_the_account_has_too_many_tokens(
     browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
@@ -153,7 +153,7 @@ def test_unregistered_redirect_uris_are_refused(browser: Client, provider: Provi
         ("https:///x", False),
     ],
 )
-def test_what_can_be_registered(uri: str, fits: bool) -> None:
+def test_which_redirect_uris_can_be_registered(uri: str, fits: bool) -> None:
     assert is_redirect_uri(uri) is is_registered(uri, [uri]) is fits
 
 
@@ -189,7 +189,7 @@ def test_errors_are_returned_to_the_redirect_uri(browser: Client, provider: Prov
     assert not User.objects.exists()
 
 
-def test_a_code_needs_its_verifier_and_lasts_a_minute(browser: Client, provider: Provider) -> None:
+def test_code_needs_its_verifier_and_expires_after_a_minute(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         code = redirect_parameters(finish_sign_in(browser, provider))["code"]
         for sent, verifier in ((code, CHALLENGE), ("x", VERIFIER)):
@@ -217,14 +217,14 @@ def test_a_second_exchange_revokes_the_token(browser: Client, provider: Provider
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twins_get_one_token(browser: Client, provider: Provider) -> None:
+def test_concurrent_exchanges_of_a_code_return_one_token(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     body = {"code": code, "codeVerifier": VERIFIER, "name": "phone"}
     answers = run_concurrently(*[lambda: Client().call("POST", TOKEN, body)] * 3)
     assert sorted(answer.status_code for answer in answers) == [201, 400, 400]
 
 
-def test_what_ends_sessions_ends_codes(browser: Client, provider: Provider) -> None:
+def test_password_change_and_revocation_invalidate_codes(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     user = User.objects.get()
     user.set_password(PASSWORD)
@@ -235,7 +235,7 @@ def test_what_ends_sessions_ends_codes(browser: Client, provider: Provider) -> N
     exchange(other, status=400)
 
 
-def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provider: Provider) -> None:
+def test_wrong_codes_and_failed_logins_share_one_rate_limit(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     guess = {"code": "x", "codeVerifier": VERIFIER, "name": "phone"}
     login = {"email": "nobody@example.org", "password": "Wrong-Horse-7"}
@@ -244,7 +244,7 @@ def test_wrong_codes_count_together_with_guesses_at_login(browser: Client, provi
     exchange(code, status=429)
 
 
-def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provider) -> None:
+def test_second_factor_is_asked_on_a_page_of_the_service(browser: Client, provider: Provider) -> None:
     ada = verify_email(make_user("ada@example.org"))
     device = TotpDevice.objects.create(owner=ada, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     asked = finish_sign_in(browser, provider)
@@ -260,7 +260,7 @@ def test_the_second_factor_is_asked_on_our_page(browser: Client, provider: Provi
     assert not browser.cookies["oidc_sign_in"].value
 
 
-def test_the_challenge_of_these_tests_is_the_verifiers() -> None:
+def test_challenge_constant_matches_the_verifier() -> None:
     digest = hashlib.sha256(VERIFIER.encode()).digest()
     assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == CHALLENGE
 
@@ -273,5 +273,5 @@ def test_the_challenge_of_these_tests_is_the_verifiers() -> None:
         ("org.example.app:/back", "org.example.app:"),
     ],
 )
-def test_the_page_for_the_code_leads_nowhere_but_to_the_app(redirect_uri: str, source: str) -> None:
+def test_form_action_policy_allows_only_the_app(redirect_uri: str, source: str) -> None:
     assert _csp_source(redirect_uri) == source

@@ -63,7 +63,7 @@ def revision_of(user: User) -> int:
     return User.objects.get(pk=user.pk).revision
 
 
-def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client, ada: Person) -> None:
+def test_results_are_in_order_and_a_failure_does_not_stop_the_others(api: Client, ada: Person) -> None:
     results = run_batch(
         api,
         group("Friends"),
@@ -80,7 +80,7 @@ def test_each_is_answered_in_its_place_and_a_failure_stops_no_other(api: Client,
     assert results[5]["body"] == {"people": []}
 
 
-def test_an_operation_reads_what_earlier_ones_wrote(api: Client) -> None:
+def test_operation_reads_what_earlier_operations_wrote(api: Client) -> None:
     """The settings of the caller too, although the user row is read once."""
     for atomic in (False, True):
         theme = operation("PUT", "/api/user/theme", {"theme": "DARK" if atomic else "LIGHT"})
@@ -90,7 +90,7 @@ def test_an_operation_reads_what_earlier_ones_wrote(api: Client) -> None:
         assert results[1]["body"]["user"]["theme"] == ("DARK" if atomic else "LIGHT")
 
 
-def test_all_or_nothing_is_one_write(api: Client, alice: User, ada: Person) -> None:
+def test_atomic_batch_is_one_write(api: Client, alice: User, ada: Person) -> None:
     before = revision_of(alice)
     member = operation("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
     assert statuses(run_batch(api, group("One"), group("Two"), member, atomic=True)) == [201, 201, 200]
@@ -110,7 +110,7 @@ def test_all_or_nothing_is_one_write(api: Client, alice: User, ada: Person) -> N
         (operation("PUT", "/api/user/profile", {"name": "Alice", "email": "alice@example.org"}), 400),
     ],
 )
-def test_a_failure_takes_all_back(api: Client, alice: User, failing: dict[str, Any], status: int) -> None:
+def test_failure_rolls_back_an_atomic_batch(api: Client, alice: User, failing: dict[str, Any], status: int) -> None:
     before, groups = revision_of(alice), Group.unscoped.count()
     results = run_batch(api, group("One"), group("Two"), failing, group("Three"), atomic=True)
     assert statuses(results) == [424, 424, status, 424]
@@ -128,7 +128,9 @@ def test_a_rolled_back_batch_sends_no_signals(
     assert callbacks == []
 
 
-def test_a_failure_on_our_side_is_500_of_its_own(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_error_is_500_for_its_operation_and_424_for_the_others(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(self: GroupViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
         Group.objects.owned_by(self.owner).update(color="#000000")
         raise ZeroDivisionError
@@ -141,7 +143,7 @@ def test_a_failure_on_our_side_is_500_of_its_own(api: Client, monkeypatch: pytes
 
 
 # What a batch leaves out, by routes that its table test knows; all others are answered as alone.
-LEFT_OUT = {
+EXCLUDED_ROUTES = {
     "POST /api/auth/logout",
     "GET /api/auth/session",
     "DELETE /api/auth/token",
@@ -165,7 +167,7 @@ LEFT_OUT = {
     "POST /api/user/photo",
     "POST /api/photos/convert",
 }
-NOT_ATOMIC = {
+NON_ATOMIC_ROUTES = {
     "PUT /api/user/profile",
     "DELETE /api/imports/{import}",
     "POST /api/notifications/endpoints",
@@ -187,7 +189,7 @@ NOT_ATOMIC = {
 
 
 def is_refused(route: Route) -> bool:
-    return route.is_open or route.session_only or route.own_credential or route.name in LEFT_OUT
+    return route.is_open or route.session_only or route.own_credential or route.name in EXCLUDED_ROUTES
 
 
 def operation_of(route: Route, route_data: RouteData) -> Any:
@@ -197,20 +199,20 @@ def operation_of(route: Route, route_data: RouteData) -> Any:
 
 @pytest.mark.one_database
 @each([route for route in ROUTES if not is_refused(route)])
-def test_every_route(route: Route, route_data: RouteData) -> None:
+def test_every_route_answers_in_a_batch_as_it_does_alone(route: Route, route_data: RouteData) -> None:
     """The status is that of the route table, in an atomic batch and in one that is not."""
     for atomic in (False, True):
         with transaction.atomic():
             [result] = run_batch(route_data.client, operation_of(route, route_data), atomic=atomic)
             transaction.set_rollback(True)
-        if atomic and route.name in NOT_ATOMIC:
+        if atomic and route.name in NON_ATOMIC_ROUTES:
             assert (result["status"], result["body"]["code"]) == (400, "not_in_batch")
         else:
             assert result["status"] == route.owner, result["body"]
 
 
 @pytest.mark.one_database
-def test_all_other_routes_are_refused_with_a_400_each(route_data: RouteData) -> None:
+def test_excluded_routes_are_refused_with_400(route_data: RouteData) -> None:
     for route, atomic in product(filter(is_refused, ROUTES), (False, True)):
         [result] = run_batch(route_data.client, operation_of(route, route_data), atomic=atomic)
         if route.path == "/api/docs":  # a page
@@ -220,7 +222,7 @@ def test_all_other_routes_are_refused_with_a_400_each(route_data: RouteData) -> 
 
 
 def test_the_excluded_routes_exist() -> None:
-    assert {route.name for route in ROUTES} >= LEFT_OUT | NOT_ATOMIC
+    assert {route.name for route in ROUTES} >= EXCLUDED_ROUTES | NON_ATOMIC_ROUTES
 
 
 @pytest.mark.parametrize(
@@ -266,26 +268,26 @@ def test_an_unknown_path_is_404(api: Client, path: str) -> None:
         ({"operations": [operation("GET", "/api/version")], "atomic": 1}, "atomic"),
     ],
 )
-def test_a_body_that_is_no_batch_is_refused_whole(api: Client, body: Any, field: str) -> None:
+def test_invalid_batch_is_refused_as_a_whole(api: Client, body: Any, field: str) -> None:
     answer = api.ok("POST", BATCH, body, status=400)
     assert answer["details"][0]["field"].startswith(field)
 
 
-def test_a_batch_may_have_a_hundred_operations(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_has_at_most_a_hundred_operations(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", 120.0)  # however slow this machine is
     results = run_batch(api, *(group(f"Group {number}") for number in range(100)), atomic=True)
     assert set(statuses(results)) == {201}
     assert Group.objects.owned_by(alice).count() == 100
 
 
-def test_a_token_that_reads_sends_none(alice: User) -> None:
+def test_read_only_token_cannot_send_a_batch(alice: User) -> None:
     client = Client()
     client.bearer = make_token(alice, TokenScope.READ)
     answer = client.ok("POST", BATCH, {"operations": [operation("GET", "/api/people")]}, status=403)
     assert answer["code"] == "read_only_token"
 
 
-def test_a_session_sends_its_csrf_token_once(alice: User, browser: Client) -> None:
+def test_session_needs_one_csrf_token_for_the_batch(alice: User, browser: Client) -> None:
     browser.force_login(alice)
     body = {"operations": [group("One"), operation("GET", "/api/user/sessions")]}
     assert browser.ok("POST", BATCH, body, status=403)["code"] == "csrf"
@@ -294,7 +296,7 @@ def test_a_session_sends_its_csrf_token_once(alice: User, browser: Client) -> No
     assert statuses(results) == [201, 200]
 
 
-def test_others_records_are_as_if_they_were_not(stranger: Client, ada: Person, mallory: User) -> None:
+def test_records_of_other_accounts_are_404(stranger: Client, ada: Person, mallory: User) -> None:
     for atomic in (False, True):
         [result] = run_batch(stranger, operation("PUT", f"/api/people/{ada.pk}", {"name": "Mine"}), atomic=atomic)
         assert result == {"status": 404, "body": {"error": "Not found."}}
@@ -302,7 +304,7 @@ def test_others_records_are_as_if_they_were_not(stranger: Client, ada: Person, m
     assert run_batch(stranger, dates)[0]["body"]["details"][0]["field"].startswith("peopleIds")
 
 
-def test_headers_of_an_operation_are_two(api: Client, ada: Person) -> None:
+def test_operation_headers_other_than_if_match_and_idempotency_key_are_ignored(api: Client, ada: Person) -> None:
     etag = api.call("GET", f"/api/people/{ada.pk}")["ETag"]
     change = partial(operation, "PUT", f"/api/people/{ada.pk}")
     results = run_batch(api, change({"surname": "One"}, if_match=etag), change({"surname": "Two"}, If_Match=etag))
@@ -321,7 +323,7 @@ def test_an_edit_in_the_batch_makes_an_earlier_etag_stale(api: Client, ada: Pers
     assert api.ok("GET", f"/api/people/{ada.pk}")["person"]["surname"] is None
 
 
-def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
+def test_operation_has_its_own_idempotency_key(api: Client, alice: User) -> None:
     for atomic in (False, True):
         first = run_batch(api, group(f"Group {atomic}", idempotency_key=f"key {atomic}"), atomic=atomic)
         again = run_batch(
@@ -333,7 +335,7 @@ def test_an_operation_has_a_key_of_its_own(api: Client, alice: User) -> None:
     assert Group.objects.owned_by(alice).count() == 4
 
 
-def test_of_a_batch_that_was_undone_no_operation_keeps_its_answer(api: Client) -> None:
+def test_rolled_back_batch_stores_no_responses_of_its_operations(api: Client) -> None:
     failing = group("One", idempotency_key="second")
     assert statuses(run_batch(api, group("One", idempotency_key="first"), failing, atomic=True)) == [424, 400]
     assert not StoredResponse.unscoped.exists()
@@ -341,7 +343,7 @@ def test_of_a_batch_that_was_undone_no_operation_keeps_its_answer(api: Client) -
 
 
 @pytest.mark.parametrize("atomic", [False, True])
-def test_a_batch_has_a_key_as_well(api: Client, alice: User, atomic: bool) -> None:
+def test_batch_has_an_idempotency_key(api: Client, alice: User, atomic: bool) -> None:
     for operations in ([group("One"), group("Two")], [group("Three"), group("Three")]):
         key = {"HTTP_IDEMPOTENCY_KEY": f"batch {operations[0]['body']['name']}"}
         body = {"operations": operations, "atomic": atomic}
@@ -350,7 +352,7 @@ def test_a_batch_has_a_key_as_well(api: Client, alice: User, atomic: bool) -> No
     assert Group.objects.owned_by(alice).count() == (2 if atomic else 3)
 
 
-def test_an_undone_batch_that_may_go_better_next_time_is_not_kept(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_rolled_back_with_503_is_not_stored_for_its_key(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     body, key = {"operations": [group("One")], "atomic": True}, "once"
     with monkeypatch.context() as patch:
         patch.setattr(batch_runner, "MAX_ATOMIC_SECONDS", -1.0)
@@ -402,7 +404,7 @@ def test_a_body_nested_too_deeply_is_refused(api: Client) -> None:
     assert api.generic("POST", "/api/groups", deep, HTTP_IDEMPOTENCY_KEY="deep").status_code == 400
 
 
-def test_time_is_bounded(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operations_beyond_the_time_limit_are_503(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_SECONDS", -1.0)
     [result] = run_batch(api, group("One"))
     assert (result["status"], result["body"]["code"]) == (503, "unavailable")
@@ -456,7 +458,7 @@ def test_etags_of_a_rolled_back_batch_give_no_304(api: Client, ada: Person) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_atomic_twins_one_is_carried_out_whole() -> None:
+def test_concurrent_atomic_batches_do_not_interleave() -> None:
     alice = make_user("alice@example.org")
 
     def send(client: Client, number: int) -> Any:
@@ -471,7 +473,7 @@ def test_of_atomic_twins_one_is_carried_out_whole() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
+def test_concurrent_requests_with_one_key_run_once_inside_and_outside_a_batch() -> None:
     alice = make_user("alice@example.org")
     clients = [client_of(alice) for _ in range(6)]
 
@@ -486,20 +488,20 @@ def test_twins_with_one_key_run_once_in_and_outside_of_a_batch() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_killed_atomic_batch_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_atomic_batch_leaves_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the process ends during the transaction, its key is rolled back too, and the next request runs."""
     alice = make_user("alice@example.org")
     api, real = client_of(alice), batch_runner.Batch._run_operation
     body = {"operations": [group("One"), group("Two", idempotency_key="inner")], "atomic": True}
 
-    def die(self: Any, one: Any) -> Any:
+    def kill_process(self: Any, one: Any) -> Any:
         result = real(self, one)
         if self.results:
             raise KeyboardInterrupt
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch_runner.Batch, "_run_operation", die)
+        patch.setattr(batch_runner.Batch, "_run_operation", kill_process)
         with pytest.raises(KeyboardInterrupt):
             api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")
     assert not Group.objects.owned_by(alice).exists()

@@ -67,7 +67,7 @@ def tables_with(text: str) -> list[str]:
     return found
 
 
-def test_files_go_after_the_commit(
+def test_files_are_deleted_after_the_commit(
     api: Client, alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     path = default_storage.save("photos/of-alice.jpg", ContentFile(b"x"))
@@ -79,7 +79,7 @@ def test_files_go_after_the_commit(
     assert not PendingFileDeletion.objects.exists()
 
 
-def test_a_crash_before_the_files_are_gone_is_made_good(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_deleted_later_after_a_crash(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     path = default_storage.save("photos/of-alice.jpg", ContentFile(b"x"))
     monkeypatch.setattr(lifecycle, "_file_listers", [lambda user: [path]])
     delete_account(user=alice)  # the test's transaction never commits, as if the process had died right after
@@ -101,7 +101,7 @@ def test_a_crash_before_the_files_are_gone_is_made_good(alice: User, monkeypatch
         ({"password": 5, "confirmationText": "DELETE"}, "password"),
     ],
 )
-def test_what_deletion_refuses(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
+def test_invalid_deletion_requests_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
     answer = api.ok("DELETE", "/api/user/delete", body, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
     assert User.objects.filter(pk=alice.pk).exists()
@@ -112,14 +112,14 @@ def test_without_a_body_nothing_is_deleted(api: Client, alice: User) -> None:
     assert User.objects.filter(pk=alice.pk).exists()
 
 
-def test_an_account_without_a_password_needs_none(api: Client, alice: User) -> None:
+def test_account_without_a_password_is_deleted_without_one(api: Client, alice: User) -> None:
     alice.set_unusable_password()
     alice.save()
     api.ok("DELETE", "/api/user/delete", {"confirmationText": "DELETE"})
     assert not User.objects.filter(pk=alice.pk).exists()
 
 
-def test_a_session_ends_with_the_account(alice: User) -> None:
+def test_deletion_ends_the_session(alice: User) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     csrf = browser.ok("GET", "/api/auth/csrf")["csrfToken"]
@@ -128,7 +128,7 @@ def test_a_session_ends_with_the_account(alice: User) -> None:
     assert not AccountSession.unscoped.exists()
 
 
-def test_an_account_that_went_while_its_password_was_checked_is_not_signed_in_to(
+def test_account_deleted_during_the_password_check_is_not_signed_in(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check_and_delete(**arguments: Any) -> User:
@@ -143,7 +143,7 @@ def test_an_account_that_went_while_its_password_was_checked_is_not_signed_in_to
     assert not Session.objects.exists()
 
 
-def test_a_token_deletes_its_own_account_and_leaves_the_browsers_session(alice: User, api: Client) -> None:
+def test_token_deletes_its_own_account_and_not_that_of_the_session(alice: User, api: Client) -> None:
     """With a bearer header, the session of the same request is ignored."""
     bystander = make_user("bob@example.org")
     api.ok("POST", "/api/auth/login", {"email": bystander.email, "password": PASSWORD}, HTTP_AUTHORIZATION="")

@@ -42,7 +42,7 @@ def test_an_app_signs_in_and_out(alice: User, browser: Client) -> None:
     other.ok("GET", "/api/auth/session")
 
 
-def test_devices_are_listed_beside_other_tokens_and_end_there_too(alice: User, signed_in: Client) -> None:
+def test_device_tokens_are_listed_and_revoked_with_the_other_tokens(alice: User, signed_in: Client) -> None:
     device = device_of(alice)
     signed_in.ok("POST", "/api/user/api-tokens", {"name": "script"}, status=201)
     listed = signed_in.ok("GET", "/api/user/api-tokens")["tokens"]
@@ -51,7 +51,7 @@ def test_devices_are_listed_beside_other_tokens_and_end_there_too(alice: User, s
     device.ok("GET", "/api/auth/session", status=401)
 
 
-def test_a_code_is_required_as_at_login(alice: User) -> None:
+def test_second_factor_is_required_as_at_login(alice: User) -> None:
     device = TotpDevice.objects.create(owner=alice, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     assert sign_in(alice, status=401)["code"] == "mfa_required"
     code = pyotp.TOTP(device.secret).at(timezone.now())
@@ -60,7 +60,7 @@ def test_a_code_is_required_as_at_login(alice: User) -> None:
 
 
 @pytest.mark.parametrize("change", [{}, {"email": "nobody@example.org"}, {"password": "Wrong-Horse-7"}, {"code": 5}])
-def test_refusals_are_those_of_login(change: dict[str, Any], alice: User, settings: Any) -> None:
+def test_refusals_equal_those_of_login(change: dict[str, Any], alice: User, settings: Any) -> None:
     if not change:
         settings.EMAIL_VERIFICATION = "mandatory"
     body = {"email": alice.email, "password": PASSWORD, "name": "phone", **change}
@@ -73,7 +73,7 @@ def test_refusals_are_those_of_login(change: dict[str, Any], alice: User, settin
     ]
 
 
-def test_guesses_count_together_with_those_at_login(alice: User) -> None:
+def test_failures_share_the_rate_limit_of_login(alice: User) -> None:
     wrong = {"email": alice.email, "password": "Wrong-Horse-7", "name": "phone"}
     paths = [TOKEN, "/api/auth/login"] * 6
     statuses = [Client().call("POST", path, wrong).status_code for path in paths]
@@ -81,27 +81,27 @@ def test_guesses_count_together_with_those_at_login(alice: User) -> None:
     assert ApiToken.unscoped.count() == 0
 
 
-def test_signing_in_often_is_no_guessing(alice: User) -> None:
+def test_successful_sign_ins_are_not_rate_limited(alice: User) -> None:
     assert len({sign_in(alice)["apiToken"]["token"] for _ in range(12)}) == 12
 
 
-def test_a_body_that_does_not_fit_makes_no_attempt(alice: User) -> None:
+def test_invalid_body_is_refused_by_field(alice: User) -> None:
     for wrong in ({"name": None}, {"name": "x" * 101}, {"scope": "ADMIN"}, {"password": None}):
         assert sign_in(alice, status=400, **wrong)["details"][0]["field"] == next(iter(wrong))
 
 
-def test_no_answer_is_kept_for_a_key(alice: User) -> None:
+def test_response_is_not_stored_for_an_idempotency_key(alice: User) -> None:
     client = Client(HTTP_IDEMPOTENCY_KEY="once")
     assert len({sign_in(alice, client=client)["apiToken"]["token"] for _ in range(2)}) == 2
 
 
-def test_a_bad_bearer_is_no_obstacle_to_signing_in(alice: User) -> None:
+def test_invalid_bearer_does_not_prevent_signing_in(alice: User) -> None:
     client = Client()
     client.bearer = "cnt_nonsense"
     sign_in(alice, client=client)
 
 
-def test_only_a_token_signs_out_here(alice: User, signed_in: Client) -> None:
+def test_sign_out_needs_a_read_write_token(alice: User, signed_in: Client) -> None:
     answer = signed_in.call("DELETE", TOKEN)
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
     reading = device_of(alice, scope="READ")
@@ -124,9 +124,7 @@ def test_a_password_reset_revokes_the_token() -> None:
     device.ok("GET", "/api/auth/session", status=401)
 
 
-def test_what_was_proven_by_a_password_that_has_changed_opens_nothing(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_password_changed_during_sign_in_yields_no_token(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def change_first(owner: Any) -> Any:
         other = User.objects.get(pk=alice.pk)
         other.set_password(NEW_PASSWORD)
@@ -138,7 +136,7 @@ def test_what_was_proven_by_a_password_that_has_changed_opens_nothing(
     assert not ApiToken.unscoped.exists()
 
 
-def test_an_account_has_a_hundred_tokens(alice: User, signed_in: Client) -> None:
+def test_account_has_at_most_a_hundred_tokens(alice: User, signed_in: Client) -> None:
     devices = [ApiToken(owner=alice, name="old", prefix="cnt_", digest=str(number)) for number in range(99)]
     ApiToken.unscoped.bulk_create(devices)
     sign_in(alice)

@@ -9,11 +9,11 @@ from django.test import override_settings
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, KnownDevice, User
 from accounts.services import known_devices
+from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
-NEW = "Better-Horse-8"
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def fail(client: Client, email: str, times: int, address: str = "203.0.113.1") -
     return [client.call("POST", "/api/auth/login", body, REMOTE_ADDR=address).status_code for _ in range(times)]
 
 
-def test_ten_failures_of_an_address_are_enough(browser: Client, alice: User) -> None:
+def test_client_address_is_blocked_after_ten_failures(browser: Client, alice: User) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         for number in range(10):
             assert fail(browser, f"guess{number}@example.org", 1) == [401]
@@ -46,7 +46,7 @@ def test_ten_failures_of_an_address_are_enough(browser: Client, alice: User) -> 
         browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1")
 
 
-def test_ten_failures_of_an_account_are_enough_but_not_for_its_own_browser(browser: Client, alice: User) -> None:
+def test_account_is_blocked_after_ten_failures_except_for_known_browsers(browser: Client, alice: User) -> None:
     own = Client()
     own.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     statuses = [fail(browser, "Alice@Example.org", 1, f"203.0.113.{host}")[0] for host in range(1, 12)]
@@ -57,7 +57,7 @@ def test_ten_failures_of_an_account_are_enough_but_not_for_its_own_browser(brows
     own.ok("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.77")
 
 
-def test_signing_in_often_is_no_guessing(alice: User) -> None:
+def test_successful_sign_ins_are_not_rate_limited(alice: User) -> None:
     for _ in range(12):
         Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
 
@@ -72,30 +72,30 @@ def test_ipv4_callers_of_a_dual_stack_socket_are_distinguished(browser: Client, 
     assert AccountSession.unscoped.rows().get().ip == "203.0.113.2"
 
 
-def test_guesses_with_several_device_cookies_count_together(alice: User) -> None:
+def test_guesses_with_several_device_cookies_share_one_limit(alice: User) -> None:
     browsers = [Client() for _ in range(3)]
     assert [login(browser, alice) for browser in browsers] == [200] * 3
     statuses = [fail(browsers[number % 3], alice.email, 1, f"203.0.113.{number}")[0] for number in range(11)]
     assert statuses == [401] * 10 + [429]
 
 
-def test_a_browser_keeps_its_mark_and_an_account_a_bounded_number(
+def test_browser_keeps_its_device_cookie_and_an_account_has_a_limited_number(
     browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(known_devices, "MAX_DEVICES", 3)
     login(browser, alice)
-    mark = browser.cookies["known_device"].value
+    device_cookie = browser.cookies["known_device"].value
     for _ in range(3):
         login(Client(), alice)
     login(browser, alice)
     assert KnownDevice.unscoped.rows().count() == 3
-    assert browser.cookies["known_device"].value != mark  # the oldest of four had gone
-    mark = browser.cookies["known_device"].value
+    assert browser.cookies["known_device"].value != device_cookie  # the oldest of four had gone
+    device_cookie = browser.cookies["known_device"].value
     login(browser, alice)
-    assert browser.cookies["known_device"].value == mark
+    assert browser.cookies["known_device"].value == device_cookie
 
 
-def test_a_mark_tells_nothing_and_is_not_stored(browser: Client, alice: User) -> None:
+def test_device_cookie_is_random_and_not_stored_in_plain_text(browser: Client, alice: User) -> None:
     login(browser, alice)
     cookie = browser.cookies["known_device"]
     assert cookie["httponly"]
@@ -103,23 +103,23 @@ def test_a_mark_tells_nothing_and_is_not_stored(browser: Client, alice: User) ->
     assert cookie.value not in str(list(KnownDevice.unscoped.rows().values()))
 
 
-def test_a_mark_is_one_of_its_own_account_alone(browser: Client, alice: User, mallory: User) -> None:
+def test_device_cookie_is_valid_only_for_its_account(browser: Client, alice: User, mallory: User) -> None:
     login(browser, mallory)
-    mark = browser.cookies["known_device"].value
+    device_cookie = browser.cookies["known_device"].value
     assert fail(browser, alice.email, 10) == [401] * 10
     assert login(browser, alice) == 429
     assert login(browser, mallory) == 200
-    assert browser.cookies["known_device"].value == mark
+    assert browser.cookies["known_device"].value == device_cookie
 
 
-def test_a_stranger_at_the_same_address_hinders_no_known_browser(browser: Client, alice: User) -> None:
+def test_failures_at_the_same_address_do_not_block_a_known_browser(browser: Client, alice: User) -> None:
     login(browser, alice)
     assert fail(Client(), "nobody@example.org", 11, "127.0.0.1")[-1] == 429
     assert login(browser, alice) == 200
 
 
 @pytest.mark.parametrize("is_page", [False, True], ids=["api", "page"])
-def test_after_a_reset_its_browser_signs_in_whatever_others_tried(browser: Client, alice: User, is_page: bool) -> None:
+def test_browser_that_reset_the_password_is_not_blocked(browser: Client, alice: User, is_page: bool) -> None:
     former = Client()
     login(former, alice)
     fail(former, alice.email, 11)
@@ -127,15 +127,15 @@ def test_after_a_reset_its_browser_signs_in_whatever_others_tried(browser: Clien
     token = make_token(alice, Purpose.RESET)
     if is_page:
         page = f"/account/reset-password?token={token}"
-        browser.post(page, f"password={NEW}", content_type="application/x-www-form-urlencoded")
+        browser.post(page, f"password={NEW_PASSWORD}", content_type="application/x-www-form-urlencoded")
     else:
-        browser.ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
-    assert login(browser, alice, NEW) == 200
-    assert login(former, alice, NEW) == 429
-    assert login(Client(), alice, NEW, "203.0.113.1") == 429
+        browser.ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW_PASSWORD})
+    assert login(browser, alice, NEW_PASSWORD) == 200
+    assert login(former, alice, NEW_PASSWORD) == 429
+    assert login(Client(), alice, NEW_PASSWORD, "203.0.113.1") == 429
 
 
-def test_a_refused_account_costs_its_caller_no_guess(browser: Client, alice: User, mallory: User) -> None:
+def test_attempts_on_a_blocked_account_do_not_block_the_caller(browser: Client, alice: User, mallory: User) -> None:
     for number in range(10):
         fail(browser, alice.email, 1, f"203.0.113.{number}")
     assert fail(browser, alice.email, 12, "192.0.2.1") == [429] * 12
@@ -143,7 +143,7 @@ def test_a_refused_account_costs_its_caller_no_guess(browser: Client, alice: Use
 
 
 @pytest.mark.parametrize("proxies", [0, 1])
-def test_what_a_caller_writes_of_its_address_gains_no_guess(browser: Client, alice: User, proxies: int) -> None:
+def test_forged_x_forwarded_for_does_not_evade_the_limit(browser: Client, alice: User, proxies: int) -> None:
     def guess(number: int, forwarded: str) -> int:
         body = {"email": f"guess{number}@example.org", "password": "Wrong-Horse-7"}
         return int(browser.call("POST", "/api/auth/login", body, HTTP_X_FORWARDED_FOR=forwarded).status_code)

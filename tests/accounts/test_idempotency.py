@@ -25,7 +25,7 @@ def post(client: Client, body: Any = ADA, *, key: str = "one", path: str = "/api
     return client.call("POST", path, body, HTTP_IDEMPOTENCY_KEY=key)
 
 
-def test_the_same_request_is_carried_out_once(api: Client, alice: User) -> None:
+def test_repeated_request_runs_once(api: Client, alice: User) -> None:
     first, second = post(api), post(api)
     assert (first.status_code, second.status_code) == (201, 201)
     assert first.content == second.content
@@ -35,20 +35,20 @@ def test_the_same_request_is_carried_out_once(api: Client, alice: User) -> None:
     assert Person.objects.owned_by(alice).count() == 1
 
 
-def test_the_order_of_fields_makes_no_other_body(api: Client) -> None:
+def test_order_of_fields_does_not_matter(api: Client) -> None:
     first = post(api, {"name": "Ada", "surname": "Lovelace"})
     second = post(api, {"surname": "Lovelace", "name": "Ada"})
     assert second.json() == first.json()
 
 
-def test_another_body_under_the_key_is_refused(api: Client, alice: User) -> None:
+def test_other_body_with_the_same_key_is_refused(api: Client, alice: User) -> None:
     post(api)
     answer = post(api, {"name": "Charles"})
     assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_conflict")
     assert Person.objects.owned_by(alice).count() == 1
 
 
-def test_keys_count_by_route_and_account(api: Client, stranger: Client, alice: User) -> None:
+def test_keys_are_separate_for_each_route_and_account(api: Client, stranger: Client, alice: User) -> None:
     post(api)
     assert post(api, {"name": "Friends"}, path="/api/groups").status_code == 201
     assert "Idempotent-Replayed" not in post(stranger)
@@ -64,12 +64,12 @@ def test_malformed_keys_are_refused(api: Client, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["!", "a" * 255, "with blanks in it", "~"])
-def test_printable_keys_are_taken(api: Client, key: str) -> None:
+def test_printable_keys_are_accepted(api: Client, key: str) -> None:
     assert post(api, key=key).status_code == 201
     assert post(api, key=key)["Idempotent-Replayed"] == "true"
 
 
-def test_refusals_are_kept(api: Client, alice: User) -> None:
+def test_refusals_are_stored(api: Client, alice: User) -> None:
     first = post(api, {"name": 5})
     assert first.status_code == 400
     revision = User.objects.get(pk=alice.pk).revision
@@ -79,13 +79,13 @@ def test_refusals_are_kept(api: Client, alice: User) -> None:
     assert User.objects.get(pk=alice.pk).revision == revision
 
 
-def test_a_refused_request_leaves_nothing_behind(api: Client, alice: User) -> None:
+def test_invalid_request_does_not_raise_the_revision(api: Client, alice: User) -> None:
     revision = User.objects.get(pk=alice.pk).revision
     post(api, {"name": 5})
     assert User.objects.get(pk=alice.pk).revision == revision
 
 
-def test_our_own_failures_are_not_kept(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_errors_are_not_stored(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     api.raise_request_exception = False
     with monkeypatch.context() as broken:
         broken.setattr("people.api.people.create_person", lambda **_: 1 / 0)
@@ -95,7 +95,7 @@ def test_our_own_failures_are_not_kept(api: Client, alice: User, monkeypatch: py
     assert post(api).status_code == 201
 
 
-def test_a_day_later_the_key_is_free(api: Client, alice: User) -> None:
+def test_key_is_free_after_a_day(api: Client, alice: User) -> None:
     now = timezone.now()
     post(api)
     with time_machine.travel(now + dt.timedelta(hours=23, minutes=59)):
@@ -105,7 +105,7 @@ def test_a_day_later_the_key_is_free(api: Client, alice: User) -> None:
     assert Person.objects.owned_by(alice).count() == 2
 
 
-def test_old_answers_are_purged(api: Client) -> None:
+def test_old_responses_are_purged(api: Client) -> None:
     post(api)
     purge_budgets()
     assert StoredResponse.unscoped.count() == 1
@@ -120,14 +120,14 @@ def hold_lease(holder: str) -> None:
     StoredResponse.unscoped.update(status=None, body=b"", claim=UUID(int=1), holder=holder, held_until=until)
 
 
-def test_while_the_first_runs_others_wait(api: Client) -> None:
+def test_repeat_during_the_first_request_is_refused(api: Client) -> None:
     post(api)
     hold_lease(this_process())
     answer = post(api)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (409, "in_progress", "1")
 
 
-def test_a_request_whose_process_was_killed_runs_anew(api: Client) -> None:
+def test_request_runs_again_after_its_process_was_killed(api: Client) -> None:
     post(api)
     hold_lease(this_process().rpartition(":")[0] + ":1")
     assert "Idempotent-Replayed" not in post(api)
@@ -163,7 +163,7 @@ def test_open_routes_ignore_the_key(db: None) -> None:
     assert not StoredResponse.unscoped.exists()
 
 
-def test_files_are_the_same_by_their_content(api: Client, alice: User) -> None:
+def test_uploaded_files_are_compared_by_content(api: Client, alice: User) -> None:
     person = make_person(alice, name="Ada")
     path = f"/api/people/{person.pk}/photo"
     first = upload(api, path, picture(), HTTP_IDEMPOTENCY_KEY="photo")
@@ -173,7 +173,7 @@ def test_files_are_the_same_by_their_content(api: Client, alice: User) -> None:
     assert upload(api, path, picture("WEBP"), HTTP_IDEMPOTENCY_KEY="photo").status_code == 422
 
 
-def test_files_of_cards_are_imported_once(api: Client, alice: User) -> None:
+def test_vcard_file_is_imported_once(api: Client, alice: User) -> None:
     for is_replayed in (False, True):
         card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nEND:VCARD\r\n"
         answer = api.generic("POST", "/api/vcard/import", card, "text/vcard", HTTP_IDEMPOTENCY_KEY="cards")
@@ -182,7 +182,7 @@ def test_files_of_cards_are_imported_once(api: Client, alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_twins_run_once(alice: User) -> None:
+def test_concurrent_requests_with_one_key_run_once(alice: User) -> None:
     statuses = repeat_concurrently(alice, 6, lambda client, _: post(client))
     assert set(statuses) <= {201, 409}
     assert statuses[201] >= 1

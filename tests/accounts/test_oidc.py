@@ -44,7 +44,7 @@ def test_a_first_sign_in_creates_an_account_from_the_claims(browser: Client, pro
     assert len(browser.ok("GET", "/api/user/sessions")["sessions"]) == 1
 
 
-def test_the_same_subject_is_the_same_account_whatever_its_address(browser: Client, provider: Provider) -> None:
+def test_account_is_identified_by_subject_not_by_address(browser: Client, provider: Provider) -> None:
     sign_in(browser, provider)
     first = browser.ok("GET", "/api/auth/session")["user"]["id"]
     provider.claims.update(email="other@example.org", email_verified=False)
@@ -54,7 +54,7 @@ def test_the_same_subject_is_the_same_account_whatever_its_address(browser: Clie
     assert OidcIdentity.unscoped.rows().count() == 1
 
 
-def test_a_verified_address_links_and_the_password_goes_on_working(
+def test_verified_address_links_the_account_and_keeps_its_password(
     browser: Client, provider: Provider, alice: User
 ) -> None:
     verify_email(alice)
@@ -127,7 +127,7 @@ def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client,
     ],
     ids=str,
 )
-def test_an_id_token_that_does_not_fit_is_refused(browser: Client, provider: Provider, lie: dict[str, Any]) -> None:
+def test_invalid_id_token_is_refused(browser: Client, provider: Provider, lie: dict[str, Any]) -> None:
     provider.wrong_claims = lie
     assert failed_sign_in(browser, provider) == (401, "oidc_refused")
     assert not User.objects.exists()
@@ -146,7 +146,7 @@ def test_a_foreign_signature_is_refused(browser: Client, provider: Provider) -> 
 
 
 @pytest.mark.parametrize("kid", ["two", "one"], ids=["another-id", "same-id"])
-def test_new_keys_of_the_provider_are_read_again(browser: Client, provider: Provider, kid: str) -> None:
+def test_rotated_keys_of_the_provider_are_fetched(browser: Client, provider: Provider, kid: str) -> None:
     sign_in(browser, provider)
     provider.rotate_key(kid)
     assert sign_in(Client(), provider).status_code == 302
@@ -186,26 +186,28 @@ def test_a_user_who_denies_consent_is_not_signed_in(browser: Client, provider: P
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("path", ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:x", ""])
-def test_it_leads_back_to_this_service_only(browser: Client, provider: Provider, path: str) -> None:
+def test_next_outside_the_service_is_ignored(browser: Client, provider: Provider, path: str) -> None:
     assert sign_in(browser, provider, f"?next={path}")["Location"] == "/api/docs"
 
 
-def test_closed_registration_holds_here_too(browser: Client, provider: Provider, settings: Any) -> None:
+def test_closed_registration_applies_to_the_provider(browser: Client, provider: Provider, settings: Any) -> None:
     settings.REGISTRATION = "closed"
     assert failed_sign_in(browser, provider) == (403, "registration_closed")
 
 
-def test_a_switched_off_account_is_not_opened(browser: Client, provider: Provider) -> None:
+def test_inactive_account_cannot_sign_in(browser: Client, provider: Provider) -> None:
     verify_email(make_user("ada@example.org", is_active=False))
     assert failed_sign_in(browser, provider) == (401, "invalid_credentials")
 
 
-def test_a_provider_that_is_down_is_said_to_be(browser: Client, provider: Provider, settings: Any) -> None:
+def test_unreachable_provider_is_503(browser: Client, provider: Provider, settings: Any) -> None:
     settings.OIDC_ISSUER = "http://127.0.0.1:1"
     assert browser.ok("GET", "/api/auth/oidc/start", status=503)["code"] == "unavailable"
 
 
-def test_a_provider_outside_the_policy_is_not_asked(browser: Client, provider: Provider, settings: Any) -> None:
+def test_provider_refused_by_the_address_policy_is_not_called(
+    browser: Client, provider: Provider, settings: Any
+) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = []
     assert browser.ok("GET", "/api/auth/oidc/start", status=503)["code"] == "unavailable"
 
@@ -231,7 +233,7 @@ def test_an_account_without_a_password_is_deleted_without_one(browser: Client, p
     assert not OidcIdentity.unscoped.exists()
 
 
-def test_one_address_begins_no_flood_of_sign_ins(browser: Client, provider: Provider) -> None:
+def test_started_sign_ins_are_rate_limited_per_client_address(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False):
         statuses = {browser.call("GET", "/api/auth/oidc/start").status_code for _ in range(60)}
         refused = browser.call("GET", "/api/auth/oidc/start")
@@ -255,7 +257,7 @@ def pending_sign_in(provider: Provider) -> Iterator["Future[Any]"]:
             provider.responsive.set()
 
 
-def test_one_request_waits_for_a_provider_that_hangs_and_others_are_told_at_once(provider: Provider) -> None:
+def test_only_one_request_waits_for_a_hanging_provider(provider: Provider) -> None:
     with pending_sign_in(provider) as waiting:
         for _ in range(24):
             response = Client().call("GET", "/api/auth/oidc/start")

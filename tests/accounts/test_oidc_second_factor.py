@@ -9,6 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import KnownDevice, OidcIdentity, TotpDevice, User
+from tests.accounts.steps import NEW_PASSWORD
 from tests.accounts.test_oidc import sign_in
 from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user, verify_email
@@ -78,16 +79,14 @@ def test_a_browser_is_asked_on_a_page(browser: Client, provider: Provider, ada: 
     ],
     ids=str,
 )
-def test_no_code_is_asked_where_the_provider_has_asked_for_one(
+def test_no_code_is_asked_if_the_provider_has_checked_one(
     browser: Client, provider: Provider, ada: User, amr: Any, status: int
 ) -> None:
     provider.claims["amr"] = amr
     assert sign_in(browser, provider).status_code == status
 
 
-def test_a_second_factor_that_only_userinfo_tells_of_is_not_believed(
-    browser: Client, provider: Provider, ada: User
-) -> None:
+def test_second_factor_claimed_only_by_userinfo_is_ignored(browser: Client, provider: Provider, ada: User) -> None:
     provider.claims = {"sub": "u-1"}
     provider.userinfo = {"sub": "u-1", "email": ada.email, "email_verified": True, "amr": ["mfa"]}
     assert sign_in(browser, provider).status_code == 401
@@ -106,18 +105,18 @@ def test_a_sign_in_that_waits_for_the_code_expires(browser: Client, provider: Pr
         assert browser.ok("POST", CODE, {"code": code_of(ada)}, status=400)["code"] == "invalid_state"
         again = Client()
         sign_in(again, provider)
-        ada.set_password("Better-Horse-8")
+        ada.set_password(NEW_PASSWORD)
         ada.save()
         assert again.ok("POST", CODE, {"code": code_of(ada)}, status=400)["code"] == "invalid_state"
 
 
-def test_a_sign_in_that_was_only_begun_waits_for_no_code(browser: Client, provider: Provider, ada: User) -> None:
+def test_flow_cookie_is_not_accepted_as_a_pending_sign_in(browser: Client, provider: Provider, ada: User) -> None:
     browser.get("/api/auth/oidc/start")
     browser.cookies["oidc_sign_in"] = browser.cookies["oidc_flow"].value
     assert browser.ok("POST", CODE, {"code": code_of(ada)}, status=400)["code"] == "invalid_state"
 
 
-def test_codes_are_guessed_ten_times_over_all_browsers(provider: Provider, ada: User) -> None:
+def test_code_guesses_are_limited_to_ten_over_all_browsers(provider: Provider, ada: User) -> None:
     statuses = []
     for _ in range(3):
         guesser = Client()
@@ -132,7 +131,7 @@ def test_codes_are_guessed_ten_times_over_all_browsers(provider: Provider, ada: 
     Client().ok("POST", "/api/auth/login", login)  # the way by password stays open
 
 
-def test_the_session_of_a_provider_switches_no_second_factor_off(
+def test_session_from_the_provider_cannot_disable_the_second_factor(
     browser: Client, provider: Provider, ada: User
 ) -> None:
     provider.claims["amr"] = ["mfa"]
@@ -142,7 +141,9 @@ def test_the_session_of_a_provider_switches_no_second_factor_off(
     assert refused["code"] == "proof_required"
 
 
-def test_with_a_strict_session_cookie_a_page_redirects(browser: Client, provider: Provider, settings: Any) -> None:
+def test_strict_session_cookie_is_set_by_a_page_that_redirects(
+    browser: Client, provider: Provider, settings: Any
+) -> None:
     """Browsers withhold a SameSite=Strict cookie on redirects that another site has started."""
     settings.SESSION_COOKIE_SAMESITE = "Strict"
     response = sign_in(browser, provider, "?next=/people%3Fx=%22%3E")
@@ -152,7 +153,7 @@ def test_with_a_strict_session_cookie_a_page_redirects(browser: Client, provider
     assert {response.cookies[name]["samesite"] for name in ("known_device", "oidc_flow")} == {"Lax"}
 
 
-def test_callbacks_that_the_provider_does_not_confirm_are_bounded(browser: Client, provider: Provider) -> None:
+def test_unconfirmed_callbacks_are_rate_limited(browser: Client, provider: Provider) -> None:
     state = approve_sign_in(provider, browser.get("/api/auth/oidc/start")["Location"]).partition("&state=")[2]
     guess = f"/api/auth/oidc/callback?code=x&state={state}"
     assert [browser.call("GET", guess).status_code for _ in range(11)] == [401] * 10 + [429]

@@ -27,7 +27,7 @@ def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any
     assert (alice.plan, alice.effective_plan, alice.email) == ("PRO", "PRO", "alice@example.org")
 
 
-def test_an_operator_changes_a_plan_and_nothing_else(rf: Any, alice: User) -> None:
+def test_changing_a_plan_keeps_concurrent_changes_of_the_owner(rf: Any, alice: User) -> None:
     """Changes by the owner since the form was loaded stay, and the change feed reports the plan."""
     shown = User.objects.get(pk=alice.pk)
     with account_write(alice) as write:
@@ -50,31 +50,31 @@ def test_an_operator_cannot_delete_an_account(operator: Client, alice: User) -> 
     assert User.objects.filter(pk=alice.pk).exists()
 
 
-def test_nobody_else_sees_the_admin(alice: User) -> None:
+def test_admin_is_hidden_from_other_users(alice: User) -> None:
     client = Client()
     client.force_login(alice)
     assert client.get("/admin/accounts/user/").status_code == 302
 
 
-def findings() -> set[str]:
+def doctor_findings() -> set[str]:
     return {str(message.id) for message in checks.run_checks(tags=["doctor"], include_deployment_checks=True)}
 
 
-def test_doctor_says_what_is_open(db: None, settings: Any) -> None:
+def test_doctor_warns_about_insecure_settings(db: None, settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-    assert {"doctor.W032", "doctor.W035"} <= findings()
+    assert {"doctor.W032", "doctor.W035"} <= doctor_findings()
     make_user("a@example.org")
-    assert "doctor.W033" in findings()
+    assert "doctor.W033" in doctor_findings()
     make_user("op@example.org", is_superuser=True)
-    assert "doctor.I034" in findings()
+    assert "doctor.I034" in doctor_findings()
     settings.REGISTRATION = "closed"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    assert not {"doctor.W032", "doctor.W033", "doctor.I034", "doctor.W035"} & findings()
+    assert not {"doctor.W032", "doctor.W033", "doctor.I034", "doctor.W035"} & doctor_findings()
     settings.OIDC_ISSUER = "https://id.example.org"
-    assert "doctor.E031" in findings()
-    assert "doctor.E038" not in findings()
+    assert "doctor.E031" in doctor_findings()
+    assert "doctor.E038" not in doctor_findings()
     settings.OIDC_ISSUER = "http://10.0.0.5:8080/realms/home"
-    assert "doctor.E038" in findings()
+    assert "doctor.E038" in doctor_findings()
 
 
 def admin_login(email: str, password: str, code: str = "") -> int:
@@ -83,7 +83,7 @@ def admin_login(email: str, password: str, code: str = "") -> int:
     return int(response.status_code)
 
 
-def test_the_admin_is_guessed_at_no_more_often_than_the_api(db: None) -> None:
+def test_admin_login_shares_the_rate_limit_of_the_api(db: None) -> None:
     make_user("op@example.org", is_staff=True, is_superuser=True)
     assert Client().get("/admin/login/").status_code == 200
     assert admin_login("op@example.org", PASSWORD) == 302
@@ -99,7 +99,7 @@ def test_the_admin_asks_for_the_second_factor(db: None) -> None:
     assert admin_login("op@example.org", PASSWORD, pyotp.TOTP(secret).now()) == 302
 
 
-def test_an_account_from_the_command_line_is_whole(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_createsuperuser_creates_a_complete_account(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     call_command("createsuperuser", email="op@example.org", name="Op", interactive=False, verbosity=0)
     client = Client()

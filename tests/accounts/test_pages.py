@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
 
-NEW = "Better-Horse-8"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -21,7 +21,7 @@ def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
     return browser.generic("POST", path, body, FORM)
 
 
-def test_opening_the_link_verifies_nothing_but_the_button_does(alice: User) -> None:
+def test_button_verifies_the_address_and_opening_the_link_does_not(alice: User) -> None:
     browser = Client(enforce_csrf_checks=True)
     path = f"/account/verify-email?token={make_token(alice, Purpose.VERIFY)}"
     page = browser.call("GET", path)
@@ -36,7 +36,7 @@ def test_opening_the_link_verifies_nothing_but_the_button_does(alice: User) -> N
     assert browser.call("GET", path).status_code == 400
 
 
-def test_a_password_is_set_on_the_page_in_the_accounts_language(alice: User) -> None:
+def test_reset_page_is_in_the_language_of_the_account(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(language="de-DE")
     browser = Client(enforce_csrf_checks=True)
     path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
@@ -46,18 +46,18 @@ def test_a_password_is_set_on_the_page_in_the_accounts_language(alice: User) -> 
     assert 'class="problem"' in weak
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     # Signing in is what last_login tells, and no reason for a link to stop working.
-    done = submit(browser, path, weak, password=NEW)
+    done = submit(browser, path, weak, password=NEW_PASSWORD)
     assert 'href="/account/sign-in"' in done.content.decode()
-    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW})
+    Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": NEW_PASSWORD})
 
 
-def test_a_form_of_another_site_is_refused(alice: User) -> None:
+def test_form_without_csrf_token_is_refused(alice: User) -> None:
     path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
-    response = Client(enforce_csrf_checks=True).generic("POST", path, f"password={NEW}", FORM)
+    response = Client(enforce_csrf_checks=True).generic("POST", path, f"password={NEW_PASSWORD}", FORM)
     assert (response.status_code, response.json()["code"]) == (403, "csrf")
 
 
-def test_a_used_or_forged_link_says_so(alice: User) -> None:
+def test_used_or_forged_link_shows_an_error(alice: User) -> None:
     for path in (
         "/account/verify-email?token=x",
         "/account/reset-password",

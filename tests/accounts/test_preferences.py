@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("path", "body", "answer"), CASES, ids=[case[0] for case in CASES])
-def test_a_preference_is_stored_and_answered_alone(
+def test_preference_is_stored_and_returned(
     api: Client, alice: User, path: str, body: dict[str, Any], answer: dict[str, Any]
 ) -> None:
     assert api.ok("PUT", f"/api/user/{path}", body) == {"user": {"id": str(alice.pk), **answer}}
@@ -61,14 +61,14 @@ def test_a_preference_is_stored_and_answered_alone(
     assert {key: profile[key] for key in answer} == answer
 
 
-def test_the_language_answers_its_own_shape(api: Client) -> None:
+def test_response_for_the_language_has_its_own_shape(api: Client) -> None:
     assert api.ok("PUT", "/api/user/language", {"language": "ja-JP"}) == {"success": True, "language": "ja-JP"}
     assert api.ok("GET", "/api/user/profile")["user"]["language"] == "ja-JP"
 
 
 @pytest.mark.one_database
 @pytest.mark.parametrize(("path", "body", "field"), REFUSED, ids=str)
-def test_what_is_refused_changes_nothing(api: Client, path: str, body: dict[str, Any], field: str) -> None:
+def test_refused_preference_changes_nothing(api: Client, path: str, body: dict[str, Any], field: str) -> None:
     before = api.ok("GET", "/api/user/profile")
     answer = api.ok("PUT", f"/api/user/{path}", body, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
@@ -76,30 +76,30 @@ def test_what_is_refused_changes_nothing(api: Client, path: str, body: dict[str,
 
 
 @pytest.mark.parametrize("path", ["timezone", "reminder-hour", "leap-day-rule", "reminder-lead-days"])
-def test_what_moves_reminders_marks_them_stale(api: Client, alice: User, path: str) -> None:
+def test_preferences_that_move_reminders_mark_them_stale(api: Client, alice: User, path: str) -> None:
     body = next(body for case, body, _ in CASES if case == path)
     api.ok("PUT", f"/api/user/{path}", body)
     alice.refresh_from_db()
     assert alice.reminders_stale
 
 
-def test_other_preferences_leave_reminders_alone(api: Client, alice: User) -> None:
+def test_other_preferences_do_not_mark_reminders_stale(api: Client, alice: User) -> None:
     api.ok("PUT", "/api/user/theme", {"theme": "DARK"})
     alice.refresh_from_db()
     assert not alice.reminders_stale
 
 
-def test_only_a_change_is_news(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:
-    news: list[tuple[Any, set[str]]] = []
+def test_signal_is_sent_only_for_a_change(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:
+    received: list[tuple[Any, set[str]]] = []
 
-    def hear(user_id: Any, fields: set[str], **kwargs: Any) -> None:
-        news.append((user_id, fields))
+    def record_signal(user_id: Any, fields: set[str], **kwargs: Any) -> None:
+        received.append((user_id, fields))
 
-    preferences_changed.connect(hear)
+    preferences_changed.connect(record_signal)
     try:
         with django_capture_on_commit_callbacks(execute=True):
             api.ok("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
             api.ok("PUT", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
     finally:
-        preferences_changed.disconnect(hear)
-    assert news == [(alice.pk, {"weekly_digest_enabled"})]
+        preferences_changed.disconnect(record_signal)
+    assert received == [(alice.pk, {"weekly_digest_enabled"})]

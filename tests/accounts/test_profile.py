@@ -6,10 +6,9 @@ import pytest
 from django.conf import settings
 
 from accounts.models import User
+from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD, verify_email
 from tests.client import Client, client_of
-
-NEW = "Better-Horse-8"
 
 
 def signed_in(user: User, password: str = PASSWORD) -> Client:
@@ -18,7 +17,7 @@ def signed_in(user: User, password: str = PASSWORD) -> Client:
     return client
 
 
-def test_names_are_changed_and_omitted_fields_stay(api: Client) -> None:
+def test_names_change_and_omitted_fields_keep_their_values(api: Client) -> None:
     body = {"name": " Alma ", "surname": "Berg", "nickname": "Al", "email": "alice@example.org"}
     answer = api.ok("PUT", "/api/user/profile", body)
     assert answer["emailChanged"] is False
@@ -28,13 +27,13 @@ def test_names_are_changed_and_omitted_fields_stay(api: Client) -> None:
     assert [answer["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
 
 
-def test_a_read_profile_may_be_put_back(api: Client) -> None:
+def test_profile_can_be_sent_back_unchanged(api: Client) -> None:
     user = api.ok("GET", "/api/user/profile")["user"]
     again = api.ok("PUT", "/api/user/profile", user)["user"]
     assert {**again, "updatedAt": None} == {**user, "updatedAt": None}
 
 
-def test_another_address_is_unverified(api: Client, alice: User) -> None:
+def test_changed_address_is_unverified(api: Client, alice: User) -> None:
     verify_email(alice)
     assert api.ok("GET", "/api/user/profile")["user"]["emailVerified"] is True
     same = api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "ALICE@example.org"})
@@ -64,26 +63,26 @@ def test_invalid_profiles_are_refused(api: Client, mallory: User, body: dict[str
 
 def test_a_new_password_ends_every_other_session(alice: User) -> None:
     here, there = signed_in(alice), signed_in(alice)
-    here.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    here.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
     here.ok("GET", "/api/auth/session")
     there.ok("GET", "/api/auth/session", status=401)
     sessions = here.ok("GET", "/api/user/sessions")["sessions"]
     assert [session["current"] for session in sessions] == [True]
-    signed_in(alice, NEW)
+    signed_in(alice, NEW_PASSWORD)
     Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
 
 
 def test_a_token_may_change_the_password_and_ends_all_sessions(alice: User) -> None:
     browser = signed_in(alice)
-    client_of(alice).ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    client_of(alice).ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
     browser.ok("GET", "/api/auth/session", status=401)
 
 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"currentPassword": "Wrong-Horse-7", "newPassword": NEW}, "currentPassword"),
-        ({"newPassword": NEW}, "currentPassword"),
+        ({"currentPassword": "Wrong-Horse-7", "newPassword": NEW_PASSWORD}, "currentPassword"),
+        ({"newPassword": NEW_PASSWORD}, "currentPassword"),
         ({"currentPassword": PASSWORD}, "newPassword"),
         ({"currentPassword": PASSWORD, "newPassword": "weak"}, "newPassword"),
         ({"currentPassword": PASSWORD, "newPassword": "A" * 1001}, "newPassword"),
@@ -96,7 +95,7 @@ def test_invalid_password_changes_are_refused(api: Client, alice: User, body: di
 
 
 def test_guessing_the_password_of_an_open_session_is_limited(api: Client) -> None:
-    body = {"currentPassword": "Wrong-Horse-7", "newPassword": NEW}
+    body = {"currentPassword": "Wrong-Horse-7", "newPassword": NEW_PASSWORD}
     statuses = [api.call("PUT", "/api/user/password", body).status_code for _ in range(11)]
     assert statuses == [400] * 10 + [429]
 
@@ -104,7 +103,7 @@ def test_guessing_the_password_of_an_open_session_is_limited(api: Client) -> Non
 def test_an_account_without_a_password_cannot_change_it(api: Client, alice: User) -> None:
     alice.set_unusable_password()
     alice.save()
-    answer = api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW}, status=400)
+    answer = api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}, status=400)
     assert answer["details"][0]["field"] == "currentPassword"
 
 
@@ -115,8 +114,8 @@ def test_passwords_are_hashed_by_argon2() -> None:
     assert settings.AUTH_PASSWORD_VALIDATORS
 
 
-def test_strangers_do_not_keep_the_owner_from_changing_it(api: Client, alice: User) -> None:
+def test_failed_logins_of_others_do_not_block_a_password_change(api: Client, alice: User) -> None:
     for host in range(11):
         body = {"email": alice.email, "password": "Wrong-Horse-7"}
         Client().call("POST", "/api/auth/login", body, REMOTE_ADDR=f"203.0.113.{host}")
-    api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW})
+    api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
 from accounts.services.second_factor import _digest, consume_code
+from tests.accounts.steps import NEW_PASSWORD
 from tests.accounts.test_oidc import sign_in
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
@@ -24,35 +25,35 @@ def register(email: str) -> int:
     return int(Client().call("POST", "/api/auth/register", body).status_code)
 
 
-def test_exactly_one_operator() -> None:
+def test_concurrent_registrations_create_one_operator() -> None:
     statuses = run_concurrently(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
     assert statuses == [201] * 4
     assert User.objects.filter(is_superuser=True, is_staff=True).count() == 1
 
 
-def test_only_the_first_account_where_only_the_first_is_let_in(settings: Any) -> None:
+def test_concurrent_registrations_create_one_account_if_only_the_first_is_allowed(settings: Any) -> None:
     settings.REGISTRATION = "first"
     statuses = run_concurrently(*(lambda number=number: register(f"a{number}@example.org") for number in range(4)))
     assert sorted(statuses) == [201, 403, 403, 403]
     assert User.objects.count() == 1
 
 
-def test_exactly_one_account_for_an_address() -> None:
+def test_concurrent_registrations_create_one_account_per_address() -> None:
     statuses = run_concurrently(lambda: register("ada@example.org"), lambda: register("ADA@EXAMPLE.ORG"))
     assert sorted(statuses) == [201, 400]
 
 
-def test_a_reset_link_sets_one_password() -> None:
+def test_reset_link_sets_one_password() -> None:
     token = make_token(make_user("ada@example.org"), Purpose.RESET)
 
     def reset(password: str) -> int:
         body = {"token": token, "password": password}
         return int(Client().call("POST", "/api/auth/reset-password", body).status_code)
 
-    assert sorted(run_concurrently(lambda: reset("Better-Horse-8"), lambda: reset("Third-Horse-9"))) == [200, 400]
+    assert sorted(run_concurrently(lambda: reset(NEW_PASSWORD), lambda: reset("Third-Horse-9"))) == [200, 400]
 
 
-def test_a_code_opens_once() -> None:
+def test_recovery_code_is_accepted_once() -> None:
     user = make_user("ada@example.org")
     TotpDevice.objects.create(owner=user, secret=pyotp.random_base32(), confirmed_at=timezone.now())
     RecoveryCode.objects.create(owner=user, digest=_digest(user, "ABCD-EFGH-JKLM"))
@@ -60,7 +61,7 @@ def test_a_code_opens_once() -> None:
     assert sorted(run_concurrently(*spend)) == [False, False, True]
 
 
-def test_guesses_at_once_are_no_more_than_ten() -> None:
+def test_concurrent_guesses_are_limited_to_ten() -> None:
     make_user("ada@example.org")
 
     def guess(number: int) -> int:
@@ -71,7 +72,7 @@ def test_guesses_at_once_are_no_more_than_ten() -> None:
     assert sorted(statuses) == [401] * 10 + [429] * 4
 
 
-def test_a_code_finishes_one_sign_in_through_the_provider(provider: Provider) -> None:
+def test_code_completes_one_sign_in_through_the_provider(provider: Provider) -> None:
     user = verify_email(make_user("ada@example.org"))
     secret = pyotp.random_base32()
     TotpDevice.objects.create(owner=user, secret=secret, confirmed_at=timezone.now())
@@ -108,7 +109,7 @@ def change(account: User, email: str) -> Callable[[], int]:
     return lambda: int(client.call("PUT", "/api/user/profile", body).status_code)
 
 
-def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None:
+def test_concurrent_verifications_give_an_address_to_one_account(settings: Any) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
     verify_email(make_user("own@example.org"))
     claims = [make_user("ada@example.org") for _ in range(2)]
@@ -122,12 +123,12 @@ def test_one_of_those_who_prove_an_address_at_once_has_it(settings: Any) -> None
     assert not User.objects.filter(email="ada@example.org").exclude(pk=holder.pk).exists()
 
 
-def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
+def test_reset_and_change_of_address_do_not_both_succeed() -> None:
     """The attacker has a session and the new mailbox, the owner the old one."""
     owner = verify_email(make_user("ada@example.org"))
     change(owner, "attacker@example.net")()
     owner.refresh_from_db()
-    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
     statuses = run_concurrently(
         verify(owner, signed_in=True),
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
@@ -137,7 +138,7 @@ def test_a_reset_and_a_change_of_address_do_not_both_win() -> None:
     assert owner.proven_email == ("attacker@example.net" if statuses[0] == 200 else "ada@example.org")
 
 
-def test_taking_back_wins_over_the_proof_that_comes_with_it() -> None:
+def test_take_back_wins_over_a_concurrent_verification() -> None:
     owner = verify_email(make_user("ada@example.org"))
     change(owner, "attacker@example.net")()
     owner.refresh_from_db()
@@ -161,9 +162,9 @@ def test_registering_and_changing_to_an_address_at_once(settings: Any, verificat
     assert User.objects.with_email("new@example.org").count() == expected
 
 
-def test_a_reset_leaves_no_device_that_signed_in_before_it() -> None:
+def test_reset_leaves_no_device_token_created_concurrently() -> None:
     owner = verify_email(make_user("ada@example.org"))
-    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
     device = {"email": "ada@example.org", "password": PASSWORD, "name": "phone"}
     statuses = run_concurrently(
         lambda: Client().call("POST", "/api/auth/token", device).status_code,
@@ -173,11 +174,11 @@ def test_a_reset_leaves_no_device_that_signed_in_before_it() -> None:
     assert not ApiToken.unscoped.exists()
 
 
-def test_a_reset_leaves_no_token_that_was_asked_for_before_it() -> None:
+def test_reset_leaves_no_token_created_concurrently() -> None:
     owner = verify_email(make_user("ada@example.org"))
     browser = Client()
     browser.force_login(owner)
-    reset = {"token": make_token(owner, Purpose.RESET), "password": "Better-Horse-8"}
+    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
     statuses = run_concurrently(
         lambda: browser.call("POST", "/api/user/api-tokens", {"name": "x"}).status_code,
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,

@@ -63,7 +63,7 @@ def test_no_code_is_required_before_totp_is_confirmed(browser: Client, alice: Us
     assert login(alice).status_code == 200
 
 
-def test_a_used_step_is_refused_and_so_is_one_before_it(browser: Client, alice: User, clock: Any) -> None:
+def test_code_of_a_used_or_earlier_time_step_is_refused(browser: Client, alice: User, clock: Any) -> None:
     totp, _ = switch_on(browser)
     clock.shift(60)
     now = totp.now()
@@ -75,12 +75,12 @@ def test_a_used_step_is_refused_and_so_is_one_before_it(browser: Client, alice: 
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-30, 200), (30, 200), (-60, 401), (60, 401)])
-def test_clocks_may_be_a_step_apart(browser: Client, alice: User, seconds: int, status: int) -> None:
+def test_clocks_may_differ_by_one_time_step(browser: Client, alice: User, seconds: int, status: int) -> None:
     totp, _ = switch_on(browser)
     assert login(alice, totp.at(NOON + dt.timedelta(seconds=seconds))).status_code == status
 
 
-def test_a_recovery_code_works_once_however_it_is_typed(browser: Client, alice: User) -> None:
+def test_recovery_code_works_once_in_any_spelling(browser: Client, alice: User) -> None:
     _, codes = switch_on(browser)
     assert len(set(codes)) == 10
     assert login(alice, codes[0]).status_code == 200
@@ -103,7 +103,7 @@ def test_secret_and_codes_are_not_readable_in_the_database(browser: Client) -> N
     assert not set(RecoveryCode.unscoped.values_list("digest", flat=True)) & set(codes)
 
 
-def test_switched_off_no_code_is_asked(browser: Client, alice: User) -> None:
+def test_no_code_is_required_after_disabling_totp(browser: Client, alice: User) -> None:
     switch_on(browser)
     assert browser.ok("DELETE", "/api/user/mfa/totp", PROOF) == {"success": True}
     assert login(alice).status_code == 200
@@ -120,7 +120,7 @@ def test_a_session_alone_neither_disables_totp_nor_creates_codes(browser: Client
     browser.ok(method, f"/api/user/mfa/{path}", {"code": totp.now() if path == "totp" else spare})
 
 
-def test_guessing_proofs_is_limited_whatever_they_are_for(browser: Client) -> None:
+def test_wrong_proofs_share_one_rate_limit(browser: Client) -> None:
     switch_on(browser)
     for number in range(10):
         body = {"password": "Wrong-1"} if number % 2 else {"code": "abc"}
@@ -128,19 +128,19 @@ def test_guessing_proofs_is_limited_whatever_they_are_for(browser: Client) -> No
     browser.ok("POST", "/api/user/mfa/recovery-codes", PROOF, status=429)
 
 
-def test_an_old_session_has_to_prove_itself_before_it_starts(browser: Client, clock: Any) -> None:
+def test_old_session_needs_a_proof_to_set_up_totp(browser: Client, clock: Any) -> None:
     clock.shift(16 * 60)
     assert browser.ok("POST", "/api/user/mfa/totp", status=403)["code"] == "proof_required"
     browser.ok("POST", "/api/user/mfa/totp", PROOF)
 
 
 @pytest.mark.parametrize("body", [[], {"code": ""}, {"password": 1}])
-def test_a_fresh_session_sends_no_nonsense_either(browser: Client, body: Any) -> None:
+def test_fresh_session_must_send_a_valid_body(browser: Client, body: Any) -> None:
     browser.ok("POST", "/api/user/mfa/totp", body, status=400)
     browser.ok("POST", "/api/user/mfa/totp", {"password": None})
 
 
-def test_setting_up_twice(browser: Client) -> None:
+def test_setup_can_be_repeated_until_it_is_confirmed(browser: Client) -> None:
     first = browser.ok("POST", "/api/user/mfa/totp")
     second = browser.ok("POST", "/api/user/mfa/totp")
     assert first["secret"] != second["secret"]
@@ -156,13 +156,13 @@ def test_guessing_codes_is_limited(browser: Client, alice: User) -> None:
     assert statuses == [401] * 10 + [429]
 
 
-def test_a_token_does_not_change_how_the_account_is_signed_in_to(alice: User) -> None:
+def test_token_cannot_change_the_second_factor(alice: User) -> None:
     for method, path in (("POST", "totp"), ("DELETE", "totp"), ("POST", "recovery-codes")):
         answer = client_of(alice).ok(method, f"/api/user/mfa/{path}", status=403)
         assert answer["code"] == "session_required"
 
 
-def test_nothing_to_recover_without_it(browser: Client) -> None:
+def test_recovery_codes_and_confirmation_need_a_set_up(browser: Client) -> None:
     assert browser.ok("POST", "/api/user/mfa/recovery-codes", PROOF, status=400)["code"] == "mfa_not_enabled"
     code = {"code": "000000"}
     assert browser.ok("POST", "/api/user/mfa/totp/confirm", code, status=400)["code"] == "mfa_not_enabled"

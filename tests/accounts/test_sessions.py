@@ -43,7 +43,7 @@ def test_the_session_of_a_stranger_is_404(alice: User, mallory: User) -> None:
     browser.ok("GET", "/api/auth/session")
 
 
-def test_last_use_is_kept_by_the_minute(alice: User) -> None:
+def test_last_use_is_written_once_a_minute(alice: User) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         browser = sign_in(alice)
         uses = []
@@ -54,7 +54,7 @@ def test_last_use_is_kept_by_the_minute(alice: User) -> None:
     assert uses[0] == uses[1] < uses[2]
 
 
-def test_expired_sessions_are_neither_listed_nor_kept(alice: User) -> None:
+def test_expired_sessions_are_not_listed_and_are_deleted(alice: User) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         sign_in(alice)
         clock.shift(dt.timedelta(days=15))

@@ -21,7 +21,7 @@ def sign_in(browser: Client, target: str = "/", **fields: str) -> Any:
     return submit(browser, PATH, page, **{"next": target, "email": "alice@example.org", "password": PASSWORD, **fields})
 
 
-def test_a_browser_signs_in_and_goes_on_to_where_it_wanted(browser: Client, alice: User) -> None:
+def test_sign_in_redirects_to_the_next_page(browser: Client, alice: User) -> None:
     wrong = sign_in(browser, "/account/x", password="Wrong-Horse-7")
     assert (wrong.status_code, "known_device" in wrong.cookies) == (403, False)
     assert 'value="alice@example.org"' in wrong.content.decode()
@@ -34,11 +34,11 @@ def test_a_browser_signs_in_and_goes_on_to_where_it_wanted(browser: Client, alic
 
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", ""])
-def test_it_goes_nowhere_else(browser: Client, alice: User, target: str) -> None:
+def test_next_outside_the_service_is_ignored(browser: Client, alice: User, target: str) -> None:
     assert sign_in(browser, target)["Location"] == "/"
 
 
-def test_it_asks_for_the_code_of_the_second_factor(browser: Client, alice: User) -> None:
+def test_page_asks_for_the_second_factor(browser: Client, alice: User) -> None:
     secret = pyotp.random_base32()
     TotpDevice.objects.create(owner=alice, secret=secret, confirmed_at=timezone.now())
     asked = sign_in(browser)
@@ -48,7 +48,7 @@ def test_it_asks_for_the_code_of_the_second_factor(browser: Client, alice: User)
     assert sign_in(browser, code=pyotp.TOTP(secret).now())["Location"] == "/"
 
 
-def test_the_budget_is_that_of_the_api(browser: Client, alice: User) -> None:
+def test_page_shares_the_rate_limit_of_the_api(browser: Client, alice: User) -> None:
     statuses = {sign_in(browser, password="Wrong-Horse-7").status_code for _ in range(10)}
     refused = sign_in(browser)
     assert (statuses, refused.status_code) == ({403}, 429)
@@ -65,7 +65,7 @@ def test_a_form_of_another_site_neither_signs_in_nor_out(browser: Client, alice:
     assert browser.get(PATH).status_code == 302
 
 
-def test_it_speaks_the_browsers_language_and_offers_the_provider(browser: Client, settings: Any) -> None:
+def test_page_is_in_the_browsers_language_and_offers_the_provider(browser: Client, settings: Any) -> None:
     page = browser.get(f"{PATH}?next=/people/1", HTTP_ACCEPT_LANGUAGE="nb,en;q=0.5").content.decode()
     assert '<html lang="nb-NO">' in page
     assert "Logg inn" in page

@@ -7,13 +7,14 @@ import pytest
 
 from accounts.models import User
 from accounts.tasks import sweep_account_mails
+from tests.accounts.steps import NEW_PASSWORD
 from tests.accounts.test_deletion import rows_of, tables_with
 from tests.builders import PASSWORD
 from tests.client import Client
 from tests.mailbox import Mailbox
 from tests.oidc_provider import approve_sign_in, oidc_provider, use_provider
 
-EMAIL, NEW_EMAIL, NEW_PASSWORD = "ada@example.org", "countess@example.org", "Better-Horse-8"
+EMAIL, NEW_EMAIL = "ada@example.org", "countess@example.org"
 
 LOGIN = {"email": EMAIL, "password": PASSWORD}
 

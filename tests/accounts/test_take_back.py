@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("proven", [False, True])
-def test_the_old_address_takes_the_change_back(
+def test_link_mailed_to_the_old_address_undoes_the_change(
     mailbox: Mailbox, send_mails: SendMails, victim: User, proven: bool
 ) -> None:
     attacker, token = sign_in(VICTIM), client_of(victim)
@@ -50,7 +50,7 @@ def test_the_old_address_takes_the_change_back(
     assert take_back(link, status=400)["details"][0]["field"] == "token"
 
 
-def test_the_attacker_cannot_undo_after_the_owner_did(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_attacker_cannot_take_back_after_the_owner(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """The attacker's mailbox was the verified address for a while. The attacker's password is removed too."""
     attacker = sign_in(VICTIM)
     change_email(attacker, ATTACKER)
@@ -70,7 +70,7 @@ def test_the_attacker_cannot_undo_after_the_owner_did(mailbox: Mailbox, send_mai
     assert profile(sign_in(VICTIM, NEW_PASSWORD)) == (VICTIM, True)
 
 
-def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_second_factor_older_than_the_change_is_kept(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     add_credentials(victim)
     change_email(client_of(victim), ATTACKER)
     send_mails()
@@ -78,7 +78,7 @@ def test_a_second_factor_older_than_the_change_stays(mailbox: Mailbox, send_mail
     assert count_credentials(victim) == [0, 1, 1]
 
 
-def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_first_link_undoes_all_later_changes(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """After several changes, the link in the first mail undoes all of them."""
     token = client_of(victim)
     statuses = [
@@ -94,7 +94,9 @@ def test_an_address_is_not_changed_for_ever(mailbox: Mailbox, send_mails: SendMa
     assert profile(sign_in(VICTIM)) == (VICTIM, True)
 
 
-def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_take_back_is_refused_while_another_account_has_the_address(
+    mailbox: Mailbox, send_mails: SendMails, victim: User
+) -> None:
     owner = sign_in(VICTIM)
     change_email(owner, "new@example.org")
     send_mails()
@@ -107,7 +109,7 @@ def test_the_old_address_may_be_another_accounts_by_then(mailbox: Mailbox, send_
     take_back(link)
 
 
-def test_the_take_back_link_ends_after_seven_days_and_cannot_be_made_up(
+def test_link_expires_after_seven_days_and_cannot_be_forged(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:

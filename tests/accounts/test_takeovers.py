@@ -27,7 +27,7 @@ from tests.mailbox import Mailbox, text_of
 pytestmark = pytest.mark.django_db
 
 
-def test_an_account_moved_to_the_victims_address_stays_the_strangers(
+def test_account_moved_to_the_victims_address_gets_nothing_of_the_victim(
     mandatory_verification: None, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     register(ATTACKER)
@@ -49,7 +49,9 @@ def test_an_account_moved_to_the_victims_address_stays_the_strangers(
     verify(strangers, victim, status=400)
 
 
-def test_who_resets_an_unclaimed_account_has_it_alone(mailbox: Mailbox, send_mails: SendMails, alice: User) -> None:
+def test_resetting_an_unclaimed_account_revokes_all_other_access(
+    mailbox: Mailbox, send_mails: SendMails, alice: User
+) -> None:
     """A stranger registered Alice's address; she opens the link, which proves it, and resets the password."""
     stranger = sign_in(alice.email)
     add_credentials(alice)
@@ -66,7 +68,7 @@ def test_who_resets_an_unclaimed_account_has_it_alone(mailbox: Mailbox, send_mai
 
 
 @pytest.mark.parametrize("how", ["session", "password", "reset"])
-def test_who_has_claimed_an_account_keeps_its_second_factor_through_a_reset(
+def test_second_factor_of_a_claimed_account_survives_a_reset(
     mailbox: Mailbox, send_mails: SendMails, alice: User, how: str
 ) -> None:
     client = sign_in(alice.email)
@@ -87,14 +89,14 @@ def test_who_has_claimed_an_account_keeps_its_second_factor_through_a_reset(
     assert count_credentials(alice) == [0, 1, 1], "tokens end with every reset, nothing else does"
 
 
-def test_a_wrong_password_beside_the_link_proves_nothing(mailbox: Mailbox, send_mails: SendMails, alice: User) -> None:
+def test_link_with_a_wrong_password_verifies_nothing(mailbox: Mailbox, send_mails: SendMails, alice: User) -> None:
     Client().ok("POST", "/api/auth/resend-verification", {"email": alice.email})
     send_mails()
     assert verify(mailbox.last_token(), status=401, password="Wrong-Horse-7")["code"] == "sign_in_required"
     verify(mailbox.last_token())
 
 
-def test_a_token_moves_the_address_and_gets_nothing_by_it(
+def test_stolen_token_cannot_take_over_by_changing_the_address(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
     owner, token = sign_in(VICTIM), client_of(victim)
@@ -115,7 +117,7 @@ def test_a_token_moves_the_address_and_gets_nothing_by_it(
     sign_in(VICTIM, NEW_PASSWORD)
 
 
-def test_the_owner_proves_the_new_address_signed_in_or_by_password(
+def test_new_address_is_verified_with_a_session_or_the_password(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
     owner = sign_in(VICTIM)
@@ -135,7 +137,7 @@ def test_the_owner_proves_the_new_address_signed_in_or_by_password(
     sign_in(VICTIM, status=401)
 
 
-def test_opening_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
+def test_opening_mailed_links_changes_nothing(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     newcomer = make_user("new@example.org")
     change_email(client_of(victim), ATTACKER)
     for email in (VICTIM, "new@example.org"):
@@ -154,7 +156,7 @@ def test_opening_every_link_of_a_mail_changes_nothing(mailbox: Mailbox, send_mai
         assert (user.email, user.password, user.proven_email, user.claimed_at) == (email, *before)
 
 
-def test_the_page_asks_for_the_password_where_nobody_is_signed_in(
+def test_page_asks_for_the_password_if_nobody_is_signed_in(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:
     owner = client_of(victim)

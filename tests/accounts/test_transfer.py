@@ -130,11 +130,11 @@ def create_one_of_everything(api: Client, owner: User) -> None:
 
 
 @pytest.fixture
-def other(db: None) -> Client:
+def importing_client(db: None) -> Client:
     return client_of(make_user("other@example.org", name="Other", language="de-DE"))
 
 
-def test_every_owned_table_is_carried_or_left_out_with_a_reason() -> None:
+def test_every_owned_table_is_exported_or_excluded_with_a_reason() -> None:
     """If this fails for a new table, register it in a section or leave it out (accounts.transfer.sections)."""
     carried = {model._meta.label for section in sections() for model in section.models}
     tables = {model._meta.label for model in account_models() if model._meta.app_label != "admin"}
@@ -142,27 +142,27 @@ def test_every_owned_table_is_carried_or_left_out_with_a_reason() -> None:
     assert all(left_out().values())
 
 
-def test_out_and_in_again_loses_nothing(full: Client, other: Client) -> None:
+def test_export_and_import_lose_nothing(full: Client, importing_client: Client) -> None:
     document = export_document(full)
-    receipt = other.ok("POST", "/api/user/import", document)
+    receipt = importing_client.ok("POST", "/api/user/import", document)
     assert receipt["success"], receipt["errorMessages"]
     assert receipt["errors"] == 0
-    assert normalize_document(export_document(other)) == normalize_document(document)
-    names = [person["name"] for person in other.ok("GET", "/api/people")["people"]]
+    assert normalize_document(export_document(importing_client)) == normalize_document(document)
+    names = [person["name"] for person in importing_client.ok("GET", "/api/people")["people"]]
     assert names == ["Ada", "Bo"]
 
 
-def test_what_the_api_shows_is_the_same_in_both_accounts(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", export_document(full))
+def test_api_returns_the_same_for_both_accounts(full: Client, importing_client: Client) -> None:
+    importing_client.ok("POST", "/api/user/import", export_document(full))
     for path in (
         "/api/people?includeAll=true",
         "/api/groups",
         "/api/custom-field-templates",
         "/api/people/search-index",
     ):
-        assert strip_ids_and_times(other.ok("GET", path)) == strip_ids_and_times(full.ok("GET", path)), path
+        assert strip_ids_and_times(importing_client.ok("GET", path)) == strip_ids_and_times(full.ok("GET", path)), path
     for path in ("/api/relationships", "/api/relationship-types"):
-        lists = [next(iter(client.ok("GET", path).values())) for client in (full, other)]
+        lists = [next(iter(client.ok("GET", path).values())) for client in (full, importing_client)]
         assert sorted(map(str, map(strip_ids_and_times, lists[0]))) == sorted(
             map(str, map(strip_ids_and_times, lists[1]))
         ), path
@@ -179,14 +179,14 @@ def strip_ids_and_times(value: Any) -> Any:
     return [strip_ids_and_times(inner) for inner in value] if isinstance(value, list) else value
 
 
-def test_a_second_import_changes_nothing(full: Client, other: Client) -> None:
+def test_a_second_import_changes_nothing(full: Client, importing_client: Client) -> None:
     document = export_document(full)
-    first = other.ok("POST", "/api/user/import", document)
-    before = export_document(other)
-    second = other.ok("POST", "/api/user/import", document)
+    first = importing_client.ok("POST", "/api/user/import", document)
+    before = export_document(importing_client)
+    second = importing_client.ok("POST", "/api/user/import", document)
     assert (second["imported"], second["updated"], second["errors"]) == (0, 0, 0)
     assert second["skipped"] == first["imported"] + first["updated"] + first["skipped"]
-    assert {**export_document(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(importing_client), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
 def test_importing_into_the_same_account_duplicates_nothing(full: Client) -> None:
@@ -196,21 +196,21 @@ def test_importing_into_the_same_account_duplicates_nothing(full: Client) -> Non
     assert {**export_document(full), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
-def test_validate_returns_the_receipt_of_an_import_and_writes_nothing(full: Client, other: Client) -> None:
-    document, before = export_document(full), export_document(other)
+def test_validate_returns_the_receipt_of_an_import_and_writes_nothing(full: Client, importing_client: Client) -> None:
+    document, before = export_document(full), export_document(importing_client)
     document["people"][0]["name"] = ""
     files = default_storage.listdir("photos") if default_storage.exists("photos") else None
-    preview = other.ok("POST", "/api/user/import/validate", document)
-    assert {**export_document(other), "exportedAt": 0} == {**before, "exportedAt": 0}
+    preview = importing_client.ok("POST", "/api/user/import/validate", document)
+    assert {**export_document(importing_client), "exportedAt": 0} == {**before, "exportedAt": 0}
     assert files == (default_storage.listdir("photos") if default_storage.exists("photos") else None)
-    assert preview == other.ok("POST", "/api/user/import", document)
+    assert preview == importing_client.ok("POST", "/api/user/import", document)
 
 
-def test_an_invalid_record_is_reported_and_the_others_are_imported(full: Client, other: Client) -> None:
+def test_an_invalid_record_is_reported_and_the_others_are_imported(full: Client, importing_client: Client) -> None:
     document = export_document(full)
     document["people"][1]["emails"] = [{"email": "nonsense"}]
     document["people"].append("not a record")
-    receipt = other.ok("POST", "/api/user/import", document)
+    receipt = importing_client.ok("POST", "/api/user/import", document)
     assert receipt["success"] is False
     wrong = [result for result in receipt["results"] if result["status"] == "error"]
     assert [(result["section"], result["index"]) for result in wrong] == [
@@ -222,7 +222,7 @@ def test_an_invalid_record_is_reported_and_the_others_are_imported(full: Client,
     ]
     assert "emails.0.email" in wrong[0]["reason"]
     assert len(receipt["errorMessages"]) == receipt["errors"] == 5
-    assert [person["name"] for person in other.ok("GET", "/api/people")["people"]] == ["Ada"]
+    assert [person["name"] for person in importing_client.ok("GET", "/api/people")["people"]] == ["Ada"]
 
 
 def test_an_export_contains_no_secret(full: Client, full_account: User) -> None:
@@ -235,39 +235,42 @@ def test_an_export_contains_no_secret(full: Client, full_account: User) -> None:
     assert "password" not in text.lower()
 
 
-def test_photos_come_along_byte_for_byte(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", export_document(full))
-    ada = [client.ok("GET", "/api/people")["people"][0]["id"] for client in (full, other)]
+def test_photos_are_imported_byte_for_byte(full: Client, importing_client: Client) -> None:
+    importing_client.ok("POST", "/api/user/import", export_document(full))
+    ada = [client.ok("GET", "/api/people")["people"][0]["id"] for client in (full, importing_client)]
     photos = [
-        client.call("GET", f"/api/photos/{key}").getvalue() for client, key in zip((full, other), ada, strict=True)
+        client.call("GET", f"/api/photos/{key}").getvalue()
+        for client, key in zip((full, importing_client), ada, strict=True)
     ]
     assert photos[0] == photos[1]
-    assert other.call("GET", "/api/photos/user").getvalue() == full.call("GET", "/api/photos/user").getvalue()
+    assert (
+        importing_client.call("GET", "/api/photos/user").getvalue() == full.call("GET", "/api/photos/user").getvalue()
+    )
 
 
-def test_a_photo_that_is_no_photo_is_refused(full: Client, other: Client) -> None:
+def test_invalid_photo_is_refused(full: Client, importing_client: Client) -> None:
     document = export_document(full)
     document["people"][0]["photo"] = base64.b64encode(b"GIF89a nonsense").decode()
-    receipt = other.ok("POST", "/api/user/import", document)
+    receipt = importing_client.ok("POST", "/api/user/import", document)
     assert receipt["results"][-1]["status"]
     assert any("photo" in message for message in receipt["errorMessages"])
 
 
-def test_records_found_by_name_are_not_duplicated(full: Client, other: Client) -> None:
-    group = other.ok("POST", "/api/groups", {"name": "FAMILY"}, status=201)["group"]["id"]
-    other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
-    other.ok("POST", "/api/user/import", export_document(full))
-    assert [row["name"] for row in other.ok("GET", "/api/groups")["groups"]] == ["FAMILY"]
-    ada = other.ok("GET", "/api/people/search?q=Ada")["people"][0]
+def test_records_found_by_name_are_not_duplicated(full: Client, importing_client: Client) -> None:
+    group = importing_client.ok("POST", "/api/groups", {"name": "FAMILY"}, status=201)["group"]["id"]
+    importing_client.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
+    importing_client.ok("POST", "/api/user/import", export_document(full))
+    assert [row["name"] for row in importing_client.ok("GET", "/api/groups")["groups"]] == ["FAMILY"]
+    ada = importing_client.ok("GET", "/api/people/search?q=Ada")["people"][0]
     assert ada["groupIds"] == [group]
-    names = [row["name"] for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]]
+    names = [row["name"] for row in importing_client.ok("GET", "/api/relationship-types")["relationshipTypes"]]
     assert len(names) == len(set(names))
 
 
-def test_the_plan_holds(full: Client, other: Client, settings: Any) -> None:
+def test_plan_limits_apply_to_an_import(full: Client, importing_client: Client, settings: Any) -> None:
     settings.SAAS_MODE = True
     settings.PLAN_LIMITS = {"FREE": {"people": 1, "groups": 1, "reminders": 5, "templates": 1}}
-    receipt = other.ok("POST", "/api/user/import", export_document(full))
+    receipt = importing_client.ok("POST", "/api/user/import", export_document(full))
     reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
     assert "Your plan allows 1 people." in reasons
     assert Person.objects.owned_by(User.objects.get(email="other@example.org")).active().count() == 1
@@ -288,23 +291,23 @@ def test_a_document_of_another_format_is_400(api: Client, document: Any, field: 
         assert api.ok("POST", path, document, status=400)["details"][0]["field"] == field
 
 
-def test_a_document_may_be_20_mib(api: Client, settings: Any) -> None:
+def test_document_has_at_most_20_mib(api: Client, settings: Any) -> None:
     body = {"format": "contact-network", "version": 1, "filling": "x" * (2 * 1024 * 1024)}
     api.ok("POST", "/api/user/import", body)
     settings.MAX_IMPORT_BYTES = 1024
     assert api.ok("POST", "/api/user/import", body, status=413)["code"] == "too_large"
 
 
-def test_found_people_are_found(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", export_document(full))
+def test_imported_people_are_in_search_and_upcoming(full: Client, importing_client: Client) -> None:
+    importing_client.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
     assert LookupKey.objects.filter(owner=owner, key="ada@example.org").exists()
-    dates = other.ok("GET", "/api/upcoming?days=366")["events"]
+    dates = importing_client.ok("GET", "/api/upcoming?days=366")["events"]
     assert [event["title"] for event in dates if event["kind"] == "important_date"]
 
 
-def test_pairs_and_types_are_whole(full: Client, other: Client) -> None:
-    other.ok("POST", "/api/user/import", export_document(full))
+def test_imported_relationships_and_types_have_their_inverses(full: Client, importing_client: Client) -> None:
+    importing_client.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
     for row in Relationship.objects.owned_by(owner).select_related("inverse"):
         assert row.inverse.inverse_id == row.pk
@@ -314,16 +317,18 @@ def test_pairs_and_types_are_whole(full: Client, other: Client) -> None:
     check_invariants(owner)
 
 
-def test_a_type_without_inverse_gets_the_one_that_comes_in(full: Client, other: Client) -> None:
-    types = {row["name"]: row["id"] for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+def test_existing_type_gets_the_imported_inverse(full: Client, importing_client: Client) -> None:
+    types = {
+        row["name"]: row["id"] for row in importing_client.ok("GET", "/api/relationship-types")["relationshipTypes"]
+    }
     for name in ("CHILD", "FRIEND"):
-        other.ok("DELETE", f"/api/relationship-types/{types[name]}")
-    other.ok("DELETE", f"/api/relationship-types/{types['CHILD']}/permanent")
-    other.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
-    other.ok("POST", "/api/user/import", export_document(full))
-    after = {row["name"]: row for row in other.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+        importing_client.ok("DELETE", f"/api/relationship-types/{types[name]}")
+    importing_client.ok("DELETE", f"/api/relationship-types/{types['CHILD']}/permanent")
+    importing_client.ok("POST", "/api/people", {"name": "Zoe"}, status=201)
+    importing_client.ok("POST", "/api/user/import", export_document(full))
+    after = {row["name"]: row for row in importing_client.ok("GET", "/api/relationship-types")["relationshipTypes"]}
     assert after["CHILD"]["inverseId"] == after["PARENT"]["id"] == types["PARENT"]
-    assert len(other.ok("GET", "/api/relationships")["relationships"]) == 2
+    assert len(importing_client.ok("GET", "/api/relationships")["relationships"]) == 2
     check_invariants(User.objects.get(email="other@example.org"))
 
 
@@ -371,41 +376,43 @@ def test_derived_ids_keep_their_order_and_differ_by_account() -> None:
     assert derived_id(owner, first).version == 7
 
 
-def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Client, other: Client) -> None:
+def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Client, importing_client: Client) -> None:
     """A record with the id of another account's row gets a new id; that row is neither shown nor changed."""
     before = export_document(full)
     document = export_document(full)
     for person in document["people"]:
         person["name"] = "Taken"
-    other.ok("POST", "/api/user/import", document)
+    importing_client.ok("POST", "/api/user/import", document)
     assert {**export_document(full), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
-def test_dates_that_share_an_id_are_each_their_own(full: Client, other: Client) -> None:
+def test_dates_with_the_same_id_are_imported_separately(full: Client, importing_client: Client) -> None:
     document = export_document(full)
     ada = document["people"][0]
     date = {**ada["importantDates"][0], "type": None, "title": "Again"}
     ada["importantDates"].append(date)
     document["people"].append({**ada, "id": str(new_id()), "name": "Twin"})
-    receipt = other.ok("POST", "/api/user/import", document)
+    receipt = importing_client.ok("POST", "/api/user/import", document)
     assert receipt["errors"] == 0, receipt["errorMessages"]
-    people = other.ok("GET", "/api/people?includeAll=true")["people"]
+    people = importing_client.ok("GET", "/api/people?includeAll=true")["people"]
     assert {person["name"]: len(person["importantDates"]) for person in people} == {"Ada": 2, "Bo": 0, "Twin": 2}
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "soon", 5, "0001-01-01T00:00:00Z", "9999-01-01"])
-def test_impossible_times_are_refused_or_clamped(other: Client, moment: Any) -> None:
+def test_impossible_times_are_refused_or_clamped(importing_client: Client, moment: Any) -> None:
     person = {"id": str(new_id()), "name": "Ada", "createdAt": moment, "contactReminderEnabled": True}
-    receipt = other.ok("POST", "/api/user/import", {"format": "contact-network", "version": 1, "people": [person]})
-    created = [row["createdAt"] for row in other.ok("GET", "/api/people")["people"]]
+    receipt = importing_client.ok(
+        "POST", "/api/user/import", {"format": "contact-network", "version": 1, "people": [person]}
+    )
+    created = [row["createdAt"] for row in importing_client.ok("GET", "/api/people")["people"]]
     assert (receipt["imported"], len(created)) in {(1, 1), (0, 0)}
     assert all("1970" <= text < "2100" for text in created)
 
 
 @pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
-def test_invalid_records_are_errors(other: Client, section: str) -> None:
+def test_invalid_records_are_errors(importing_client: Client, section: str) -> None:
     nonsense: list[Any] = [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}]
     for record in nonsense:
         document = {"format": "contact-network", "version": 1, section: [record]}
-        receipt = other.ok("POST", "/api/user/import", document)
+        receipt = importing_client.ok("POST", "/api/user/import", document)
         assert (receipt["success"], receipt["errors"], receipt["imported"]) == (False, 1, 0), record

@@ -105,7 +105,7 @@ def test_an_interrupted_import_continues_when_repeated(
     check_invariants(alice)
 
 
-def test_a_database_that_goes_away_half_way_is_told_in_the_receipt(
+def test_receipt_reports_a_database_that_fails_half_way(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -118,7 +118,7 @@ def test_a_database_that_goes_away_half_way_is_told_in_the_receipt(
     assert (again["skipped"], again["imported"], again["errors"]) == (6, PEOPLE - 3 + PEOPLE - 1, 0)
 
 
-def test_one_that_is_away_from_the_first_is_503(
+def test_database_unavailable_from_the_start_is_503(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del document["groups"], document["relationshipTypes"]
@@ -126,7 +126,7 @@ def test_one_that_is_away_from_the_first_is_503(
     assert api.ok("POST", "/api/user/import", document, status=503)["code"] == "unavailable"
 
 
-def test_a_record_that_the_database_refuses_stops_no_other(
+def test_record_refused_by_the_database_does_not_stop_the_others(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(person: Person) -> None:
@@ -141,7 +141,7 @@ def test_a_record_that_the_database_refuses_stops_no_other(
     assert receipt["errorMessages"][0] == "people, record 5: This record could not be stored."
 
 
-def test_a_type_that_the_database_refuses_stops_no_other(
+def test_type_refused_by_the_database_does_not_stop_the_others(
     api: Client, alice: User, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = {"id": str(new_id()), "name": "BAD", "label": "Bad", "color": "#112233"}
@@ -161,7 +161,7 @@ def test_a_type_that_the_database_refuses_stops_no_other(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/api/user/import", "/api/user/import/validate"])
-def test_others_write_during_an_import(
+def test_other_requests_write_during_an_import(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Others write between two batches of an import, and at any time during a validation, which takes no lock."""
@@ -190,7 +190,7 @@ def test_others_write_during_an_import(
     assert set(answers) == {201}
 
 
-def test_after_a_batch_the_writer_pauses_as_long_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_pauses_after_a_batch_as_long_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite does not queue writers: one that takes the write lock again at once would keep the others out."""
     clock, slept = [100.0], list[float]()
     monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
@@ -210,7 +210,9 @@ def _free_plan(settings: Any) -> None:
 
 @pytest.mark.usefixtures("_free_plan")
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
-def test_reminders_beyond_the_plan_are_switched_off_and_named(api: Client, document: dict[str, Any], path: str) -> None:
+def test_reminders_beyond_the_plan_are_switched_off_and_reported(
+    api: Client, document: dict[str, Any], path: str
+) -> None:
     for person in document["people"]:
         birthday = {"id": str(new_id()), "type": "BIRTHDAY", "date": "2000-01-02", "reminderEnabled": True}
         person |= {"importantDates": [{**birthday, "reminderLeadDays": 3}], "contactReminderEnabled": True}
@@ -232,7 +234,7 @@ def test_reminders_beyond_the_plan_are_switched_off_and_named(api: Client, docum
     assert dates[2]["reminderLeadDays"] is None
 
 
-def test_pictures_beyond_the_pixels_of_one_document_are_left_out_by_name(
+def test_pictures_beyond_the_pixel_limit_are_left_out_and_reported(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
@@ -248,7 +250,7 @@ def test_pictures_beyond_the_pixels_of_one_document_are_left_out_by_name(
     assert photos == [True, False, True, True, True, True, False]
 
 
-def test_an_import_beyond_those_under_way_is_503(api: Client, document: dict[str, Any]) -> None:
+def test_too_many_concurrent_imports_are_503(api: Client, document: dict[str, Any]) -> None:
     other = client_of(make_user("third@example.org"))
     with IMPORT_SLOTS.acquire(), IMPORT_SLOTS.acquire():
         IMPORT_SLOTS.seconds, usual = 0.01, IMPORT_SLOTS.seconds

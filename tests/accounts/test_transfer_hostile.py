@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 HEAD = {"format": "contact-network", "version": 1}
 
 
-def test_a_date_that_is_another_persons_already_comes_as_a_new_one(api: Client) -> None:
+def test_date_with_the_id_of_another_persons_date_gets_a_new_id(api: Client) -> None:
     met = {"title": "Met", "date": "2020-01-01"}
     ada = api.ok("POST", "/api/people", {"name": "Ada", "importantDates": [met]}, status=201)["person"]
     date = {**met, "id": ada["importantDates"][0]["id"]}
@@ -30,7 +30,7 @@ def test_a_date_that_is_another_persons_already_comes_as_a_new_one(api: Client) 
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
-def test_a_time_outside_of_utc_is_an_error(api: Client, moment: str) -> None:
+def test_time_outside_the_range_of_utc_is_an_error(api: Client, moment: str) -> None:
     group = {"id": str(new_id()), "name": "Old", "color": "#112233", "createdAt": moment}
     receipt = api.ok("POST", "/api/user/import", {**HEAD, "groups": [group]})
     assert (receipt["imported"], receipt["errors"]) == (0, 1)

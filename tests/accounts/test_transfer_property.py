@@ -28,10 +28,10 @@ def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
 
-MOMENTS = st.sampled_from(["2024-02-29T12:00:00.000Z", "2025-01-01T00:00:00.123Z"])
+TIMESTAMPS = st.sampled_from(["2024-02-29T12:00:00.000Z", "2025-01-01T00:00:00.123Z"])
 DELETED = maybe(st.just("2026-01-02T03:04:05.678Z"))
 DAYS = st.dates(min_value=dt.date(1000, 1, 1)).map(lambda day: day.isoformat())
-TIMES = {"createdAt": MOMENTS, "deletedAt": DELETED}
+TIMES = {"createdAt": TIMESTAMPS, "deletedAt": DELETED}
 
 
 def ids() -> st.SearchStrategy[str]:
@@ -88,7 +88,7 @@ PEOPLE = st.lists(
 
 
 CONNECTION = st.fixed_dictionaries(
-    {"id": ids(), "serverUrl": st.just("https://dav.example.org/"), "username": text(20), "createdAt": MOMENTS}
+    {"id": ids(), "serverUrl": st.just("https://dav.example.org/"), "username": text(20), "createdAt": TIMESTAMPS}
 )
 RUNS = st.lists(
     st.fixed_dictionaries(
@@ -97,15 +97,15 @@ RUNS = st.lists(
             "trigger": st.sampled_from(["manual", "automatic", "cron", "command"]),
             "dryRun": st.booleans(),
             "confirmed": st.booleans(),
-            "startedAt": MOMENTS,
-            "endedAt": MOMENTS,
-            "undoneAt": maybe(MOMENTS),
+            "startedAt": TIMESTAMPS,
+            "endedAt": TIMESTAMPS,
+            "undoneAt": maybe(TIMESTAMPS),
             "imported": st.integers(0, 2**31 - 1),
             "errors": st.integers(0, 50),
             "errorMessages": st.lists(text(50), max_size=3),
             "code": st.sampled_from(["", "busy"]),
             "error": st.just("") | text(50),
-            "createdAt": MOMENTS,
+            "createdAt": TIMESTAMPS,
         }
     ),
     max_size=3,
@@ -131,7 +131,7 @@ def conflicts(draw: st.DrawFn, person: str, connection: str) -> dict[str, Any]:
         "kind": kind,
         "fields": [field] if kind == "fields" else [],
         "remoteRaw": "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nORG:There\r\nEND:VCARD\r\n",
-        "createdAt": draw(MOMENTS),
+        "createdAt": draw(TIMESTAMPS),
         **draw(DECISIONS),
     }
 
@@ -154,7 +154,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             "relatedPersonId": people[second]["id"],
             "relationshipTypeId": draw(maybe(st.sampled_from([kind["id"] for kind in kinds]))),
             "notes": draw(maybe(text(20))),
-            "createdAt": draw(MOMENTS),
+            "createdAt": draw(TIMESTAMPS),
             "deletedAt": draw(DELETED),
         }
         for first, second in sorted(pairs)

@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from accounts.models import AccountMail, OidcIdentity, User
 from accounts.services.mail import send_due_mails, send_mail
-from tests.accounts.steps import SendMails
+from tests.accounts.steps import NEW_PASSWORD, SendMails
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
-NEW_PASSWORD = "Better-Horse-8"
 REGISTRATION = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +26,7 @@ def caller() -> Client:
     return Client()
 
 
-def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
+def test_registration_mails_a_link_that_works_once(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     caller.ok("POST", "/api/auth/register", REGISTRATION, status=201)
     assert send_mails() == 1
     assert mailbox.recipients == [["ada@example.org"]]
@@ -41,7 +40,7 @@ def test_registration_mails_a_link_that_verifies_once(caller: Client, mailbox: M
     assert again["details"][0]["field"] == "token"
 
 
-def test_where_it_is_mandatory_verification_opens_the_account(
+def test_mandatory_verification_activates_the_account(
     caller: Client, mailbox: Mailbox, send_mails: SendMails, settings: Any
 ) -> None:
     settings.EMAIL_VERIFICATION = "mandatory"
@@ -64,7 +63,7 @@ def test_a_taken_address_is_reported_to_its_owner_only(
     assert mailbox.last()["Subject"] == "You already have an account"
 
 
-def test_a_new_address_in_the_profile_is_mailed_its_link(api: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
+def test_changed_address_is_mailed_a_link(api: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "email": "new@example.org"})
     send_mails()
     assert mailbox.recipients == [["new@example.org"]]
@@ -112,7 +111,7 @@ def test_the_registrant_of_a_foreign_address_loses_access(
     assert not OidcIdentity.objects.owned_by(alice).exists()
 
 
-def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
+def test_reset_revokes_api_tokens(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
     verify_email(alice)
     app = client_of(alice)
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
@@ -122,7 +121,7 @@ def test_a_reset_ends_the_tokens_too(caller: Client, alice: User, mailbox: Mailb
 
 
 @pytest.mark.parametrize("path", ["forgot-password", "resend-verification"])
-def test_any_address_gets_the_same_answer_for_the_same_work(
+def test_known_and_unknown_addresses_get_the_same_response_and_queries(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, path: str
 ) -> None:
     answers, queries = [], []
@@ -161,7 +160,7 @@ def token(text: str) -> str:
     return text.partition("token=")[2].split()[0]
 
 
-def test_a_token_serves_its_own_purpose_only(
+def test_token_is_valid_only_for_its_purpose(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})
@@ -172,7 +171,7 @@ def test_a_token_serves_its_own_purpose_only(
         caller.ok("POST", "/api/auth/verify-email", {"token": bad}, status=400)
 
 
-def test_the_mail_speaks_the_accounts_language(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
+def test_mail_is_in_the_language_of_the_account(caller: Client, mailbox: Mailbox, send_mails: SendMails) -> None:
     subjects = {}
     for language in ("en", "es-ES", "ja-JP", "nb-NO", "de-DE", "fr-FR"):
         body = {**REGISTRATION, "email": f"{language}@example.org", "language": language}
@@ -183,7 +182,7 @@ def test_the_mail_speaks_the_accounts_language(caller: Client, mailbox: Mailbox,
     assert len(set(subjects.values())) == 6
 
 
-def test_a_mail_server_that_is_down_is_tried_again(caller: Client, alice: User, mailbox: Mailbox) -> None:
+def test_mail_is_retried_when_the_mail_server_is_down(caller: Client, alice: User, mailbox: Mailbox) -> None:
     now = timezone.now()
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     now = timezone.now()
@@ -195,7 +194,7 @@ def test_a_mail_server_that_is_down_is_tried_again(caller: Client, alice: User, 
     assert len(mailbox.messages) == 1
 
 
-def test_a_mail_that_cannot_be_sent_keeps_no_other_waiting(
+def test_undeliverable_mail_does_not_delay_others(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
     """No mail server is asked: the domain's first label is too long in ASCII (RFC 5890, section 2.3.2.1)."""
@@ -210,31 +209,31 @@ def test_a_mail_that_cannot_be_sent_keeps_no_other_waiting(
     assert not AccountMail.objects.exists()
 
 
-def test_a_mail_is_sent_once_however_often_the_task_runs(caller: Client, alice: User, mailbox: Mailbox) -> None:
+def test_repeated_task_sends_a_mail_once(caller: Client, alice: User, mailbox: Mailbox) -> None:
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     mail, now = AccountMail.objects.get(), timezone.now()
     assert [send_mail(mail_id=mail.pk, now=now) for _ in range(2)] == [True, False]
     assert len(mailbox.messages) == 1
 
 
-def test_a_mail_whose_sender_died_is_sent_after_its_lease(
+def test_mail_of_a_killed_sender_is_sent_after_its_lease(
     caller: Client, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     now = timezone.now()
     with monkeypatch.context() as patch:
-        patch.setattr("accounts.services.mail._build_message", killed)
+        patch.setattr("accounts.services.mail._build_message", kill_sender)
         with pytest.raises(KeyboardInterrupt):
             send_due_mails(now=now)
     assert send_due_mails(now=now + dt.timedelta(minutes=4)) == 0
     assert send_due_mails(now=now + dt.timedelta(minutes=6)) == 1
 
 
-def killed(mail: AccountMail) -> None:
+def kill_sender(mail: AccountMail) -> None:
     raise KeyboardInterrupt
 
 
-def test_no_mailbox_is_flooded(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
+def test_mails_per_address_are_limited(caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails) -> None:
     for _ in range(12):
         caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     caller.ok("POST", "/api/auth/resend-verification", {"email": alice.email})

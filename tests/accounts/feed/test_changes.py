@@ -63,7 +63,7 @@ def test_the_first_read_returns_all_active_records(api: Client) -> None:
     assert len({(change["type"], change["id"]) for change in changes}) == len(changes)
 
 
-def test_an_idle_poll_asks_nothing_of_the_tables(api: Client, django_assert_num_queries: Any) -> None:
+def test_poll_without_changes_queries_no_table(api: Client, django_assert_num_queries: Any) -> None:
     create_records(api)
     replica = Replica(api)
     replica.catch_up()
@@ -74,7 +74,7 @@ def test_an_idle_poll_asks_nothing_of_the_tables(api: Client, django_assert_num_
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 1000])
-def test_pages_of_any_size_tell_the_same(api: Client, limit: int) -> None:
+def test_page_size_does_not_change_the_result(api: Client, limit: int) -> None:
     create_records(api)
     api.ok("GET", "/api/people")
     whole, paged = Replica(api), Replica(api, limit=limit)
@@ -85,7 +85,7 @@ def test_pages_of_any_size_tell_the_same(api: Client, limit: int) -> None:
     assert [change["type"] for change in changes] == ["person"]
 
 
-def test_a_renamed_group_changes_the_group_alone(api: Client) -> None:
+def test_renaming_a_group_changes_only_the_group(api: Client) -> None:
     ids = create_records(api)
     replica = Replica(api)
     replica.catch_up()
@@ -94,7 +94,7 @@ def test_a_renamed_group_changes_the_group_alone(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
-def test_a_person_in_the_trash_takes_what_hangs_on_it_along_and_back(api: Client) -> None:
+def test_deleting_and_restoring_a_person_includes_its_dates_and_relationships(api: Client) -> None:
     ids = create_records(api)
     replica = Replica(api)
     replica.catch_up()
@@ -108,7 +108,7 @@ def test_a_person_in_the_trash_takes_what_hangs_on_it_along_and_back(api: Client
     assert replica.own_fields() == load_account_records(api)
 
 
-def test_what_was_removed_for_good_is_told_too(api: Client) -> None:
+def test_permanent_removal_is_reported(api: Client) -> None:
     ids = create_records(api)
     replica = Replica(api)
     replica.catch_up()
@@ -120,7 +120,7 @@ def test_what_was_removed_for_good_is_told_too(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
-def test_who_begins_hears_nothing_of_what_went_before(api: Client) -> None:
+def test_first_read_reports_no_earlier_deletions(api: Client) -> None:
     ids = create_records(api)
     api.ok("DELETE", f"/api/people/{ids['ada']}")
     api.ok("DELETE", f"/api/groups/{ids['group']}")
@@ -179,7 +179,7 @@ def test_a_cursor_of_another_account_has_expired(api: Client, stranger: Client) 
     assert (answer.status_code, answer.json()["code"]) == (410, "cursor_expired")
 
 
-def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice: User) -> None:
+def test_cursor_expires_with_the_tombstones(api: Client, alice: User) -> None:
     replica = Replica(api)
     replica.catch_up()
     now = timezone.now()
@@ -188,7 +188,7 @@ def test_a_cursor_lasts_as_long_as_what_was_removed_is_known(api: Client, alice:
             assert api.call("GET", f"/api/changes?cursor={replica.cursor}").status_code == status
 
 
-def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(api: Client, alice: User) -> None:
+def test_cursor_from_before_a_restore_has_expired(api: Client, alice: User) -> None:
     replica = Replica(api)
     in_backup = User.objects.get(pk=alice.pk).revision
     for restored_at in (timezone.now(), timezone.now(), timezone.now() + dt.timedelta(minutes=5)):
@@ -205,14 +205,14 @@ def test_a_cursor_from_before_a_restore_has_expired_whatever_was_written_since(a
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
 
 
-def test_a_cursor_from_beyond_a_restored_backup_has_expired(api: Client, alice: User) -> None:
+def test_cursor_newer_than_the_restored_backup_has_expired(api: Client, alice: User) -> None:
     replica = Replica(api)
     replica.catch_up()
     User.objects.filter(pk=alice.pk).update(revision=0, settings_revision=0)
     assert api.call("GET", f"/api/changes?cursor={replica.cursor}").status_code == 410
 
 
-def test_the_purge_leaves_word(api: Client, alice: User) -> None:
+def test_purge_is_reported_as_a_deletion(api: Client, alice: User) -> None:
     person = make_person(alice, name="Ada")
     replica = Replica(api)
     replica.catch_up()
@@ -223,9 +223,7 @@ def test_the_purge_leaves_word(api: Client, alice: User) -> None:
         assert ("person", str(person.pk), True) in {(c["type"], c["id"], c["deleted"]) for c in replica.catch_up()}
 
 
-def test_a_page_costs_the_same_number_of_queries_for_more_records(
-    api: Client, django_assert_max_num_queries: Any
-) -> None:
+def test_number_of_queries_does_not_grow_with_the_page(api: Client, django_assert_max_num_queries: Any) -> None:
     groups = [{"name": f"Group {number}"} for number in range(3)]
     ids = [api.ok("POST", "/api/groups", group, status=201)["group"]["id"] for group in groups]
     for number in range(40):
@@ -235,13 +233,13 @@ def test_a_page_costs_the_same_number_of_queries_for_more_records(
         assert len(api.ok("GET", "/api/changes?limit=1000")["changes"]) > 80
 
 
-def test_every_table_that_carries_revisions_is_told_of() -> None:
+def test_every_feed_model_has_a_feed_kind() -> None:
     tables = {model for model in apps.get_models() if issubclass(model, FeedModel)}
     assert {kind.model for kind in feed_kinds()} == tables
     assert len({kind.order for kind in feed_kinds()}) == len(tables)
 
 
-def test_settings_are_told_when_they_change(api: Client) -> None:
+def test_changed_settings_are_in_the_feed(api: Client) -> None:
     replica = Replica(api)
     replica.catch_up()
     api.ok("PUT", "/api/user/theme", {"theme": "DARK"})

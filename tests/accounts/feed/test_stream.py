@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_POLL_SECONDS", 0.02)
     monkeypatch.setattr(stream, "_CHECK_SECONDS", 0.05)
     # The threads of streams end with the loop: what they leave open the database would wait for.
@@ -42,7 +42,7 @@ def revision_in(piece: bytes) -> int:
     return revision
 
 
-def running(steps: Callable[[], Any]) -> Any:
+def run_coroutine(steps: Callable[[], Any]) -> Any:
     """Run a coroutine; the connections of its threads are closed by themselves."""
     try:
         return asyncio.run(steps())
@@ -63,10 +63,10 @@ def test_events_come_on_connecting_and_after_writes(alice: User) -> None:
         assert told == newest
         await events.aclose()
 
-    running(steps)
+    run_coroutine(steps)
 
 
-def test_accounts_hear_of_their_own(alice: User) -> None:
+def test_stream_reports_only_writes_of_its_own_account(alice: User) -> None:
     other = make_user("bob@example.org")
 
     async def steps() -> None:
@@ -84,18 +84,18 @@ def test_accounts_hear_of_their_own(alice: User) -> None:
         for events in (mine, theirs):
             await events.aclose()
 
-    running(steps)
+    run_coroutine(steps)
 
 
-def test_all_streams_of_a_process_ask_together(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_streams_of_a_process_share_one_query(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     real = stream._load_revisions
 
-    def counting(owner_ids: Collection[UUID]) -> dict[UUID, int]:
+    def record_and_load(owner_ids: Collection[UUID]) -> dict[UUID, int]:
         asked.append(len(owner_ids))
         return real(owner_ids)
 
-    monkeypatch.setattr(stream, "_load_revisions", counting)
+    monkeypatch.setattr(stream, "_load_revisions", record_and_load)
     users = [alice, make_user("bob@example.org")]
 
     async def steps() -> None:
@@ -109,7 +109,7 @@ def test_all_streams_of_a_process_ask_together(alice: User, monkeypatch: pytest.
             await events.aclose()
         await asyncio.sleep(0.1)  # nobody is left to ask for
 
-    running(steps)
+    run_coroutine(steps)
     assert set(asked) == {2}
 
 
@@ -128,7 +128,7 @@ def test_a_stream_ends_with_its_token(alice: User) -> None:
         with pytest.raises(StopAsyncIteration):
             await anext(events)
 
-    running(steps)
+    run_coroutine(steps)
 
 
 def test_a_stream_ends_with_its_session(alice: User) -> None:
@@ -145,7 +145,7 @@ def test_a_stream_ends_with_its_session(alice: User) -> None:
         with pytest.raises(StopAsyncIteration):
             await waiting
 
-    running(steps)
+    run_coroutine(steps)
 
 
 def test_a_stream_ends_with_its_account(alice: User) -> None:
@@ -156,4 +156,4 @@ def test_a_stream_ends_with_its_account(alice: User) -> None:
         with pytest.raises(StopAsyncIteration):
             await anext(events)
 
-    running(steps)
+    run_coroutine(steps)
