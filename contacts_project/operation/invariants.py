@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.apps import apps
 from django.db import connection
-from django.db.models import Exists, F, ForeignKey, OuterRef, Q, TextField
+from django.db.models import Exists, F, OuterRef, Q, TextField
 from django.db.models.functions import Cast
 from django_celery_beat.models import PeriodicTask
 
@@ -14,8 +14,9 @@ from contacts_project.beat import SCHEDULE
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
 from contacts_project.kernel.invariants import ids_of, invariant
-from contacts_project.kernel.ownership.models import FeedModel, OwnedModel
+from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.triggers import owned_foreign_keys
 
 
 def feed_models() -> Iterator[type[FeedModel]]:
@@ -40,14 +41,9 @@ def find_damage() -> Iterator[object]:
 @invariant("rows reference a row of another account")
 def find_foreign_rows() -> Iterator[object]:
     """The owner triggers prevent these."""
-    for model in apps.get_models():
-        if not issubclass(model, OwnedModel):
-            continue
-        for field in model._meta.concrete_fields:
-            target = field.related_model
-            if isinstance(field, ForeignKey) and isinstance(target, type) and issubclass(target, OwnedModel):
-                rows = model._default_manager.filter(**{f"{field.name}__isnull": False})
-                yield from _describe_rows(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
+    for model, field, _ in owned_foreign_keys():
+        rows = model._default_manager.filter(**{f"{field.name}__isnull": False})
+        yield from _describe_rows(model, rows.exclude(**{f"{field.name}__owner": F("owner")}))
 
 
 @invariant("rows have a revision below 1 or above that of their account")

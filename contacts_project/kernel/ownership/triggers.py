@@ -6,6 +6,7 @@ would do the same, but Django has none.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.apps import apps
 from django.db.models import ForeignKey
@@ -59,13 +60,19 @@ class OwnerTrigger:
 
 def owner_triggers() -> Iterator[OwnerTrigger]:
     """A trigger for every foreign key between owned tables."""
+    for model, field, target in owned_foreign_keys():
+        yield OwnerTrigger(model._meta.db_table, field.column, target._meta.db_table)
+
+
+def owned_foreign_keys() -> Iterator[tuple[type[OwnedModel], ForeignKey[Any, Any], type[OwnedModel]]]:
+    """Every foreign key from one owned table to another: the model, its field, and the model that it refers to."""
     for model in apps.get_models():
         if not issubclass(model, OwnedModel):
             continue
         for field in model._meta.concrete_fields:
             target = field.related_model
             if isinstance(field, ForeignKey) and isinstance(target, type) and issubclass(target, OwnedModel):
-                yield OwnerTrigger(model._meta.db_table, field.column, target._meta.db_table)
+                yield model, field, target
 
 
 # One function for all triggers. 23000 makes it an IntegrityError, as an ABORT is on SQLite.
