@@ -1,10 +1,9 @@
 """`manage.py import_contacts --user EMAIL --source S FILE`: imports a file of another product."""
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
@@ -13,29 +12,23 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.management.progress_file import ProgressFile
-from contacts_project.management.service_command import ServiceCommand
+from contacts_project.management.service_command import ImportCommand
 from people.importing.files import FileImport, Upload
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vocabularies import ImportSource
 
 
-class Command(ServiceCommand):
+class Command(ImportCommand):
     help = "Imports contacts from a file of another product into an account. What is equal already is skipped."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("--source", required=True, choices=ImportSource.values)
         parser.add_argument("--mapping", default="", metavar="JSON", help="for csv: { column: field }")
         parser.add_argument("--dry-run", action="store_true", help="say what would happen, write nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        owner = User.objects.with_email(options["user"]).first()
-        if owner is None:
-            raise CommandError(f"There is no account {options['user']}.")
-        path: Path = options["file"]
-        if not path.is_file():
-            raise CommandError(f"There is no file {path}.")
+        owner, path = self.account_and_file(options)
         try:
             with path.open("rb") as file:
                 self._import(owner, file, path, options)

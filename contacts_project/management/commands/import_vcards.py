@@ -1,8 +1,6 @@
 """`manage.py import_vcards FILE --user EMAIL`: imports a file of vCards."""
 
-from argparse import ArgumentParser
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,29 +8,19 @@ from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
 
-from accounts.models import User
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.management.progress_file import ProgressFile
-from contacts_project.management.service_command import ServiceCommand
+from contacts_project.management.service_command import ImportCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.vcards import import_cards
 from people.vcard import read_cards
 
 
-class Command(ServiceCommand):
+class Command(ImportCommand):
     help = "Imports a file of vCards (2.1, 3.0, 4.0) into an account. Running it again changes nothing."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
-
     def handle(self, *args: Any, **options: Any) -> None:
-        owner = User.objects.with_email(options["user"]).first()
-        if owner is None:
-            raise CommandError(f"There is no account {options['user']}.")
-        path: Path = options["file"]
-        if not path.is_file():
-            raise CommandError(f"There is no file {path}.")
+        owner, path = self.account_and_file(options)
         counts: Counter[str] = Counter()
         with (
             path.open("rb") as file,
