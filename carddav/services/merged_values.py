@@ -9,6 +9,7 @@ from carddav.sync.context import Context
 from carddav.sync.fields import Fields, changed_fields
 from carddav.sync.merge import NO_BASES, Sides, merge
 from carddav.sync.people import LocalContact, load_local_contact, write_fields
+from contacts_project.kernel.api.json import camel_case
 from people.services.person_writer import update_person
 
 
@@ -20,7 +21,7 @@ def merge_values(
     if values:
         update_person(owner=context.owner, person=contact.person, data=values, now=now)
         contact = load_local_contact(context.owner, person_id)
-    given = {_field_name(column) for column in values}
+    given = {camel_case(column) for column in values}
     joined = merge(NO_BASES, Sides(contact.fields, remote)).target.local
     union = {name: joined[name] for name in names - given if isinstance(contact.fields[name], list)}
     target = {**contact.fields, **union}
@@ -28,9 +29,3 @@ def merge_values(
         with context.write() as write:
             contact = write_fields(context.owner, write, contact, target, changed, None)
     return contact
-
-
-def _field_name(column: str) -> str:
-    """`phone_numbers` as `phoneNumbers`."""
-    first, *rest = column.split("_")
-    return first + "".join(word.capitalize() for word in rest)

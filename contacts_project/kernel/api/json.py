@@ -38,6 +38,12 @@ def format_id(key: str) -> str:
     return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
 
 
+def camel_case(name: str) -> str:
+    """The JSON name of a column: `phone_numbers` as `phoneNumbers`."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
 def format_timestamp(moment: dt.datetime | None) -> str | None:
     """Format a time as the API contract requires it: UTC, milliseconds (cut off, not rounded), `Z`."""
     if moment is None:

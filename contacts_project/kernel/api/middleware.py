@@ -21,7 +21,7 @@ from django.utils.cache import patch_vary_headers
 from contacts_project.kernel.api.compression import compress, plain_tags, restore_coded_tag
 from contacts_project.kernel.api.errors import too_large_response
 from contacts_project.kernel.api.ids import new_id
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.api.json import camel_case, parse_id
 from contacts_project.kernel.api.logs import request_id
 from contacts_project.kernel.metrics import Counter, Histogram
 
@@ -109,12 +109,7 @@ def route_of(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=2000)
 def _template(route: str) -> str:
-    return "/" + _ROUTE_PARAMETER.sub(lambda found: f"{{{_camel_case(found[1])}}}", route)
-
-
-def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(part.title() for part in others)
+    return "/" + _ROUTE_PARAMETER.sub(lambda found: f"{{{camel_case(found[1])}}}", route)
 
 
 class AnswerHeadersMiddleware:
