@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from accounts.models import User
 from accounts.vocabularies import NameDisplayFormat, NameOrder
 from people import field_table
 
@@ -51,6 +52,11 @@ def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str
     if order == EASTERN:
         return _join_eastern((surname, second_last_name, name, middle_name, quoted))
     return _join((prefix, name, middle_name, quoted, surname, second_last_name, suffix))
+
+
+def format_name(owner: User, parts: Sequence[str | None]) -> str:
+    """The display name in the name order and display format of the account."""
+    return display_name(parts, order=owner.name_order, form=owner.name_display_format)
 
 
 def _join(parts: Iterable[str | None]) -> str:

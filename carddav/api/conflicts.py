@@ -22,7 +22,6 @@ from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from people.api.person_serializer import PersonChangeSerializer
-from people.dates.upcoming import name_of
 
 _RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
 
@@ -104,7 +103,7 @@ def _answer(row: Conflict, owner: User) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),
-        "personName": name_of(row.person, owner),
+        "personName": row.person.display_name_for(owner),
         "kind": row.kind,
         "fields": row.fields,
         "createdAt": format_timestamp(row.created_at),

@@ -15,7 +15,6 @@ from carddav.models import Run
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.undo import AlreadyUndoneError, undo_run
 from contacts_project.kernel.api.schema import envelope, raises
-from people.dates.upcoming import name_of
 
 _KEPT = inline_serializer(
     "KeptPerson",
@@ -51,7 +50,7 @@ class UndoViewSet(OwnedViewSet[Run]):
         kept = [
             {
                 "personId": str(person.pk),
-                "personName": name_of(person, self.owner),
+                "personName": person.display_name_for(self.owner),
                 "reason": reason,
             }
             for person, reason in undone.kept

@@ -15,7 +15,7 @@ from people.dates.occasions import age_in_words, days_until_in_words, occasion
 from people.dates.recurrence import Recurrence, turns
 from people.dates.upcoming import event_rule
 from people.models import CustomFieldValue, ImportantDate, Interaction, Person
-from people.names import COLUMNS, NameParts, display_name
+from people.names import display_name
 from people.vocabularies import InteractionKind
 
 _MAX_CARD_ENTRIES, _MAX_NOTE_LENGTH = 20, 120
@@ -77,8 +77,7 @@ def detail_entries(
     person: Person, viewer: User, shown_name: str, values: Iterable[CustomFieldValue]
 ) -> Iterator[Entry]:
     """The rest of the name, other details, and custom fields."""
-    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    full_name = display_name(parts._replace(display_name_override=None), order=viewer.name_order)
+    full_name = display_name(person.name_parts._replace(display_name_override=None), order=viewer.name_order)
     if full_name != shown_name:
         yield Entry(_("Full name"), full_name)
     if person.gender:

@@ -22,7 +22,6 @@ from contacts_project.pages.entries import (
     interaction_entries,
 )
 from contacts_project.pages.picture import Tie, picture_of
-from people.dates.upcoming import name_of
 from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
 from relationships.models import Relationship
 
@@ -44,7 +43,7 @@ def person_page(request: HttpRequest, viewer: User, person_id: str) -> HttpRespo
 
 
 def _person_context(person: Person, viewer: User) -> dict[str, Any]:
-    now, name = timezone.now(), name_of(person, viewer)
+    now, name = timezone.now(), person.display_name_for(viewer)
     dates = ImportantDate.objects.owned_by(viewer).active().filter(person=person)
     values = CustomFieldValue.objects.owned_by(viewer).filter(person=person, template__deleted_at=None)
     values = values.select_related("template").order_by("template__position", "template_id")
@@ -98,7 +97,7 @@ def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[s
             "label": row.relationship_type.label if row.relationship_type else _("Connected"),
             "color": row.relationship_type.color if row.relationship_type else None,
             "id": row.person_id,
-            "name": name_of(row.person, viewer),
+            "name": row.person.display_name_for(viewer),
             "notes": row.notes,
             "key": (bytes(row.person.sort_key), row.pk),
         }

@@ -27,7 +27,7 @@ from people.dates.recurrence import turns
 from people.dates.upcoming import event_rule
 from people.links import person_url
 from people.models import Group, ImportantDate, Membership, Person
-from people.names import COLUMNS, NameParts, display_name
+from people.names import COLUMNS, format_name
 
 # How many of the next occurrences have an event of their own, with the age in its summary.
 _MAX_AGE_EVENTS = 5
@@ -115,7 +115,7 @@ class _EventWriter:
         """The event of an important date, and one for each of its next occurrences for which the age is known."""
         rule = event_rule(row, self._calendar)
         start = first_day(rule, year_unknown=row.year_unknown)
-        name = self._name(getattr(row, f"person__{column}") for column in COLUMNS)
+        name = self._name(row, prefix="person__")
         summary = _("%(occasion)s: %(name)s") % {"occasion": occasion(row.type, row.title), "name": name}
         is_over = schedule.is_birthday_of_dead(row.type, row.person__deathday)
         triggers = [] if is_over else self._triggers(row)
@@ -135,15 +135,14 @@ class _EventWriter:
         due = rule.nth(rule.first) if rule else None
         if due is None:
             return
-        name = self._name(getattr(row, column) for column in COLUMNS)
+        name = self._name(row)
         summary = _("Get in touch with %(name)s") % {"name": name}
         triggers = [_trigger_after_start(self._calendar.hour)] if self._alarms else []
         day = max(due, self._today)
         yield _event(f"contact-{row.id}", day, summary, person_url(row.id), _format_utc(row.updated_at), triggers, [])
 
-    def _name(self, parts: Iterable[Any]) -> str:
-        owner = self._owner
-        return display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format)
+    def _name(self, row: Any, *, prefix: str = "") -> str:
+        return format_name(self._owner, [getattr(row, f"{prefix}{column}") for column in COLUMNS])
 
     def _triggers(self, row: Any) -> list[str]:
         """The alarms of a date: at the reminder hour of the day itself, and of the days of its advance notices."""

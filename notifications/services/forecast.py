@@ -32,7 +32,6 @@ from people.dates.upcoming import (
     days_between,
     event_rule,
     important_events,
-    name_of,
     waiting_contacts,
 )
 from people.models import ImportantDate, Person
@@ -202,7 +201,7 @@ def _age(row: ImportantDate, day: dt.date, forecast: Forecast) -> int | None:
 
 
 def _person_facts(person: Person, forecast: Forecast) -> dict[str, Any]:
-    return {"personId": str(person.pk), "personName": name_of(person, forecast.owner)}
+    return {"personId": str(person.pk), "personName": person.display_name_for(forecast.owner)}
 
 
 def _date_facts(row: ImportantDate, forecast: Forecast) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from notifications.models.delivery import HEAVY_PERSON_COLUMNS
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, turns
-from people.dates.upcoming import name_of
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -261,4 +260,4 @@ def _contact_notice(person: Person, day: dt.date, due_at: dt.datetime, plan: Acc
 
 
 def _person_content(person: Person, day: dt.date, plan: AccountPlan) -> dict[str, Any]:
-    return {"personId": str(person.pk), "personName": name_of(person, plan.owner), "date": day.isoformat()}
+    return {"personId": str(person.pk), "personName": person.display_name_for(plan.owner), "date": day.isoformat()}

@@ -15,7 +15,6 @@ from people.api.person_fields import SerializerField, person_fields
 from people.extensions import EXTENSIONS
 from people.field_table import Kind
 from people.models import Group, Person
-from people.names import COLUMNS, NameParts, display_name
 from people.projection.search_index import RECORD
 
 
@@ -129,8 +128,7 @@ class _PersonWithRelated:
     @property
     def display_name(self) -> str:
         owner: User = self._person.owner
-        parts = NameParts(*(getattr(self._person, column) for column in COLUMNS))
-        return display_name(parts, order=owner.name_order, form=owner.name_display_format)
+        return self._person.display_name_for(owner)
 
     @property
     def groups(self) -> list[Group]:

@@ -13,7 +13,7 @@ from people.counts import DAYS, counts_by_key
 from people.dates import schedule
 from people.dates.recurrence import Recurrence, turns
 from people.models import ImportantDate, Person
-from people.names import COLUMNS, NameParts, display_name
+from people.names import COLUMNS
 from people.vocabularies import Unit
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
@@ -42,12 +42,6 @@ def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool =
     ]
     events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
     return events
-
-
-def name_of(person: Person, owner: User) -> str:
-    """The person's display name for the account."""
-    parts = NameParts(*(getattr(person, column) for column in COLUMNS))
-    return display_name(parts, order=owner.name_order, form=owner.name_display_format)
 
 
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
@@ -143,7 +137,7 @@ def _build_event(id_: UUID, kind: str, person: Person, owner: User, day: dt.date
         "id": str(id_),
         "kind": kind,
         "personId": str(person.pk),
-        "personName": name_of(person, owner),
+        "personName": person.display_name_for(owner),
         "title": None,
         "date": day.isoformat(),
         "daysUntil": (day - start).days,

@@ -22,7 +22,7 @@ from people.duplicates.tokens import initial_class
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
 from people.models.important_date import YEAR_UNKNOWN
-from people.names import COLUMNS, NameParts, display_name
+from people.names import COLUMNS, NameParts, format_name
 
 BIRTHDAY = "BIRTHDAY"
 MAX_CANDIDATE_ROWS = 5_000
@@ -92,7 +92,7 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     own_keys: dict[int, set[str]] = defaultdict(set)
     for kind, text in rows:
         own_keys[kind].add(text)
-    own = _identity(NameParts(*(getattr(person, column) for column in COLUMNS)), own_keys, birthday)
+    own = _identity(person.name_parts, own_keys, birthday)
     # The same birthday gives the highest possible score: who misses the threshold with it needs no birthday query.
     likely = {
         key: other
@@ -123,7 +123,7 @@ def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: 
 
 
 def _named_person(owner: User, key: str, parts: NameParts) -> NamedPerson:
-    return NamedPerson(format_id(key), display_name(parts, order=owner.name_order, form=owner.name_display_format))
+    return NamedPerson(format_id(key), format_name(owner, parts))
 
 
 def _build_blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from accounts.models import User
-from people.dates.upcoming import name_of
 from people.duplicates.keys import email_key
 from people.duplicates.phones import phone_key
 from people.find.candidates import Candidate, find_candidates
@@ -54,7 +53,7 @@ def _serialize(
 ) -> dict[str, Any]:
     summary = {
         "id": str(person.pk),
-        "displayName": name_of(person, owner),
+        "displayName": person.display_name_for(owner),
         "photo": person.photo,
         "organization": person.organization,
     }

@@ -29,8 +29,6 @@ from people.models import (
     Person,
 )
 from people.models.own_writes import OwnWrites
-from people.names import COLUMNS as NAME_COLUMNS
-from people.names import NameParts, display_name
 from people.services.group_lifecycle import delete_group
 from people.services.interactions import delete_interactions
 from people.services.people import delete_people
@@ -143,7 +141,7 @@ class _UndoRun:
             if person is None:
                 continue
             if row.fingerprint != now[person.pk] or person.pk in edited:
-                self.result.kept.append((person.pk, self._display_name(person), _EDITED))
+                self.result.kept.append((person.pk, person.display_name_for(self.owner), _EDITED))
             elif row.is_new:
                 gone.append(person.pk)
             else:
@@ -175,10 +173,6 @@ class _UndoRun:
         self.own = self.rows.get().writes()
         self.own.add(write.revision)
         self.rows.update(own_revisions=self.own.ranges, undo_until=write.now + _LEASE)
-
-    def _display_name(self, person: Person) -> str:
-        parts = NameParts(*(getattr(person, column) for column in NAME_COLUMNS))
-        return display_name(parts, order=self.owner.name_order, form=self.owner.name_display_format)
 
     def _people_with_edited_records(self, keys: Collection[UUID]) -> set[UUID]:
         """The people with an interaction or a relationship that the user has written since the import began."""

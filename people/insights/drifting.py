@@ -17,7 +17,6 @@ from django.db.models import Q
 from accounts.models import User
 from people.dates.recurrence import end_of_day, local_day
 from people.dates.schedule import Calendar, contact_rule
-from people.dates.upcoming import name_of
 from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Participation, Person
 
@@ -82,4 +81,4 @@ def _format_interval(person: Person) -> str:
 
 
 def _build_insight(owner: User, person: Person, code: str, reason: str, since: dt.date) -> Insight:
-    return Insight(person.pk, name_of(person, owner), code, reason, since)
+    return Insight(person.pk, person.display_name_for(owner), code, reason, since)

@@ -1,7 +1,6 @@
 """People without phone number, e-mail address and postal address."""
 
 from accounts.models import User
-from people.dates.upcoming import name_of
 from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Person
 
@@ -17,4 +16,5 @@ def incomplete_people(owner: User) -> list[Insight]:
         .in_name_order()
     )
     people = bare.defer(*Person.DOCUMENTS, "notes", "card_lines")[:MAX_INSIGHTS]
-    return [Insight(person.pk, name_of(person, owner), CODE, "Neither phone, e-mail nor address.") for person in people]
+    reason = "Neither phone, e-mail nor address."
+    return [Insight(person.pk, person.display_name_for(owner), CODE, reason) for person in people]

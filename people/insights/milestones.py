@@ -7,7 +7,7 @@ from typing import Final, cast
 from accounts.models import User
 from people.dates.recurrence import Recurrence, turns
 from people.dates.schedule import Calendar
-from people.dates.upcoming import important_events, name_of
+from people.dates.upcoming import important_events
 from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Person
 from people.vocabularies import DateType
@@ -49,10 +49,8 @@ def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
             years = turns(first, day, calendar.leap_day)
             if years in _ROUND_YEARS:
-                yield (
-                    day,
-                    _build_insight(str(person.pk), name_of(person, owner), _CODES[DateType.ANNIVERSARY], years, day),
-                )
+                name, code = person.display_name_for(owner), _CODES[DateType.ANNIVERSARY]
+                yield day, _build_insight(str(person.pk), name, code, years, day)
 
 
 def _build_insight(person_id: str, name: str, code: str, years: int | None, day: dt.date) -> Insight:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import models
 
+from accounts.models import User
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
@@ -15,6 +16,7 @@ from contacts_project.kernel.ownership.models import (
 )
 from people import field_table
 from people.models.relationship_type import RelationshipType
+from people.names import COLUMNS, NameParts, format_name
 from people.vocabularies import Unit
 
 
@@ -130,6 +132,14 @@ class Person(TrashModel):
     def has_own_uid(self) -> bool:
         """Whether the UID was derived from the id, so that only cards exported from here have it."""
         return bool(self.uid == uid_of(self.pk))
+
+    @property
+    def name_parts(self) -> NameParts:
+        return NameParts(*(getattr(self, column) for column in COLUMNS))
+
+    def display_name_for(self, owner: User) -> str:
+        """The display name in the name order and format of `owner`, who is passed in because loading it is a query."""
+        return format_name(owner, self.name_parts)
 
     class Meta:
         constraints = [

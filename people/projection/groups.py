@@ -9,7 +9,7 @@ from contacts_project.kernel.api.json import Representation, format_timestamp
 from contacts_project.kernel.errors import MissingError
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership
-from people.names import COLUMNS, NameParts, display_name, fold
+from people.names import COLUMNS, fold, format_name
 
 
 def serialize_groups(rows: Any) -> list[dict[str, Any]]:
@@ -42,11 +42,9 @@ def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
     answers = {UUID(answer["id"]): {**answer, "people": []} for answer in serialize_groups(groups)}
     memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
     memberships = memberships.order_by("person__sort_key", "person_id")
-    order, form = owner.name_order, owner.name_display_format
     names = (f"person__{column}" for column in COLUMNS)
     for group_id, person, *parts in memberships.values_list("group_id", "person_id", *names):
-        name = display_name(NameParts(*parts), order=order, form=form)
-        answers[group_id]["people"].append({"id": str(person), "name": name})
+        answers[group_id]["people"].append({"id": str(person), "name": format_name(owner, parts)})
     return {group.pk: Representation(group.revision, answers[group.pk]) for group in groups}
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from accounts.models import User
 from contacts_project.kernel.api.json import Representation, format_timestamp
-from people.dates.upcoming import name_of
 from people.models import ImportantDate
 
 
@@ -35,4 +34,5 @@ def whole_date(row: ImportantDate) -> Representation:
 
 def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:
     """Deleted dates, each with the name of its person."""
-    return [{**serialize_date(row), "personName": name_of(row.person, owner)} for row in rows.select_related("person")]
+    dates = rows.select_related("person")
+    return [{**serialize_date(row), "personName": row.person.display_name_for(owner)} for row in dates]

@@ -9,7 +9,7 @@ from accounts.models import User
 from contacts_project.kernel.api.json import Representation, format_timestamp
 from contacts_project.kernel.errors import MissingError
 from people.models import Interaction, Participation
-from people.names import COLUMNS, display_name
+from people.names import COLUMNS, format_name
 
 
 def serialize_interactions(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
@@ -56,14 +56,13 @@ def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[st
     rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
     names = (f"person__{column}" for column in COLUMNS)
     found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))
-    order, form = owner.name_order, owner.name_display_format
     for interaction_id, person_id, deleted_at, *parts in rows.values_list(
         "interaction_id", "person_id", "person__deleted_at", *names
     ):
         person_ids, people = found[interaction_id]
         person_ids.append(str(person_id))
         if deleted_at is None:
-            people.append({"id": str(person_id), "name": display_name(parts, order=order, form=form)})
+            people.append({"id": str(person_id), "name": format_name(owner, parts)})
     return found
 
 

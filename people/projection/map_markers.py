@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from people.geocoding.addresses import address_text
 from people.models import Membership, Person
-from people.names import COLUMNS, NameParts, display_name
+from people.names import COLUMNS, format_name
 from people.vocabularies import GeocodeState
 
 
@@ -22,7 +22,7 @@ def build_map(owner: User) -> dict[str, Any]:
         states.update(entry.get("geocodeStatus") for entry in addresses)
         person = {
             "personId": str(key),
-            "personName": display_name(NameParts(*parts), order=owner.name_order, form=owner.name_display_format),
+            "personName": format_name(owner, parts),
         }
         markers += [{**marker, **person, "groupIds": group_ids[key]} for marker in _build_markers(addresses, locations)]
     # Enabling geocoding queues the skipped addresses in the background, so they count as pending from the start.

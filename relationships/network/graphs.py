@@ -10,7 +10,7 @@ from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.api.json import format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Group, Membership, Person, RelationshipType
-from people.names import NameParts, display_name
+from people.names import NameParts, format_name
 from relationships.models import Relationship
 from relationships.network.connectivity import USER
 from relationships.network.graph_builder import Edge, Graph, Node, build_network_graph, build_person_graph
@@ -69,8 +69,7 @@ def load_network_graph(
 
 def _user_node(owner: User, *, is_center: bool) -> Node:
     parts = NameParts(owner.name, owner.surname, nickname=owner.nickname)
-    name = display_name(parts, order=owner.name_order, form=owner.name_display_format)
-    return {"id": USER, "label": name, "groups": [], "colors": [], "isCenter": is_center}
+    return {"id": USER, "label": format_name(owner, parts), "groups": [], "colors": [], "isCenter": is_center}
 
 
 def _node(person: NamedPerson, groups: list[_Group]) -> Node:

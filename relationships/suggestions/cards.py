@@ -8,9 +8,9 @@ from django.db.models import Exists, OuterRef
 
 from accounts.models import User
 from people.models import RelatedName
-from people.names import COLUMNS, NameParts
+from people.names import COLUMNS, NameParts, format_name
 from relationships.models import AnsweredSuggestion
-from relationships.suggestions.names import CardName, format_name, match_people
+from relationships.suggestions.names import CardName, match_people
 from relationships.suggestions.suggestion import (
     CARD,
     MAX_SUGGESTIONS,

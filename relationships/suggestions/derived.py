@@ -11,9 +11,9 @@ from django.db.models import Count
 from accounts.models import User
 from contacts_project.kernel.api.ids import IdHex
 from people.models import LookupKey
-from people.names import fold
+from people.names import fold, format_name
 from relationships.models import Relationship
-from relationships.suggestions.names import format_name, load_names
+from relationships.suggestions.names import load_names
 from relationships.suggestions.suggestion import (
     HOUSEHOLD,
     MAX_SUGGESTIONS,

@@ -10,7 +10,7 @@ from people.duplicates.keys import name_blocks, name_key
 from people.duplicates.similarity import THRESHOLD, identity, similarity
 from people.importing.known import uid_spellings
 from people.models import LookupKey, Person
-from people.names import COLUMNS, NameParts, display_name
+from people.names import COLUMNS, NameParts
 
 _FAMILY_TYPES: Final = frozenset({"PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER"})
 # Limit of the rows of lookup keys that are read: an average for each name, since hundreds of people may share a key.
@@ -43,11 +43,6 @@ class MatchedPerson(NamedTuple):
 
     id: UUID
     parts: NameParts
-
-
-def format_name(owner: User, parts: NameParts) -> str:
-    """The display name in the account's name order and format."""
-    return display_name(parts, order=owner.name_order, form=owner.name_display_format)
 
 
 def match_people(owner: User, names: Sequence[CardName]) -> dict[UUID, MatchedPerson]:
