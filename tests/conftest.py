@@ -83,8 +83,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def depends_on_database(item: pytest.Item) -> bool:
-    """Whether the test may use the database and is not marked `one_database`."""
+    """Whether the test may use the database and its marks leave a reason to run it on each."""
     if item.get_closest_marker("one_database"):
+        return False
+    if item.get_closest_marker("sqlite_suffices") and not item.get_closest_marker("both_databases") and rounds(1) < 2:
         return False
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))

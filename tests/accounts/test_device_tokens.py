@@ -14,7 +14,7 @@ from tests.builders import PASSWORD, make_user, verify_email
 from tests.builders import make_token as make_api_token
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 TOKEN = "/api/auth/token"
 
 
@@ -136,6 +136,7 @@ def test_password_changed_during_sign_in_yields_no_token(alice: User, monkeypatc
     assert not ApiToken.unscoped.exists()
 
 
+@pytest.mark.both_databases
 def test_account_has_at_most_a_hundred_tokens(alice: User, signed_in: Client) -> None:
     devices = [ApiToken(owner=alice, name="old", prefix="cnt_", digest=str(number)) for number in range(99)]
     ApiToken.unscoped.bulk_create(devices)

@@ -13,7 +13,7 @@ from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 @pytest.fixture
@@ -57,6 +57,7 @@ def test_account_is_blocked_after_ten_failures_except_for_known_browsers(browser
     own.ok("POST", "/api/auth/login", body, REMOTE_ADDR="203.0.113.77")
 
 
+@pytest.mark.both_databases
 def test_successful_sign_ins_are_not_rate_limited(alice: User) -> None:
     for _ in range(12):
         Client().ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
@@ -79,6 +80,7 @@ def test_guesses_with_several_device_cookies_share_one_limit(alice: User) -> Non
     assert statuses == [401] * 10 + [429]
 
 
+@pytest.mark.both_databases
 def test_browser_keeps_its_device_cookie_and_an_account_has_a_limited_number(
     browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +97,7 @@ def test_browser_keeps_its_device_cookie_and_an_account_has_a_limited_number(
     assert browser.cookies["known_device"].value == device_cookie
 
 
+@pytest.mark.both_databases
 def test_device_cookie_is_random_and_not_stored_in_plain_text(browser: Client, alice: User) -> None:
     login(browser, alice)
     cookie = browser.cookies["known_device"]

@@ -17,7 +17,7 @@ from tests.builders import PASSWORD, make_token, make_user, verify_email
 from tests.client import Client
 from tests.oidc_provider import CLIENT_SECRET, Provider, approve_sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def sign_in(browser: Client, provider: Provider, query: str = "") -> Any:
@@ -44,6 +44,7 @@ def test_a_first_sign_in_creates_an_account_from_the_claims(browser: Client, pro
     assert len(browser.ok("GET", "/api/user/sessions")["sessions"]) == 1
 
 
+@pytest.mark.both_databases
 def test_account_is_identified_by_subject_not_by_address(browser: Client, provider: Provider) -> None:
     sign_in(browser, provider)
     first = browser.ok("GET", "/api/auth/session")["user"]["id"]
@@ -93,6 +94,7 @@ def test_an_unverified_claim_falls_back_to_the_verified_address(browser: Client,
     assert mallory.ok("GET", "/api/auth/session")["user"]["id"] != account
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("verified", [False, None, "false", 1])
 def test_an_unverified_address_links_nothing(browser: Client, provider: Provider, alice: User, verified: Any) -> None:
     provider.claims.update(email=alice.email, email_verified=verified)

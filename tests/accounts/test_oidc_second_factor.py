@@ -16,7 +16,7 @@ from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
 from tests.oidc_provider import Provider, approve_sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 CODE, PAGE = "/api/auth/oidc/second-factor", "/account/sign-in/code"
 
 
@@ -110,6 +110,7 @@ def test_a_sign_in_that_waits_for_the_code_expires(browser: Client, provider: Pr
         assert again.ok("POST", CODE, {"code": code_of(ada)}, status=400)["code"] == "invalid_state"
 
 
+@pytest.mark.both_databases
 def test_flow_cookie_is_not_accepted_as_a_pending_sign_in(browser: Client, provider: Provider, ada: User) -> None:
     browser.get("/api/auth/oidc/start")
     browser.cookies["oidc_sign_in"] = browser.cookies["oidc_flow"].value

@@ -14,6 +14,8 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any) -> None:
     settings.SAAS_MODE = True
@@ -27,6 +29,7 @@ def test_an_operator_changes_a_plan(operator: Client, alice: User, settings: Any
     assert (alice.plan, alice.effective_plan, alice.email) == ("PRO", "PRO", "alice@example.org")
 
 
+@pytest.mark.both_databases
 def test_changing_a_plan_keeps_concurrent_changes_of_the_owner(rf: Any, alice: User) -> None:
     """Changes by the owner since the form was loaded stay, and the change feed reports the plan."""
     shown = User.objects.get(pk=alice.pk)

@@ -10,6 +10,8 @@ from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD, verify_email
 from tests.client import Client, client_of
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def signed_in(user: User, password: str = PASSWORD) -> Client:
     client = Client()
@@ -17,6 +19,7 @@ def signed_in(user: User, password: str = PASSWORD) -> Client:
     return client
 
 
+@pytest.mark.both_databases
 def test_names_change_and_omitted_fields_keep_their_values(api: Client) -> None:
     body = {"name": " Alma ", "surname": "Berg", "nickname": "Al", "email": "alice@example.org"}
     answer = api.ok("PUT", "/api/user/profile", body)
@@ -27,6 +30,7 @@ def test_names_change_and_omitted_fields_keep_their_values(api: Client) -> None:
     assert [answer["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
 
 
+@pytest.mark.both_databases
 def test_profile_can_be_sent_back_unchanged(api: Client) -> None:
     user = api.ok("GET", "/api/user/profile")["user"]
     again = api.ok("PUT", "/api/user/profile", user)["user"]

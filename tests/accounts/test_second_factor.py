@@ -13,6 +13,8 @@ from accounts.models import RecoveryCode, User
 from tests.builders import PASSWORD
 from tests.client import Client, client_of
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PROOF = {"password": PASSWORD}
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 
@@ -95,6 +97,7 @@ def test_new_recovery_codes_replace_the_old(browser: Client, alice: User) -> Non
     assert login(alice, new[0]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_secret_and_codes_are_not_readable_in_the_database(browser: Client) -> None:
     totp, codes = switch_on(browser)
     with connection.cursor() as cursor:
@@ -103,6 +106,7 @@ def test_secret_and_codes_are_not_readable_in_the_database(browser: Client) -> N
     assert not set(RecoveryCode.unscoped.values_list("digest", flat=True)) & set(codes)
 
 
+@pytest.mark.both_databases
 def test_no_code_is_required_after_disabling_totp(browser: Client, alice: User) -> None:
     switch_on(browser)
     assert browser.ok("DELETE", "/api/user/mfa/totp", PROOF) == {"success": True}

@@ -12,6 +12,8 @@ from tests.accounts.test_pages import FORM, submit
 from tests.builders import PASSWORD
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATH = "/account/sign-in"
 
 

@@ -27,7 +27,7 @@ from tests.builders import make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 @pytest.mark.parametrize("proven", [False, True])
@@ -50,6 +50,7 @@ def test_link_mailed_to_the_old_address_undoes_the_change(
     assert take_back(link, status=400)["details"][0]["field"] == "token"
 
 
+@pytest.mark.both_databases
 def test_attacker_cannot_take_back_after_the_owner(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """The attacker's mailbox was the verified address for a while. The attacker's password is removed too."""
     attacker = sign_in(VICTIM)
@@ -78,6 +79,7 @@ def test_second_factor_older_than_the_change_is_kept(mailbox: Mailbox, send_mail
     assert count_credentials(victim) == [0, 1, 1]
 
 
+@pytest.mark.both_databases
 def test_first_link_undoes_all_later_changes(mailbox: Mailbox, send_mails: SendMails, victim: User) -> None:
     """After several changes, the link in the first mail undoes all of them."""
     token = client_of(victim)
@@ -109,6 +111,7 @@ def test_take_back_is_refused_while_another_account_has_the_address(
     take_back(link)
 
 
+@pytest.mark.both_databases
 def test_link_expires_after_seven_days_and_cannot_be_forged(
     mailbox: Mailbox, send_mails: SendMails, victim: User
 ) -> None:

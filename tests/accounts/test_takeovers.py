@@ -24,7 +24,7 @@ from tests.builders import PASSWORD, make_user
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def test_account_moved_to_the_victims_address_gets_nothing_of_the_victim(

@@ -7,7 +7,7 @@ import pytest
 from contacts_project.kernel.api.ids import new_id
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 HEAD = {"format": "contact-network", "version": 1}
 

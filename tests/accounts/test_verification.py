@@ -18,7 +18,7 @@ from tests.mailbox import Mailbox, text_of
 
 REGISTRATION = {"email": "ada@example.org", "password": PASSWORD, "name": "Ada"}
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 @pytest.fixture
@@ -97,6 +97,7 @@ def test_a_forgotten_password_is_reset_once_and_ends_all_sessions(
     assert user["emailVerified"] is True
 
 
+@pytest.mark.both_databases
 def test_the_registrant_of_a_foreign_address_loses_access(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
@@ -194,6 +195,7 @@ def test_mail_is_retried_when_the_mail_server_is_down(caller: Client, alice: Use
     assert len(mailbox.messages) == 1
 
 
+@pytest.mark.both_databases
 def test_undeliverable_mail_does_not_delay_others(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails
 ) -> None:
@@ -209,6 +211,7 @@ def test_undeliverable_mail_does_not_delay_others(
     assert not AccountMail.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_repeated_task_sends_a_mail_once(caller: Client, alice: User, mailbox: Mailbox) -> None:
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     mail, now = AccountMail.objects.get(), timezone.now()

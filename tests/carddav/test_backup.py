@@ -12,6 +12,8 @@ from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATH = "/api/carddav/backup"
 GROUP = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
 
@@ -79,6 +81,7 @@ def test_a_refused_login_is_not_tried_again(api: Client, alice: User) -> None:
         assert proxy.count() == 1
 
 
+@pytest.mark.both_databases
 def test_a_server_that_wants_to_be_left_alone_is_not_asked_until_then(api: Client, alice: User) -> None:
     with fault_proxy() as proxy:
         proxy.add(fail(503, headers={"Retry-After": "600"}))

@@ -13,6 +13,8 @@ from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client
 from tests.loopback import PrivateCA, closed_port, recording_server
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATH = "/api/carddav/connection/test"
 
 

@@ -17,6 +17,8 @@ from people.models import Person
 from tests.builders import PASSWORD
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 TOKEN = "scrape-me"
 Scrape = Callable[..., float]
 
@@ -108,6 +110,7 @@ def test_what_cannot_be_read_is_left_out(scrape: Scrape, monkeypatch: pytest.Mon
     assert names >= {"contacts_accounts", "contacts_people", "contacts_database_bytes", "contacts_photo_bytes"}
 
 
+@pytest.mark.both_databases
 def test_the_state_of_the_instance(scrape: Scrape, alice: User, ada: Person) -> None:
     assert scrape("contacts_accounts") == 1
     assert scrape("contacts_people") == 1

@@ -33,6 +33,8 @@ from tests.loopback import closed_port
 from tests.pictures import picture, upload
 from tests.workers import run_manage
 
+pytestmark = pytest.mark.sqlite_suffices
+
 BUCKET = "photos-of-contacts"
 BACKEND = "contacts_project.kernel.object_storage.ObjectStorage"
 
@@ -111,6 +113,7 @@ def test_what_no_row_names_is_swept(bucket: Any, api: Client, ada: Person, alice
     assert keys(bucket) == {f"photos/{kept[:2]}/{kept}"}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("begun", ["stored", "announced", "going"])
 def test_what_was_killed_half_way_is_swept(bucket: Any, alice: User, begun: str) -> None:
     name = files.photo_name(alice.pk, b"half")

@@ -21,6 +21,8 @@ from contacts_project.kernel.database.triggers import missing_triggers
 from notifications.models.heartbeat import note_beat
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 class Usage(NamedTuple):
     """What shutil.disk_usage returns."""
@@ -95,6 +97,7 @@ def test_doctor_says_that_all_is_well_or_what_to_take_care_of(db: None) -> None:
     assert "ERROR" not in out.getvalue()
 
 
+@pytest.mark.both_databases
 def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -116,6 +119,7 @@ def secret(alice: User, settings: Any) -> TotpDevice:
     return TotpDevice.objects.create(owner=alice, secret="JBSWY3DPEHPK3PXP")
 
 
+@pytest.mark.both_databases
 def test_secrets_move_to_a_new_key_as_often_as_asked(secret: TotpDevice, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.ENCRYPTION_KEYS]
     for _ in range(2):
@@ -125,6 +129,7 @@ def test_secrets_move_to_a_new_key_as_often_as_asked(secret: TotpDevice, setting
     assert secret.secret == "JBSWY3DPEHPK3PXP"
 
 
+@pytest.mark.both_databases
 def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     with pytest.raises(CommandError, match="ENCRYPTION_KEYS no longer holds"):

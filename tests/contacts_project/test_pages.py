@@ -16,6 +16,8 @@ from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 
+pytestmark = pytest.mark.sqlite_suffices
+
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 NOW = "2026-11-25T12:00:00Z"
 RICH = {
@@ -95,6 +97,7 @@ def test_relationships_say_what_the_others_are(signed_in: Client, api: Client, a
     assert "Byron" not in shown(signed_in, ada)
 
 
+@pytest.mark.both_databases
 def test_it_is_in_the_accounts_language_formats_and_order(signed_in: Client, alice: User, ada: str) -> None:
     formats = {"language": "de-DE", "date_format": "DMY", "name_order": "EASTERN", "name_display_format": "SHORT"}
     change_preferences(user=alice, values=formats)
@@ -154,6 +157,7 @@ def test_its_cost_does_not_grow(
         shown(signed_in, liked.pk)
 
 
+@pytest.mark.both_databases
 def test_a_photo_is_shown(signed_in: Client, alice: User) -> None:
     person = make_person(alice)
     assert '<span class="face" aria-hidden="true">A</span>' in shown(signed_in, person.pk)
@@ -278,6 +282,7 @@ def test_text_of_the_network_stays_inside() -> None:
     ]
 
 
+@pytest.mark.both_databases
 def test_the_latest_interactions_and_the_rest_of_the_card_are_shown(signed_in: Client, api: Client, ada: str) -> None:
     for number in range(7):
         body = {

@@ -10,6 +10,8 @@ from tests.client import Client
 from tests.loopback import Recorder
 from tests.notifications.test_destinations import HOOK, PATH, create, webhook
 
+pytestmark = pytest.mark.sqlite_suffices
+
 NOON = dt.datetime(2026, 5, 4, 12, tzinfo=dt.UTC)
 
 

@@ -21,6 +21,8 @@ from tests.notifications.devices import Device
 from tests.notifications.notices import make_notice
 from tests.notifications.test_destinations import create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 CODES = {"blocked", "dns", "timeout", "refused", "tls", "redirect", "http_4xx", "http_429", "http_5xx"} | {
     "unexpected_response",
     "unknown",
@@ -112,6 +114,7 @@ def test_kinds_are_the_reminders_at_least(case: ChannelCase) -> None:
     assert (NoticeKind.DIGEST in kinds_of(case)) == (case.channel.name in {"email", "webhook"})
 
 
+@pytest.mark.both_databases
 def test_failure_is_an_outcome_with_a_code_of_the_contract(case: ChannelCase) -> None:
     case.take_away()
     outcome = case.channel.send(case.target.key, make_notice(case.owner))

@@ -16,6 +16,8 @@ from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
 from tests.notifications.conftest import answer_as_ntfy
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATH = "/api/notifications/endpoints"
 HOOK = "https://127.0.0.1/hook"
 
@@ -67,6 +69,7 @@ def test_ntfy_is_made_without_a_secret_in_the_answer(api: Client, ntfy: Recorder
     assert [request.path for request in ntfy.received] == ["/push/v1/health"]
 
 
+@pytest.mark.both_databases
 def test_secrets_are_encrypted_at_rest(api: Client) -> None:
     from django.db import connection
 
@@ -358,6 +361,7 @@ def test_label_and_switch_leave_failures(api: Client) -> None:
     assert (row["consecutiveFailures"], row["lastFailureCode"], row["enabled"]) == (3, "timeout", False)
 
 
+@pytest.mark.both_databases
 def test_switching_on_clears_the_automatic_switching_off(api: Client) -> None:
     created = create(api)["endpoint"]
     fail(created["id"], times=10)

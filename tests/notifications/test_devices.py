@@ -11,6 +11,8 @@ from notifications.models import PushSubscription
 from tests.client import Client, client_of
 from tests.notifications.notices import make_notice
 
+pytestmark = pytest.mark.sqlite_suffices
+
 SUBSCRIBE = "/api/notifications/push/subscribe"
 LIST = "/api/notifications/push/subscriptions"
 PUBLIC_KEY = "/api/notifications/push/public-key"

@@ -18,6 +18,8 @@ from tests.mailbox import Mailbox
 from tests.notifications.notices import make_notice
 from tests.notifications.test_destinations import PATH, create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 GIVEN_UP = Outcome(code="timeout")
 
 
@@ -44,6 +46,7 @@ def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client
     assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["auto_disabled"]
 
 
+@pytest.mark.both_databases
 def test_success_starts_the_count_anew(alice: User, hook: str) -> None:
     row = record(alice, hook, *[GIVEN_UP] * 9, Outcome(), *[GIVEN_UP] * 9)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 9)

@@ -19,6 +19,8 @@ from tests.loopback import closed_port
 from tests.notifications.notices import make_notice
 from tests.notifications.test_destinations import create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PAGE = Path(settings.BASE_DIR) / "docs" / "notifications.md"
 
 

@@ -16,6 +16,8 @@ from tests.loopback import closed_port, hang, raw_server
 from tests.mailbox import Mailbox
 from tests.notifications.notices import EVENT, make_notice
 
+pytestmark = pytest.mark.sqlite_suffices
+
 LINK = "http://127.0.0.1:8000/api/unsubscribe?token="
 
 

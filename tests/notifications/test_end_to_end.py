@@ -20,6 +20,8 @@ from tests.mailbox import Mailbox
 from tests.notifications.devices import Device
 from tests.notifications.test_destinations import PATH, create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 MORNING = dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC)
 DUE = MORNING + dt.timedelta(hours=1)
 
@@ -139,6 +141,7 @@ def test_rate_limiting_is_waited_for_and_never_counts(api: Client, alice: User, 
     assert (row["status"], row["code"]) == ("failed", "http_429")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "retry_after",
     [

@@ -14,6 +14,8 @@ from tests.loopback import Recorder, Reply
 from tests.notifications.notices import make_notice
 from tests.notifications.test_destinations import create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.fixture
 def topic(api: Client, ntfy: Recorder) -> str:

@@ -13,6 +13,8 @@ from tests.client import Client
 from tests.loopback import PrivateCA, Recorder, Reply, closed_port, raw_server, recording_server
 from tests.notifications.test_destinations import PATH, create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 TYPES = pytest.mark.parametrize("type_", ["WEBHOOK", "NTFY"])
 
 

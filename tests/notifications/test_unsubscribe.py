@@ -11,6 +11,8 @@ from accounts.signals import preferences_changed
 from notifications.notices.unsubscribe import SALT, Subject, unsubscribe_url
 from tests.client import Client, client_of
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.fixture
 def told() -> Iterator[list[Any]]:

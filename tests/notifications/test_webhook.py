@@ -21,6 +21,8 @@ from tests.loopback import Received, Recorder
 from tests.notifications.notices import CONTENTS, make_notice
 from tests.notifications.test_destinations import PATH, create
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.fixture
 def hook(api: Client, receiver: Recorder) -> Any:

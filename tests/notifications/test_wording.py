@@ -9,6 +9,8 @@ from notifications.notices.notice import NoticeKind
 from notifications.notices.wording import wording_of
 from tests.notifications.notices import CONTENTS, EVENT, make_notice
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.mark.parametrize(
     ("content", "title", "lines"),

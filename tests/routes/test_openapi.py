@@ -22,7 +22,7 @@ from notifications.notices.notice import NoticeKind
 from tests.routes.openapi import check_value, document, operations
 from tests.routes.test_client_ids import OF_VERSION_1, OF_VERSION_4, PATHS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 Schema = dict[str, Any]
 

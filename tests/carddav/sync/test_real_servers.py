@@ -30,6 +30,8 @@ from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 from tests.pictures import picture
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.fixture
 def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:
@@ -151,6 +153,7 @@ def test_deleted_locally_with_the_flag(synced: ServerSyncedAccount) -> None:
     assert Person.objects.owned_by(synced.owner).active().count() == 2
 
 
+@pytest.mark.both_databases
 def test_deleted_locally_with_the_flag_edited_remotely(synced: ServerSyncedAccount) -> None:
     synced.put("1.vcf", card("1", "Ada"))
     synced.put("2.vcf", card("2", "Bob"))
@@ -193,6 +196,7 @@ def test_one_of_twenty_deleted_remotely_and_restored(synced: ServerSyncedAccount
     synced.assert_in_sync()
 
 
+@pytest.mark.both_databases
 def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
     synced.fill(3, "TEL:1")
     synced.sync()
@@ -208,6 +212,7 @@ def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
     synced.assert_in_sync()
 
 
+@pytest.mark.both_databases
 def test_categories_with_an_escaped_comma(synced: ServerSyncedAccount) -> None:
     synced.put("1.vcf", card("1", "Ada", "CATEGORIES:Work,Family\\, near"))
     if "Family, near" in synced.text("1.vcf"):
@@ -220,6 +225,7 @@ def test_categories_with_an_escaped_comma(synced: ServerSyncedAccount) -> None:
     synced.assert_in_sync()
 
 
+@pytest.mark.both_databases
 def test_name_format_changed(synced: ServerSyncedAccount) -> None:
     text = card("1", "Ada").replace("N:;Ada;;;", "N:King;Ada;Augusta;;").replace("FN:Ada", "FN:Ada Augusta King")
     synced.put("1.vcf", text)
@@ -246,6 +252,7 @@ def test_two_hrefs_with_one_uid(synced: ServerSyncedAccount) -> None:
     synced.assert_in_sync()
 
 
+@pytest.mark.both_databases
 def test_year_less_birthdays_in_three_spellings(synced: ServerSyncedAccount) -> None:
     spellings = ["BDAY:--0215", "BDAY;X-APPLE-OMIT-YEAR=1604:1604-02-15", "BDAY:1604-02-15"]
     for number, line in enumerate(spellings):
@@ -282,6 +289,7 @@ def test_a_reply_that_is_lost_doubles_nothing(synced: ServerSyncedAccount, fault
     assert Person.objects.owned_by(synced.owner).count() == 2
 
 
+@pytest.mark.both_databases
 def test_half_of_a_listing_is_hidden(synced: ServerSyncedAccount) -> None:
     synced.fill(20)
     synced.sync()
@@ -303,6 +311,7 @@ def test_hrefs_renamed_on_create(synced: ServerSyncedAccount) -> None:
     synced.assert_in_sync()
 
 
+@pytest.mark.both_databases
 @pytest.mark.alternating
 @pytest.mark.parametrize("status", [403, 409, 412])
 def test_a_refused_token(synced: ServerSyncedAccount, status: int) -> None:

@@ -20,6 +20,8 @@ from contacts_project.operation import day_counts, figures
 from tests.client import Client
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PAGE = "/admin/operation/"
 MONDAY = dt.date(2026, 3, 2)
 TUESDAY = MONDAY + dt.timedelta(days=1)

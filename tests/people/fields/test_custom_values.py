@@ -11,7 +11,7 @@ from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.person_writer import update_person
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def template(api: Client, kind: str) -> str:

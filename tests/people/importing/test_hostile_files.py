@@ -6,6 +6,8 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from accounts.models import User
 from people.importing.sources import tables
 from people.importing.sources.days import DayReader
@@ -16,6 +18,8 @@ from people.importing.sources.monica_tables import open_sql_export
 from people.vcard.limits import MAX_REMARKS, TEXT_LIMITS
 from tests.client import Client
 from tests.people.importing.uploads import send
+
+pytestmark = pytest.mark.sqlite_suffices
 
 
 def test_a_comment_that_is_never_closed_takes_the_rest_once() -> None:
