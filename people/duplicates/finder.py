@@ -16,8 +16,8 @@ from contacts_project.kernel.api.json import format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.duplicates.candidates import Blocks
 from people.duplicates.groups import Match, group_matches
-from people.duplicates.keys import fine_blocks, name_blocks
-from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, may_reach_threshold, similarity
+from people.duplicates.keys import name_blocks, narrow_name_blocks
+from people.duplicates.similarity import THRESHOLD, Birthday, Identity, build_identity, may_reach_threshold, similarity
 from people.duplicates.tokens import initial_class
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
@@ -29,7 +29,7 @@ MAX_CANDIDATE_ROWS = 5_000
 _CONTACTS = (LookupKey.EMAIL, LookupKey.PHONE)
 _KINDS = (*_CONTACTS, LookupKey.NAME, LookupKey.BLOCK)
 
-Keys = dict[Any, dict[int, set[str]]]
+ContactKeys = dict[Any, dict[int, set[str]]]
 """E-mail and phone keys by the person's IdHex and by kind."""
 
 
@@ -56,7 +56,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
     people = [(key, NameParts(*parts)) for key, *parts in rows]
     numbers = {key: number for number, (key, _) in enumerate(people)}
     contacts, birthdays = _load_shared_contacts(owner), _birthdays_by_person(_birthday_rows(owner.pk))
-    identities = [_identity(parts, contacts.get(key), birthdays.get(key)) for key, parts in people]
+    identities = [_build_identity(parts, contacts.get(key), birthdays.get(key)) for key, parts in people]
     blocks = _build_blocks([parts for _, parts in people], identities)
     # Pairs with a person in the trash are dropped: that person has no number.
     dismissed = {
@@ -92,12 +92,13 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     own_keys: dict[int, set[str]] = defaultdict(set)
     for kind, text in rows:
         own_keys[kind].add(text)
-    own = _identity(person.name_parts, own_keys, birthday)
-    # The same birthday gives the highest possible score: who misses the threshold with it needs no birthday query.
+    own = _build_identity(person.name_parts, own_keys, birthday)
+    # The same birthday gives the highest possible score. Only for people who reach the threshold with it are birthdays
+    # loaded.
     likely = {
         key: other
         for key, candidate in candidates.items()
-        if similarity(own, other := _identity(candidate.name, contacts.get(key), birthday)) >= THRESHOLD
+        if similarity(own, other := _build_identity(candidate.name, contacts.get(key), birthday)) >= THRESHOLD
     }
     birthdays = _load_birthdays_of(owner, [UUID(key) for key in likely]) if birthday else {}
     scored = [
@@ -112,9 +113,9 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     ]
 
 
-def _identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: Birthday | None) -> Identity:
+def _build_identity(parts: NameParts, contacts: dict[int, set[str]] | None, birthday: Birthday | None) -> Identity:
     contacts = contacts or {}
-    return identity(
+    return build_identity(
         parts,
         emails=frozenset(contacts.get(LookupKey.EMAIL, ())),
         phones=frozenset(contacts.get(LookupKey.PHONE, ())),
@@ -128,11 +129,12 @@ def _named_person(owner: User, key: str, parts: NameParts) -> NamedPerson:
 
 def _build_blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
     blocks = Blocks()
-    # A name with an initial is in no narrow block, so its wide blocks are added; all wide blocks make too many pairs.
+    # A name with an initial is in no narrow block, so its wide blocks are added. All wide blocks would make too many
+    # pairs.
     names_with_initial = [parts for parts, one in zip(names, identities, strict=True) if one.name.has_initial]
     initial_blocks = {block for parts in names_with_initial for block in name_blocks(parts)}
     for number, (parts, one) in enumerate(zip(names, identities, strict=True)):
-        blocks.extend(fine_blocks(parts), number)
+        blocks.extend(narrow_name_blocks(parts), number)
         if initial_blocks:
             blocks.extend(initial_blocks & name_blocks(parts), number)
         blocks.extend((("email", key) for key in one.emails), number)
@@ -156,12 +158,12 @@ def _month_and_day(birthday: Birthday | None) -> tuple[int, int]:
     return (birthday.date.month, birthday.date.day) if birthday else (0, 0)
 
 
-def _load_shared_contacts(owner: User) -> Keys:
+def _load_shared_contacts(owner: User) -> ContactKeys:
     """The e-mail and phone keys that more than one person has. Keys of one person alone cannot match."""
     keys = LookupKey.objects.filter(owner=owner, kind__in=_CONTACTS)
     shared = keys.values("kind", "key").annotate(count=Count("id")).filter(count__gt=1).values("key")
     rows = keys.filter(key__in=shared).values_list(IdHex("person_id"), "kind", "key")
-    contacts: Keys = defaultdict(lambda: defaultdict(set))
+    contacts: ContactKeys = defaultdict(lambda: defaultdict(set))
     for person, kind, key in rows:
         contacts[person][kind].add(key)
     return contacts
@@ -220,14 +222,16 @@ _OTHERS_WITH_KEYS = CompiledQuery(
 )
 
 
-def _load_candidates_by_key(owner: User, person: Person, own_keys: list[tuple[int, str]]) -> tuple[Candidates, Keys]:
+def _load_candidates_by_key(
+    owner: User, person: Person, own_keys: list[tuple[int, str]]
+) -> tuple[Candidates, ContactKeys]:
     """The active people who share a key with `person`, and the e-mails and phones that each of them shares.
 
     Of more than MAX_CANDIDATE_ROWS rows, e-mails and phones come first: they are the stronger evidence.
     """
     keys = sorted({key for _, key in own_keys})
     candidates: Candidates = {}
-    contacts: Keys = defaultdict(lambda: defaultdict(set))
+    contacts: ContactKeys = defaultdict(lambda: defaultdict(set))
     rows = _OTHERS_WITH_KEYS.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
     for key, kind, text, deleted_at, created_at, *parts in rows:
         if deleted_at is None:

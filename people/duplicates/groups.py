@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-LARGEST_GROUP = 50
+MAX_GROUP_SIZE = 50
 
 
 class Match(NamedTuple):
@@ -22,12 +22,12 @@ class DuplicateGroup(NamedTuple):
     members: list[int]
 
 
-def group_matches(matches: Iterable[Match], *, largest: int = LARGEST_GROUP) -> list[DuplicateGroup]:
-    """Join matches, most similar first, into groups of at most `largest` people; skip a match that would exceed it.
+def group_matches(matches: Iterable[Match], *, max_size: int = MAX_GROUP_SIZE) -> list[DuplicateGroup]:
+    """Join matches, most similar first, into groups of at most `max_size` people; skip a match that would exceed it.
 
     Every group is connected by its own matches. Groups are sorted by descending similarity, then by first member.
     """
-    sets = _DisjointSets(largest)
+    sets = _DisjointSets(max_size)
     # The full sort key makes the groups independent of the order in which candidates were found.
     for match in sorted(matches, key=lambda match: (-match.similarity, match.one, match.other)):
         sets.union(match)
@@ -37,8 +37,8 @@ def group_matches(matches: Iterable[Match], *, largest: int = LARGEST_GROUP) -> 
 class _DisjointSets:
     """Union-find, by size and with path halving, and with a maximum size of a set."""
 
-    def __init__(self, largest: int) -> None:
-        self.largest = largest
+    def __init__(self, max_size: int) -> None:
+        self.max_size = max_size
         self.parent: dict[int, int] = {}
         self.size: dict[int, int] = defaultdict(lambda: 1)
         self.similarity: dict[int, float] = {}
@@ -52,7 +52,7 @@ class _DisjointSets:
 
     def union(self, match: Match) -> None:
         one, other = self.find(match.one), self.find(match.other)
-        if one == other or self.size[one] + self.size[other] > self.largest:
+        if one == other or self.size[one] + self.size[other] > self.max_size:
             return
         if self.size[one] < self.size[other]:
             one, other = other, one

@@ -18,14 +18,14 @@ from people.duplicates.tokens import (
     initial_class,
     is_whole_name,
     skeleton,
+    without_particles,
     words,
 )
 from people.names import NameParts, fold
 
-__all__ = ["address_keys", "email_key", "fine_blocks", "name_blocks", "name_key", "phone_key"]
+__all__ = ["address_keys", "email_key", "name_blocks", "name_key", "narrow_name_blocks", "phone_key"]
 
 KEY_LENGTH = 320
-_MAX_PARTICLE_LENGTH = 3
 # Each family word adds blocking keys, and each key is a stored row.
 _MAX_FAMILY_WORDS = 3
 _WORK_TYPES = frozenset({"work", "office", "business"})
@@ -61,7 +61,7 @@ def name_blocks(parts: NameParts) -> set[str]:
     )
 
 
-def fine_blocks(parts: NameParts) -> set[str]:
+def narrow_name_blocks(parts: NameParts) -> set[str]:
     """Narrower blocking keys: with two letters of the other skeleton, its first two, or its first and last.
 
     One typing error leaves at least one of the two unchanged. Used where all people are compared, since blocks of
@@ -73,7 +73,7 @@ def fine_blocks(parts: NameParts) -> set[str]:
         whole, partial = skeleton(one), skeleton(other)
         blocks.add(f"{whole}|{partial[:2]}")
         blocks.add(f"{whole}|{partial[:1]}-{partial[-1:]}")
-        # In so short a skeleton one error may change both keys above.
+        # In a skeleton this short, one error may change both keys above.
         if len(partial) <= 2:
             blocks.add(f"{whole}|{partial[:1]}")
     return blocks
@@ -96,9 +96,7 @@ def blocking_words(parts: NameParts) -> tuple[list[str], list[str]]:
     """The words for blocking: the given name and the nickname, and the family name without short particles."""
     given, family = given_and_family(parts)
     nickname = words(parts.nickname)
-    # Short words in other scripts are names (a Han character), not particles such as "van" or "de".
-    long_words = [word for word in family if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()]
-    return given[:1] + list(nickname[:1]), (long_words or family)[-_MAX_FAMILY_WORDS:]
+    return given[:1] + list(nickname[:1]), without_particles(family)[-_MAX_FAMILY_WORDS:]
 
 
 def is_full_name(parts: NameParts) -> bool:

@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from people.duplicates.tokens import given_and_family, has_case, is_initial, is_whole_name, phonetic_key, script, words
+from people.duplicates.tokens import (
+    given_and_family,
+    has_case,
+    is_initial,
+    is_whole_name,
+    phonetic_key,
+    script,
+    without_particles,
+    words,
+)
 from people.duplicates.word_similarity import (
     AGREEING,
     DIFFERENT,
@@ -31,7 +40,6 @@ LATER_GIVEN = 0.85  # Hans Peter and Peter
 PART_OF_FAMILY = 0.93  # Garcia and Garcia Lopez, Beethoven and van Beethoven
 CONTRADICTION = 0.85  # of second given names or second family names
 _GENERATIONS = frozenset({"jr", "sr", "junior", "senior", "ii", "iii", "iv"})
-_MAX_PARTICLE_LENGTH = 3
 _MAX_DISTANCE = 4
 
 
@@ -77,7 +85,7 @@ class NameForm:
         return any(is_initial(word) for word in (self.given, *self.family))
 
 
-def name_form(parts: NameParts) -> NameForm:
+def build_name_form(parts: NameParts) -> NameForm:
     """Parse and normalize a name."""
     given, family = given_and_family(parts)
     # A name of punctuation or emoji alone has no words.
@@ -224,7 +232,7 @@ def _compare_family(one: tuple[str, ...], other: tuple[str, ...]) -> float:
     whole = family_name_similarity("".join(one), "".join(other))
     if whole >= AGREEING:
         return whole
-    core, other_core = _without_particles(one), _without_particles(other)
+    core, other_core = set(without_particles(one)), set(without_particles(other))
     if core <= other_core or other_core <= core:
         return PART_OF_FAMILY
     first = family_name_similarity(one[0], other[0])
@@ -232,10 +240,3 @@ def _compare_family(one: tuple[str, ...], other: tuple[str, ...]) -> float:
         return first * CONTRADICTION if first >= AGREEING else DIFFERENT
     single, several = (one, other) if len(one) == 1 else (other, one)
     return PART_OF_FAMILY * max(family_name_similarity(single[0], word) for word in several)
-
-
-def _without_particles(family: tuple[str, ...]) -> frozenset[str]:
-    """The words without particles such as van, de and al; all words if nothing else is left."""
-    return frozenset(word for word in family if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()) or frozenset(
-        family
-    )

@@ -7,6 +7,7 @@ prefix-free (ITU-T E.164), so they can be removed without knowing the user's cou
 import re
 import unicodedata
 
+# Also the German and French words for an extension.
 _EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste")
 _NON_DIGITS = re.compile("[^0-9]+")
 _TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
@@ -46,7 +47,7 @@ def phone_key(number: str) -> str | None:
 
 
 def _national_number(digits: str, *, is_international: bool) -> str:
-    # So long a number without a trunk prefix has a country code, only the plus is missing.
+    # A number this long without a trunk prefix begins with a country code; only the plus is missing.
     if is_international or (len(digits) > MAX_NATIONAL_DIGITS and not digits.startswith("0")):
         code_length = 1 if digits[:1] in {"1", "7"} else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
         return digits[code_length:].lstrip("0")

@@ -4,17 +4,19 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from people.duplicates.name_similarity import NameForm, Verdict, are_far_apart, compare_names, name_form
+from people.duplicates.name_similarity import NameForm, Verdict, are_far_apart, build_name_form, compare_names
 from people.names import NameParts
 
 THRESHOLD = 0.75
 
+# By which part of the distance to 1 an equal value raises the score.
 SAME_EMAIL, SAME_PHONE, SAME_EMAIL_AND_PHONE = 0.75, 0.6, 0.9
 SAME_BIRTHDAY, SAME_DAY_OF_YEAR = 0.5, 0.25
-OTHER_BIRTHDAY = 0.78
-OTHER_GENERATION = 0.78
-MAX_CONTRADICTING = 0.7
-MAX_RESEMBLING = 0.74
+DIFFERENT_BIRTHDAY_FACTOR = 0.78
+DIFFERENT_GENERATION_FACTOR = 0.78
+# Limits of the whole score, below the threshold.
+MAX_CONTRADICTING_NAMES = 0.7
+MAX_RESEMBLING_NAMES = 0.74
 
 
 class Birthday(NamedTuple):
@@ -34,7 +36,7 @@ class Identity:
     birthday: Birthday | None = None
 
 
-def identity(
+def build_identity(
     parts: NameParts,
     *,
     emails: frozenset[str] = frozenset(),
@@ -42,7 +44,7 @@ def identity(
     birthday: Birthday | None = None,
 ) -> Identity:
     """Build an Identity from the parts of a name, and keys."""
-    return Identity(name_form(parts), emails, phones, birthday)
+    return Identity(build_name_form(parts), emails, phones, birthday)
 
 
 def similarity(one: Identity, other: Identity) -> float:
@@ -57,13 +59,13 @@ def similarity(one: Identity, other: Identity) -> float:
         score = _raise_score(score, SAME_PHONE)
     score = _with_birthdays(score, one.birthday, other.birthday)
     if one.name.generation and other.name.generation and one.name.generation != other.name.generation:
-        score *= OTHER_GENERATION
-    # Last, so that no other evidence lifts the score over these limits. Both are below the threshold: relatives share
-    # e-mails, phones and family names.
+        score *= DIFFERENT_GENERATION_FACTOR
+    # Last, so that no other evidence lifts the score over these limits: relatives share e-mails, phones and family
+    # names.
     if agreement.verdict == Verdict.CONTRADICTS:
-        score = min(score, MAX_CONTRADICTING)
+        score = min(score, MAX_CONTRADICTING_NAMES)
     elif agreement.verdict == Verdict.RESEMBLES and not shares_email:
-        score = min(score, MAX_RESEMBLING)
+        score = min(score, MAX_RESEMBLING_NAMES)
     return round(score, 3)
 
 
@@ -77,9 +79,9 @@ def may_reach_threshold(one: Identity, other: Identity) -> bool:
     )
 
 
-def _raise_score(score: float, part: float) -> float:
-    """Raise `score` towards 1 by the fraction `part` of the remaining distance."""
-    return score + (1 - score) * part
+def _raise_score(score: float, fraction: float) -> float:
+    """Raise `score` towards 1 by a fraction of the remaining distance."""
+    return score + (1 - score) * fraction
 
 
 def _with_birthdays(score: float, one: Birthday | None, other: Birthday | None) -> float:
@@ -87,5 +89,5 @@ def _with_birthdays(score: float, one: Birthday | None, other: Birthday | None) 
         return score
     if one.year_unknown or other.year_unknown:
         same = (one.date.month, one.date.day) == (other.date.month, other.date.day)
-        return _raise_score(score, SAME_DAY_OF_YEAR) if same else score * OTHER_BIRTHDAY
-    return _raise_score(score, SAME_BIRTHDAY) if one.date == other.date else score * OTHER_BIRTHDAY
+        return _raise_score(score, SAME_DAY_OF_YEAR) if same else score * DIFFERENT_BIRTHDAY_FACTOR
+    return _raise_score(score, SAME_BIRTHDAY) if one.date == other.date else score * DIFFERENT_BIRTHDAY_FACTOR

@@ -5,6 +5,7 @@ Nothing is transliterated: names in different scripts are not comparable.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from people.names import NameParts, fold
@@ -31,6 +32,7 @@ _SAME_SOUNDS = (
 )
 _INITIAL_CLASSES = str.maketrans("eiouhptgv", "aaaaabdkf")
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "sir", "herr", "frau", "mme", "mlle"})
+_MAX_PARTICLE_LENGTH = 3
 _MAX_SKELETON_CONSONANTS = 6
 _PREFIX_LENGTH = 3
 
@@ -62,6 +64,12 @@ def _without_titles(found: tuple[str, ...]) -> list[str]:
     """The words without leading titles (Dr. John); unchanged where all are titles."""
     first = next((place for place, word in enumerate(found) if word not in _TITLES), 0)
     return list(found[first:])
+
+
+def without_particles(family: Sequence[str]) -> list[str]:
+    """The words of a family name without particles such as van, de and al; all words if nothing else is left."""
+    # Short words in other scripts are names, such as a Han character.
+    return [word for word in family if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()] or list(family)
 
 
 @lru_cache(maxsize=16_384)

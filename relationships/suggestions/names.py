@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from people.duplicates.keys import name_blocks, name_key
-from people.duplicates.similarity import THRESHOLD, identity, similarity
+from people.duplicates.similarity import THRESHOLD, build_identity, similarity
 from people.importing.known import uid_spellings
 from people.models import LookupKey, Person
 from people.names import COLUMNS, NameParts
@@ -94,12 +94,12 @@ def _best_candidate(one: CardName, candidates: dict[str, list[MatchedPerson]], k
     """The candidate with the highest score; of equal scores the oldest person."""
     scored: list[tuple[float, int, MatchedPerson]] = []
     for variant in one.variants():
-        name = identity(variant)
+        name = build_identity(variant)
         for key in _blocking_keys(variant, kind):
             others = [person for person in candidates.get(key, ()) if person.id != one.person_id]
             is_only_exact_match = kind == LookupKey.NAME and len(others) == 1
             for person in others:
-                score = similarity(name, identity(person.parts))
+                score = similarity(name, build_identity(person.parts))
                 if score >= THRESHOLD or is_only_exact_match:
                     # Ids are UUIDs of version 7, whose order is the order of creation.
                     scored.append((score, -person.id.int, person))

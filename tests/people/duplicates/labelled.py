@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from people.duplicates.keys import email_key, phone_key
-from people.duplicates.similarity import Birthday, Identity, identity
+from people.duplicates.similarity import Birthday, Identity, build_identity
 from people.names import NameParts
 
 
@@ -16,7 +16,7 @@ def who(
     name: str, surname: str | None = None, *, email: str = "", phone: str = "", born: str = "", **parts: str
 ) -> Identity:
     """An identity as the finder builds it. `born` is a date, or `--MM-DD` if the year is unknown."""
-    return identity(
+    return build_identity(
         NameParts(name, surname, **parts),
         emails=frozenset(filter(None, [email_key(email)])),
         phones=frozenset(filter(None, [phone_key(phone)])),

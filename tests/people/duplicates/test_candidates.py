@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from people.duplicates.candidates import WINDOW, Blocks
-from people.duplicates.groups import LARGEST_GROUP, Match, group_matches
-from people.duplicates.keys import fine_blocks
-from people.duplicates.similarity import THRESHOLD, Identity, identity, similarity
+from people.duplicates.groups import MAX_GROUP_SIZE, Match, group_matches
+from people.duplicates.keys import narrow_name_blocks
+from people.duplicates.similarity import THRESHOLD, Identity, build_identity, similarity
 from people.names import NameParts
 
 GIVEN = "Anna Bruno Clara Dimitri Elena Felix Greta Hannes Irina Jakob Katharina Leopold Miriam Nikolas Olga Paulina"
@@ -22,10 +22,10 @@ def names(count: int, chance: random.Random) -> list[NameParts]:
 
 
 def candidates(people: list[NameParts]) -> tuple[list[Identity], list[tuple[int, int]]]:
-    identities = [identity(parts) for parts in people]
+    identities = [build_identity(parts) for parts in people]
     blocks = Blocks()
     for number, parts in enumerate(people):
-        blocks.extend(fine_blocks(parts), number)
+        blocks.extend(narrow_name_blocks(parts), number)
     orders = [[known.name.joined_family for known in identities], [known.name.given for known in identities]]
     return identities, list(blocks.pairs(orders))
 
@@ -73,7 +73,7 @@ def test_misspelt_names_are_among_the_candidates() -> None:
     for one, other in pairs:
         if other in met:
             met[other].add(people[one])
-    alike = [(right, n) for right, n in slips if similarity(identity(right), identities[n]) >= THRESHOLD]
+    alike = [(right, n) for right, n in slips if similarity(build_identity(right), identities[n]) >= THRESHOLD]
     found = sum(right in met[number] for right, number in alike)
     print(f"{len(slips)} slips: {len(alike)} alike enough, {found} of them candidates")  # noqa: T201 - shown by -rP
     assert len(alike) >= 0.8 * len(slips)
@@ -84,7 +84,7 @@ def test_groups_are_connected_bounded_and_in_order() -> None:
     matches = [Match(0.9, one, other) for one, other in pairwise(range(120))]
     groups = group_matches([*matches, Match(0.95, 200, 201)])
     assert groups[0] == (0.95, [200, 201])
-    assert all(len(group.members) <= LARGEST_GROUP for group in groups)
+    assert all(len(group.members) <= MAX_GROUP_SIZE for group in groups)
     assert sorted(n for group in groups[1:] for n in group.members) == list(range(120))
     for group in groups[1:]:
         assert group.members == list(range(group.members[0], group.members[-1] + 1))
@@ -92,4 +92,4 @@ def test_groups_are_connected_bounded_and_in_order() -> None:
 
 def test_the_most_similar_stay_together_when_a_group_is_full() -> None:
     matches = [Match(0.8, 0, 1), Match(0.8, 1, 2), Match(0.99, 2, 3)]
-    assert group_matches(matches, largest=2) == [(0.99, [2, 3]), (0.8, [0, 1])]
+    assert group_matches(matches, max_size=2) == [(0.99, [2, 3]), (0.8, [0, 1])]

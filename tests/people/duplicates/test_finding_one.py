@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from people.duplicates.finder import find_duplicates
 from people.duplicates.keys import email_key
-from people.duplicates.similarity import THRESHOLD, Birthday, Identity, identity, similarity
+from people.duplicates.similarity import THRESHOLD, Birthday, Identity, build_identity, similarity
 from people.lookup import keys_of
 from people.models import ImportantDate, Person
 from people.names import COLUMNS, NameParts
@@ -49,7 +49,7 @@ def slow_duplicates(person: Person, crowd: dict[Person, Birthday | None]) -> lis
     def known(one: Person) -> Identity:
         parts = NameParts(*(getattr(one, column) for column in COLUMNS))
         emails = frozenset(filter(None, (email_key(entry["email"]) for entry in one.emails)))
-        return identity(parts, emails=emails, birthday=crowd[one])
+        return build_identity(parts, emails=emails, birthday=crowd[one])
 
     def is_candidate(other: Person) -> bool:
         mine, theirs = crowd[person], crowd[other]
