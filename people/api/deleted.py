@@ -39,7 +39,7 @@ def answer_shapes() -> list["serializers.Serializer[Any]"]:
         envelope(
             f"Deleted{name[0].upper()}{name[1:]}",
             optional=("pagination",),
-            deleted=import_string(trash_kinds()[name].record)(many=True),
+            deleted=import_string(trash_kinds()[name].serializer_path)(many=True),
             retentionDays=serializers.IntegerField(),
             cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
             pagination=PaginationSerializer(help_text="With `limit` only."),
@@ -66,7 +66,7 @@ class DeletedViewSet(ApiViewSet[Any]):
         rows = kind.rows(owner, now)
         page = rows if limit is None and not offset else rows[offset : offset + limit if limit else None]
         answer = {
-            "deleted": kind.answers(owner, page),
+            "deleted": kind.serialize(owner, page),
             "retentionDays": settings.RETENTION_DAYS,
             "cutoffDate": format_timestamp(retention_cutoff(now)),
         }

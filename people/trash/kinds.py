@@ -15,8 +15,9 @@ from people.services.group_lifecycle import remove_groups
 from people.services.important_dates import remove_dates
 from people.services.interactions import remove_interactions
 from people.services.people import remove_deleted_people
-from people.trash.registry import Expiry, TrashKind, register_expiry, register_trash_kind
+from people.trash.registry import PurgeJob, TrashKind, register_purge_job, register_trash_kind
 
+# Paths, not classes: the serializers are in a higher layer.
 _API = "people.api"
 
 
@@ -24,23 +25,51 @@ def register_kinds() -> None:
     """Called once, from AppConfig.ready()."""
     register_trash_kind(
         TrashKind(
-            "people", Person, f"{_API}.person_serializer.PersonListedSerializer", deleted_people, remove_deleted_people
+            name="people",
+            model=Person,
+            serializer_path=f"{_API}.person_serializer.PersonListedSerializer",
+            serialize=deleted_people,
+            remove=remove_deleted_people,
         )
     )
-    of_active_people = Q(person__deleted_at=None)
-    record = f"{_API}.person_entries.DeletedDateSerializer"
     register_trash_kind(
-        TrashKind("importantDates", ImportantDate, record, deleted_dates, remove_dates, of_active_people)
+        TrashKind(
+            name="importantDates",
+            model=ImportantDate,
+            serializer_path=f"{_API}.person_entries.DeletedDateSerializer",
+            serialize=deleted_dates,
+            remove=remove_dates,
+            condition=Q(person__deleted_at=None),
+        )
     )
-    with_somebody = Q(Exists(Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)))
-    record = f"{_API}.interactions.InteractionSerializer"
+    active = Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)
     register_trash_kind(
-        TrashKind("interactions", Interaction, record, serialize_interactions, remove_interactions, with_somebody)
+        TrashKind(
+            name="interactions",
+            model=Interaction,
+            serializer_path=f"{_API}.interactions.InteractionSerializer",
+            serialize=serialize_interactions,
+            remove=remove_interactions,
+            condition=Q(Exists(active)),
+        )
     )
-    register_trash_kind(TrashKind("groups", Group, f"{_API}.groups.GroupSerializer", deleted_groups, remove_groups))
-    record = f"{_API}.custom_templates.TemplateSerializer"
     register_trash_kind(
-        TrashKind("customFieldTemplates", CustomFieldTemplate, record, deleted_templates, remove_templates)
+        TrashKind(
+            name="groups",
+            model=Group,
+            serializer_path=f"{_API}.groups.GroupSerializer",
+            serialize=deleted_groups,
+            remove=remove_groups,
+        )
     )
-    register_expiry(Expiry("merges", owners_of_old_merges, delete_old_merges))
-    register_expiry(Expiry("imports", owners_of_old_imports, forget_old_imports))
+    register_trash_kind(
+        TrashKind(
+            name="customFieldTemplates",
+            model=CustomFieldTemplate,
+            serializer_path=f"{_API}.custom_templates.TemplateSerializer",
+            serialize=deleted_templates,
+            remove=remove_templates,
+        )
+    )
+    register_purge_job(PurgeJob("merges", owners_of_old_merges, delete_old_merges))
+    register_purge_job(PurgeJob("imports", owners_of_old_imports, forget_old_imports))

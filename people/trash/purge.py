@@ -7,13 +7,14 @@ remaining rows, and the sweep at the end removes files whose row is gone.
 import datetime as dt
 import logging
 from collections import Counter
+from typing import Any
 from uuid import UUID
 
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.tombstones import purge_tombstones
 from people.photos.files import delete_files, sweep_files
-from people.trash.registry import Expiry, TrashKind, expiries, trash_kinds
+from people.trash.registry import PurgeJob, TrashKind, purge_jobs, trash_kinds
 
 log = logging.getLogger(__name__)
 
@@ -21,27 +22,24 @@ BATCH_SIZE = 200
 
 
 def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
-    """Remove what was deleted before the retention period; returns the number of rows by kind, and of stray files."""
+    """Remove what was deleted before the retention period.
+
+    Returns the number of rows by kind, without those removed by cascade, and of stray files.
+    """
     removed: Counter[str] = Counter()
     for kind in trash_kinds().values():
-        removed[kind.name] = _purge_kind(kind, now)
-    for expiry in expiries():
-        removed[expiry.name] = sum(_purge_expired(expiry, owner_id, now) for owner_id in expiry.owners(now))
+        expired = kind.model._default_manager.filter(deleted_at__lt=retention_cutoff(now))
+        owners = list(expired.order_by("owner_id").values_list("owner_id", flat=True).distinct())
+        removed[kind.name] = sum(_purge_account(kind, expired.filter(owner_id=key), key) for key in owners)
+    for job in purge_jobs():
+        removed[job.name] = sum(_run_job(job, owner_id, now) for owner_id in job.owners(now))
     removed["tombstones"] = purge_tombstones(now=now)
     removed["files"] = sweep_files(now=now)
     log.info("purged %s", dict(removed))
     return dict(removed)
 
 
-def _purge_kind(kind: TrashKind, now: dt.datetime) -> int:
-    """Remove the rows of a kind, account by account; rows that are removed by cascade are not counted."""
-    expired = kind.model._default_manager.filter(deleted_at__lt=retention_cutoff(now))
-    owners = expired.order_by("owner_id").values_list("owner_id", flat=True).distinct()
-    return sum(_purge_account(kind, owner_id, now) for owner_id in list(owners))
-
-
-def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
-    expired = kind.model._default_manager.filter(owner_id=owner_id, deleted_at__lt=retention_cutoff(now))
+def _purge_account(kind: TrashKind, expired: Any, owner_id: UUID) -> int:
     keys, count = list(expired.values_list("pk", flat=True)), 0
     for start in range(0, len(keys), BATCH_SIZE):
         try:
@@ -55,9 +53,9 @@ def _purge_account(kind: TrashKind, owner_id: UUID, now: dt.datetime) -> int:
     return count
 
 
-def _purge_expired(expiry: Expiry, owner_id: UUID, now: dt.datetime) -> int:
+def _run_job(job: PurgeJob, owner_id: UUID, now: dt.datetime) -> int:
     try:
         with account_lock(owner_id):
-            return expiry.remove(owner_id, now)
+            return job.remove(owner_id, now)
     except AccountGoneError:
         return 0

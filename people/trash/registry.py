@@ -15,27 +15,27 @@ from accounts.models import User
 from contacts_project.kernel.ownership.models import TrashModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrashKind:
-    """One kind. `answers(owner, rows)` returns the records of GET /api/deleted for these rows, in the same order;
-    `record` is the import path of their serializer.
+    """One kind of record in the trash.
 
-    `remove(owner_id, ids)` permanently removes rows inside the caller's transaction and returns the names of files that
-    no row refers to any more, which the caller deletes after commit. `shown` excludes rows that are only restored
-    together with another row.
+    `serialize(owner, rows)` returns the records of GET /api/deleted for these rows, in the same order. The serializer
+    at `serializer_path` describes them. `remove(owner_id, ids)` permanently removes rows inside the caller's
+    transaction and returns the names of files that no row refers to any more, which the caller deletes after commit.
+    `condition` excludes rows that are only restored together with another row.
     """
 
     name: str
     model: type[TrashModel]
-    record: str
-    answers: Callable[[User, Any], list[Any]]
+    serializer_path: str
+    serialize: Callable[[User, Any], list[Any]]
     remove: Callable[[UUID, Collection[UUID]], list[str]]
-    shown: Q = field(default_factory=Q)
+    condition: Q = field(default_factory=Q)
 
     def rows(self, owner: User, now: dt.datetime) -> Any:
         """The rows that can still be restored, the last deleted one first."""
         model: Any = self.model
-        rows = model.objects.owned_by(owner).deleted().within_retention(now).filter(self.shown)
+        rows = model.objects.owned_by(owner).deleted().within_retention(now).filter(self.condition)
         return rows.order_by("-deleted_at", "-id")
 
 
@@ -51,28 +51,25 @@ def trash_kinds() -> dict[str, TrashKind]:
     return dict(_kinds)
 
 
-PurgeJob = Callable[[UUID, dt.datetime], int]
-
-
 @dataclass(frozen=True)
-class Expiry:
-    """Other rows that are removed after the retention period, such as merge records.
+class PurgeJob:
+    """Removes rows that are never in the trash, such as merge records, after the retention period.
 
     `owners(now)` returns the accounts with such rows; `remove(owner_id, now)` removes them and returns their number.
     """
 
     name: str
     owners: Callable[[dt.datetime], Collection[UUID]]
-    remove: PurgeJob
+    remove: Callable[[UUID, dt.datetime], int]
 
 
-_expiries: dict[str, Expiry] = {}
+_purge_jobs: dict[str, PurgeJob] = {}
 
 
-def register_expiry(expiry: Expiry) -> None:
-    _expiries[expiry.name] = expiry
+def register_purge_job(job: PurgeJob) -> None:
+    _purge_jobs[job.name] = job
 
 
-def expiries() -> tuple[Expiry, ...]:
-    """All expiries, in the order of registration."""
-    return tuple(_expiries.values())
+def purge_jobs() -> tuple[PurgeJob, ...]:
+    """All jobs, in the order of registration."""
+    return tuple(_purge_jobs.values())

@@ -26,7 +26,7 @@ from people.models import (
 from people.tasks import purge_deleted as purge_task
 from people.trash import purge
 from people.trash.purge import purge_deleted
-from people.trash.registry import Expiry, expiries, register_expiry, trash_kinds
+from people.trash.registry import PurgeJob, purge_jobs, register_purge_job, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import picture, upload
@@ -152,9 +152,9 @@ def test_what_an_app_registers_expires_with_it(alice: User, monkeypatch: pytest.
         seen.append((owner_id, now))
         return 3
 
-    monkeypatch.setattr("people.trash.registry._expiries", {})
-    register_expiry(Expiry("things", lambda now: [alice.pk], remove))
-    assert len(expiries()) == 1
+    monkeypatch.setattr("people.trash.registry._purge_jobs", {})
+    register_purge_job(PurgeJob("things", lambda now: [alice.pk], remove))
+    assert len(purge_jobs()) == 1
     assert purge_deleted(now=NOW)["things"] == 3
     assert seen == [(alice.pk, NOW)]
 
