@@ -32,7 +32,7 @@ from people.models import (
 )
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import find_faulty_files
-from people.related.rows import named_in
+from people.related.rows import related_people_on
 from people.word_index import words_of_interaction
 from people.words import words_of_value
 
@@ -143,7 +143,9 @@ def _with_wrong_related_names(people: list[Person]) -> Iterator[Person]:
     for person_id, owner_id, name, kind in rows.values_list("person_id", "owner_id", "name", "type_name"):
         stored[person_id].append((owner_id, name, kind))
     for person in people:
-        if sorted(stored[person.pk]) != sorted((person.owner_id, *named) for named in named_in(person.card_lines)):
+        if sorted(stored[person.pk]) != sorted(
+            (person.owner_id, *named) for named in related_people_on(person.card_lines)
+        ):
             yield person
 
 

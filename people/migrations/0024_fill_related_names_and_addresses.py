@@ -3,7 +3,7 @@
 from django.db import migrations
 
 from people.duplicates.keys import address_keys
-from people.related.rows import named_in
+from people.related.rows import related_people_on
 
 _ADDRESS = 12
 _AT_ONCE = 500
@@ -26,7 +26,7 @@ def fill(apps, schema_editor):
             [
                 related_name(owner_id=row.owner_id, person_id=row.pk, name=name, type_name=kind)
                 for row in chunk
-                for name, kind in named_in(row.card_lines)
+                for name, kind in related_people_on(row.card_lines)
             ]
         )
         last = chunk[-1].pk

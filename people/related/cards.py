@@ -1,7 +1,7 @@
 """Reads related names from cards: RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES with its label.
 
-`type_name` is the relationship of the card's person to the named one: the card that names a mother is a CHILD's. The
-words are those of RFC 6350, of Apple's and Google's labels, and common ones in the six languages.
+`type_name` is what the card's person is to the related one: on a card that names a mother, it is CHILD. The words are
+those of RFC 6350, of Apple's and Google's labels, and common ones in the six languages.
 """
 
 from collections.abc import Iterable
@@ -14,19 +14,19 @@ from people.vcard.readers import group_labels
 
 _RELATED_PROPERTIES: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
 MAX_NAME: Final = 200
-MAX_RELATED_NAMES: Final = 100
+MAX_RELATED_PEOPLE: Final = 100
 PARENT, CHILD, SIBLING, SPOUSE, PARTNER = "PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER"
 FRIEND, COLLEAGUE, ACQUAINTANCE, RELATIVE, OTHER = "FRIEND", "COLLEAGUE", "ACQUAINTANCE", "RELATIVE", "OTHER"
 
 
-class RelatedName(NamedTuple):
-    """`name` is a name, or `urn:uuid:` and the UID of another card."""
+class RelatedPerson(NamedTuple):
+    """A person whom a card names. `name` is a name, or `urn:uuid:` and the UID of another card."""
 
     name: str
     type_name: str
 
 
-# Words for the named one, by the type of the card's person. In order of precedence: see `related_names`.
+# Words for the related person, by the type of the card's person. In order of precedence: see `parse_related_people`.
 _WORDS: Final = {
     CHILD: """
         parent, mother, father, mom, mum, dad, stepmother, stepfather, foster mother, foster father,
@@ -73,30 +73,30 @@ _TYPES: Final = {fold(word): kind for kind, text in _WORDS.items() for word in "
 
 
 def type_of_word(word: str) -> str:
-    """The type of the card's person for the label `word` of the named one; OTHER for an unknown word."""
+    """The type of the card's person for the label `word` of the related one; OTHER for an unknown word."""
     return _TYPES.get(fold(word), OTHER)
 
 
-def related_names(lines: Iterable[str]) -> list[RelatedName]:
-    """The related names in the unfolded lines of a card, each once, in their order.
+def parse_related_people(lines: Iterable[str]) -> list[RelatedPerson]:
+    """The related people in the unfolded lines of a card, each once, in their order.
 
     Web and mail addresses are skipped, and TYPE=me (RFC 6350), which is the card's own person.
     """
-    # Parsing is slow, and most cards have no such line.
     texts = list(lines)
+    # Parsing is slow, and most cards have no such line.
     if not any("RELATED" in text.upper() for text in texts):
         return []
     parsed = [parse_line(text) for text in texts]
     labels = group_labels(parsed)
-    names: dict[RelatedName, None] = {}
+    names: dict[RelatedPerson, None] = {}
     for line in parsed:
         name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED_PROPERTIES else ""
         words = [labels[line.group.lower()]] if line.group and line.group.lower() in labels else list(line.types)
         if name and "me" not in words and not _is_url(name):
             types = {type_of_word(word) for word in words}
             # The first in the order of `_WORDS`, the closest relationship: TYPE=friend,spouse is a spouse.
-            names[RelatedName(name, next((kind for kind in _WORDS if kind in types), OTHER))] = None
-    return list(names)[:MAX_RELATED_NAMES]
+            names[RelatedPerson(name, next((kind for kind in _WORDS if kind in types), OTHER))] = None
+    return list(names)[:MAX_RELATED_PEOPLE]
 
 
 def _is_url(name: str) -> bool:

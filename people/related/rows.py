@@ -5,15 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from people.models import RelatedName
-from people.related.cards import RelatedName as RelatedPerson
-from people.related.cards import related_names
+from people.related.cards import RelatedPerson, parse_related_people
 
 Lines = Iterable[Mapping[str, Any]]
 
 
-def named_in(card_lines: Lines) -> list[RelatedPerson]:
-    """The related names in a person's card lines, in their order."""
-    return related_names(kept["line"] for kept in card_lines)
+def related_people_on(card_lines: Lines) -> list[RelatedPerson]:
+    """The related people on a person's card lines, in their order."""
+    return parse_related_people(kept["line"] for kept in card_lines)
 
 
 def replace_related_names(owner_id: UUID, people: Iterable[tuple[UUID, Lines, Lines]]) -> None:
@@ -23,7 +22,7 @@ def replace_related_names(owner_id: UUID, people: Iterable[tuple[UUID, Lines, Li
     """
     new: list[RelatedName] = []
     for person_id, lines_before, lines_after in people:
-        before, after = named_in(lines_before), named_in(lines_after)
+        before, after = related_people_on(lines_before), related_people_on(lines_after)
         # Unchanged rows stay: their ids are the ids of suggestions that a client may hold.
         if removed := set(before).difference(after):
             rows = RelatedName.objects.filter(owner=owner_id, person=person_id, name__in={one.name for one in removed})
