@@ -184,6 +184,7 @@ def deferred_counts(owner_id: UUID) -> Iterator[None]:
     if connection.vendor != "postgresql":
         yield
         return
+    # No `finally`: after an error the transaction rolls back, which ends SET LOCAL.
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL {_DEFER_SETTING} = 'yes'")
         yield
@@ -259,16 +260,16 @@ def wrong_counts(owner_id: UUID | None = None) -> list[str]:
             of_owner = "AND c.owner_id = %(owner)s" if owner_id else ""
             # Both sides in one statement: a write between two would look like a wrong count.
             cursor.execute(
-                "SELECT key, owner_id, sum(kept), sum(counted) FROM ("  # noqa: S608 - names of our own
-                f"SELECT c.owner_id, c.key, c.number AS kept, 0 AS counted FROM {_TABLE} c "
+                "SELECT key, owner_id, sum(stored), sum(counted) FROM ("  # noqa: S608 - names of our own
+                f"SELECT c.owner_id, c.key, c.number AS stored, 0 AS counted FROM {_TABLE} c "
                 f"WHERE c.kind = '{counted.kind}' {of_owner} UNION ALL "
                 f"SELECT c.owner_id, {key}, 0, {_total(counted)} FROM {counted.table} c "
                 f"WHERE {counted.counting_condition('c')} {of_owner} "
                 f"GROUP BY c.owner_id, {key}) AS both_sides "
-                "GROUP BY owner_id, key HAVING sum(kept) <> sum(counted) ORDER BY owner_id, key",
+                "GROUP BY owner_id, key HAVING sum(stored) <> sum(counted) ORDER BY owner_id, key",
                 {"owner": owner} if owner_id else None,
             )
-            for name, kept_of, kept, number in cursor.fetchall():
+            for name, of_account, stored, number in cursor.fetchall():
                 what = f"{counted.kind} of {name}" if name else counted.kind
-                found.append(f"{what} of account {UUID(str(kept_of))}: {kept} instead of {number}")
+                found.append(f"{what} of account {UUID(str(of_account))}: {stored} instead of {number}")
     return found
