@@ -15,7 +15,7 @@ from people.models import Person
 # A run for a past time (`--now`) writes that time to `planned_at`: further than this behind `created_at`, it is one.
 _BACKFILL_AGE = dt.timedelta(minutes=5)
 # Columns of a person that no notice needs and that may be large.
-HEAVY_PERSON_COLUMNS = ("notes", *Person.DOCUMENTS)
+HEAVY_PERSON_COLUMNS = ("notes", *Person.LIST_COLUMNS)
 
 
 class DeliveryState(models.TextChoices):

@@ -132,7 +132,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
     def get_queryset(self) -> InteractionQuerySet:
         """Without the interactions whose people are all in the trash."""
         rows: Any = super().get_queryset()
-        found: InteractionQuerySet = rows.with_somebody()
+        found: InteractionQuerySet = rows.with_active_people()
         return found
 
     def get_record(self, row_id: UUID) -> Representation:

@@ -57,7 +57,7 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None
     """
     values: dict[str, Any] = {column: getattr(card, field) for column, field in SCALARS.items()}
     values["uid"] = card.uid or person.uid
-    for column in Person.DOCUMENTS:
+    for column in Person.LIST_COLUMNS:
         values[column] = identify_entries(column, getattr(card, column), getattr(person, column))
     values["card_lines"] = _stored_lines(card, person, values, dates)
     for column, value in values.items():

@@ -16,14 +16,14 @@ from people import field_table
 from people.importing.fingerprints import EDITED, fingerprints
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Person
-from people.models.own_writes import OwnWrites
+from people.models.revision_set import RevisionSet
 from people.vocabularies import RecordKind
 
 #: The columns of a person that a card sets, without the photo: its former file is deleted, so it cannot come back.
 CARD_COLUMNS = (
     *(field.column for field in field_table.CARD_SCALARS if field.name != "lastContact"),
     "contact_before",
-    *Person.DOCUMENTS,
+    *Person.LIST_COLUMNS,
     "card_lines",
 )
 
@@ -138,7 +138,7 @@ class ImportLog:
         stored = self._import_rows.values("own_revisions", "undo_until").first()
         if stored and stored["undo_until"]:
             raise ImportStoppedError
-        own = OwnWrites(stored["own_revisions"] if stored else ())
+        own = RevisionSet(stored["own_revisions"] if stored else ())
         own.add(write.revision)
         counts = self.counts + Counter(outcome.status for outcome in outcomes)
         columns = {**_count_columns(counts), "own_revisions": own.ranges, "updated_at": write.now}

@@ -28,7 +28,7 @@ from people.models import (
     Participation,
     Person,
 )
-from people.models.own_writes import OwnWrites
+from people.models.revision_set import RevisionSet
 from people.services.group_lifecycle import delete_group
 from people.services.interactions import delete_interactions
 from people.services.people import delete_people
@@ -84,13 +84,13 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult
 
 
 class _UndoRun:
-    """One undo. `own` contains the revisions that the import and this undo wrote: those are no edits of the user."""
+    """One undo. `own_revisions` are those of the import and of this undo: their changes are no edits of the user."""
 
     def __init__(self, owner: User, import_id: UUID, now: dt.datetime) -> None:
         self.owner, self.now = owner, now
         self.writer = BatchWriter(owner)
         self.result = UndoResult()
-        self.own = OwnWrites(())
+        self.own_revisions = RevisionSet(())
         self.rows = ContactImport.objects.owned_by(owner).filter(pk=import_id)
         self.records = ImportedRecord.objects.owned_by(owner).filter(contact_import=import_id)
 
@@ -125,9 +125,9 @@ class _UndoRun:
         while records.exists():
             with self.writer.batch(), account_write(self.owner) as write:
                 self._renew_lease(write)
-                some = list(records[:_BATCH_SIZE])
-                drop(some, write)
-                self.records.filter(pk__in=[record.pk for record in some]).delete()
+                batch = list(records[:_BATCH_SIZE])
+                drop(batch, write)
+                self.records.filter(pk__in=[record.pk for record in batch]).delete()
 
     def undo_people(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Delete the people that the import created and restore those that it changed; keep those edited since."""
@@ -153,13 +153,15 @@ class _UndoRun:
         """Delete the interactions that nobody has changed since."""
         active = Interaction.objects.owned_by(self.owner).active()
         rows = active.filter(pk__in=[row.record_id for row in records]).values_list("pk", "revision")
-        mine = [key for key, revision in rows if revision in self.own]
-        delete_interactions(owner=self.owner, interaction_ids=mine, now=self.now)
+        unchanged = [key for key, revision in rows if revision in self.own_revisions]
+        delete_interactions(owner=self.owner, interaction_ids=unchanged, now=self.now)
 
     def undo_relationships(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Delete the relationships that nobody has changed since."""
         for extension in EXTENSIONS:
-            extension.delete_relationships(self.owner.pk, [row.record_id for row in records], self.own, self.now)
+            extension.delete_relationships(
+                self.owner.pk, [row.record_id for row in records], self.own_revisions, self.now
+            )
 
     def undo_groups(self, records: list[ImportedRecord], write: AccountWrite) -> None:
         """Delete the groups that have no members any more."""
@@ -170,18 +172,18 @@ class _UndoRun:
 
     def _renew_lease(self, write: AccountWrite) -> None:
         """Renew the lease, and add the revision of this write to those of the import."""
-        self.own = self.rows.get().writes()
-        self.own.add(write.revision)
-        self.rows.update(own_revisions=self.own.ranges, undo_until=write.now + _LEASE)
+        self.own_revisions = self.rows.get().written_revisions()
+        self.own_revisions.add(write.revision)
+        self.rows.update(own_revisions=self.own_revisions.ranges, undo_until=write.now + _LEASE)
 
     def _people_with_edited_records(self, keys: Collection[UUID]) -> set[UUID]:
         """The people with an interaction or a relationship that the user has written since the import began."""
-        interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=self.own.since)
+        interactions = Interaction.objects.owned_by(self.owner).active().filter(revision__gt=self.own_revisions.since)
         rows = Participation.objects.owned_by(self.owner).filter(person__in=keys, interaction__in=interactions)
         written = list(rows.values_list("person_id", "interaction__revision"))
         for extension in EXTENSIONS:
-            written += extension.relationships_changed_since(self.owner.pk, keys, self.own.since)
-        return {key for key, revision in written if revision not in self.own}
+            written += extension.relationships_changed_since(self.owner.pk, keys, self.own_revisions.since)
+        return {key for key, revision in written if revision not in self.own_revisions}
 
     def _restore(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:
         """Restore a person that existed before the import."""

@@ -23,7 +23,7 @@ from people.models import Participation, Person
 CONTACT_INTERVAL, OWN_RHYTHM = "contact_interval", "own_rhythm"
 SILENCE_FACTOR: Final = 2
 _MIN_INTERACTIONS: Final = 3
-_DEFERRED_COLUMNS = (*Person.DOCUMENTS, "notes", "card_lines")
+_DEFERRED_COLUMNS = (*Person.LIST_COLUMNS, "notes", "card_lines")
 
 
 def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:

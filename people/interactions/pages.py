@@ -47,7 +47,7 @@ def load_page(
         of_one = Participation.objects.owned_by(owner).filter(person=person, interaction__deleted_at=None)
         rows, key = of_one, "interaction"
     else:
-        rows, key = Interaction.objects.owned_by(owner).active().with_somebody(), "pk"
+        rows, key = Interaction.objects.owned_by(owner).active().with_active_people(), "pk"
     rows = _filter_days(owner, rows, first, last)
     if cursor is not None:
         at, interaction_id = _parse_cursor(cursor)

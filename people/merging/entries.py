@@ -26,7 +26,7 @@ def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]
     Raises FieldError where a field would exceed MAX_ENTRIES.
     """
     added: dict[str, list[Entry]] = {}
-    for column in Person.DOCUMENTS:
+    for column in Person.LIST_COLUMNS:
         current = getattr(primary, column)
         comparison_key = _COMPARISON_KEYS[column]
         known = {comparison_key(entry) for entry in current}

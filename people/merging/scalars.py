@@ -34,7 +34,7 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, An
     """
     merged = {column: getattr(secondary, column) for column in _FILLED_ATTRIBUTES if getattr(primary, column) is None}
     # Other devices know a UID that came from a card; one that this server generated can be replaced.
-    if primary.has_own_uid and not secondary.has_own_uid:
+    if primary.has_derived_uid and not secondary.has_derived_uid:
         merged["uid"] = secondary.uid
     # The reminder's columns only make sense together, so they are taken all or none.
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:

@@ -10,14 +10,14 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
     owner_without_index,
 )
-from people.models.own_writes import OwnWrites
+from people.models.revision_set import RevisionSet
 from people.vocabularies import ImportSource, RecordKind
 
 
 class ContactImport(OwnedModel):
     """One imported file. The counts are updated after each batch; after the last one they equal its receipt.
 
-    `own_revisions` are the revisions that the import and its undo wrote (people.models.own_writes); a record with
+    `own_revisions` are the revisions that the import and its undo wrote (RevisionSet); a record with
     another revision was edited by somebody else. An undo sets `undo_until`, after which the import writes nothing more:
     in the future it is the lease of a running undo, in the past the undo has ended or was killed. `last_revision` is
     for imports of older versions, which stored only that.
@@ -43,9 +43,9 @@ class ContactImport(OwnedModel):
         constraints = [one_of(ImportSource, "source", name="contact_import_source_known")]
         indexes = [models.Index(fields=["owner", "created_at", "id"], name="contact_import_list")]
 
-    def writes(self) -> OwnWrites:
+    def written_revisions(self) -> RevisionSet:
         """The revisions written by the import and its undo."""
-        return OwnWrites(self.own_revisions or [[0, self.last_revision]])
+        return RevisionSet(self.own_revisions or [[0, self.last_revision]])
 
 
 class ImportedRecord(OwnedModel):

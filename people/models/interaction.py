@@ -19,7 +19,7 @@ from people.vocabularies import InteractionKind
 class InteractionQuerySet(TrashQuerySet["Interaction"]):
     """Interactions of one account, or of all for tasks."""
 
-    def with_somebody(self) -> "InteractionQuerySet":
+    def with_active_people(self) -> "InteractionQuerySet":
         """Interactions with at least one active person; the others are treated as deleted with their people."""
         active = Participation.unscoped.rows().filter(interaction=models.OuterRef("pk"), person__deleted_at=None)
         return self.filter(models.Exists(active))

@@ -42,7 +42,7 @@ def uid_of(person_id: UUID) -> str:
     return f"urn:uuid:{person_id}"
 
 
-def _documents() -> Any:
+def _list_column() -> Any:
     return models.JSONField(default=list, blank=True)
 
 
@@ -84,13 +84,13 @@ class Person(TrashModel):
     interacted_on = models.DateField(null=True, blank=True, editable=False)
     notes = models.TextField(max_length=10_000, null=True, blank=True)  # noqa: DJ001
 
-    phone_numbers = _documents()
-    emails = _documents()
-    addresses = _documents()
-    urls = _documents()
-    im_handles = _documents()
-    locations = _documents()
-    custom_fields = _documents()
+    phone_numbers = _list_column()
+    emails = _list_column()
+    addresses = _list_column()
+    urls = _list_column()
+    im_handles = _list_column()
+    locations = _list_column()
+    custom_fields = _list_column()
 
     relationship_to_user = models.ForeignKey(
         RelationshipType, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -110,7 +110,7 @@ class Person(TrashModel):
     sort_key = models.BinaryField(default=b"", editable=False)
     search_key = models.TextField(default="", editable=False)
 
-    DOCUMENTS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
+    LIST_COLUMNS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
 
     FEED_TYPE = "person"
     QUIET_COLUMNS = frozenset(
@@ -129,7 +129,7 @@ class Person(TrashModel):
     objects = OwnedManager["Person", PersonQuerySet](PersonQuerySet)
 
     @property
-    def has_own_uid(self) -> bool:
+    def has_derived_uid(self) -> bool:
         """Whether the UID was derived from the id, so that only cards exported from here have it."""
         return bool(self.uid == uid_of(self.pk))
 

@@ -1,10 +1,10 @@
-"""The revisions of an account that one import wrote."""
+"""A set of revisions: those that one import wrote."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
 
-class OwnWrites:
+class RevisionSet:
     """A set of revisions, stored as sorted inclusive ranges `[[first, last], ...]` (ContactImport.own_revisions)."""
 
     def __init__(self, ranges: Sequence[Sequence[int]]) -> None:
@@ -13,8 +13,8 @@ class OwnWrites:
     def __contains__(self, revision: object) -> bool:
         if not isinstance(revision, int):
             return False
-        place = bisect_right(self.ranges, revision, key=lambda pair: pair[0]) - 1
-        return place >= 0 and revision <= self.ranges[place][1]
+        index = bisect_right(self.ranges, revision, key=lambda pair: pair[0]) - 1
+        return index >= 0 and revision <= self.ranges[index][1]
 
     @property
     def since(self) -> int:

@@ -27,7 +27,7 @@ def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[dic
 
 def whole_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The interactions among `ids` that are active and have an active participant, by id."""
-    rows = list(Interaction.objects.owned_by(owner).active().with_somebody().filter(pk__in=ids))
+    rows = list(Interaction.objects.owned_by(owner).active().with_active_people().filter(pk__in=ids))
     return {
         row.pk: Representation(row.revision, body)
         for row, body in zip(rows, serialize_interactions(owner, rows), strict=True)

@@ -44,7 +44,7 @@ def update_interaction(*, owner: User, interaction_id: UUID, data: Mapping[str, 
     `person_ids` may keep people in the trash, but not add any.
     """
     with account_write(owner) as write:
-        row = Interaction.objects.owned_by(owner).active().with_somebody().find(interaction_id)
+        row = Interaction.objects.owned_by(owner).active().with_active_people().find(interaction_id)
         former, former_texts = _participant_ids(row), (row.title, row.notes)
         people = list(data.get("person_ids", former))
         _check_people(owner, people, present=former)
@@ -75,7 +75,7 @@ def delete_interactions(*, owner: User, interaction_ids: Collection[UUID], now: 
 def restore_interaction(*, owner: User, interaction_id: UUID, now: dt.datetime) -> None:
     """Take an interaction out of the trash. Raises MissingError, NotDeletedError."""
     with account_write(owner):
-        row = Interaction.objects.owned_by(owner).with_somebody().find_deleted(interaction_id)
+        row = Interaction.objects.owned_by(owner).with_active_people().find_deleted(interaction_id)
         _set_deleted_at(owner, Interaction.objects.owned_by(owner).deleted(), row.pk, deleted_at=None, now=now)
 
 
@@ -83,7 +83,7 @@ def _set_deleted_at(
     owner: User, rows: Any, interaction_id: UUID, *, deleted_at: dt.datetime | None, now: dt.datetime
 ) -> None:
     with account_write(owner) as write:
-        row = rows.with_somebody().find(interaction_id)
+        row = rows.with_active_people().find(interaction_id)
         row.deleted_at, row.updated_at = deleted_at, now
         writer = PersonWriter(owner, write, now)
         set_counts_at(row, writer.calendar, now)
@@ -94,7 +94,7 @@ def _set_deleted_at(
 def remove_interaction(*, owner: User, interaction_id: UUID) -> None:
     """Permanently remove an interaction in the trash. Raises MissingError, NotDeletedError."""
     with account_write(owner):
-        Interaction.objects.owned_by(owner).with_somebody().find_deleted(interaction_id).delete()
+        Interaction.objects.owned_by(owner).with_active_people().find_deleted(interaction_id).delete()
 
 
 def remove_interactions(owner_id: UUID, ids: Collection[UUID]) -> list[str]:

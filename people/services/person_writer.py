@@ -155,7 +155,7 @@ class PersonWriter:
             self.edit(person)
             for column in data.keys() & _SCALAR_COLUMNS:
                 setattr(person, column, data[column])
-            for field in data.keys() & set(Person.DOCUMENTS):
+            for field in data.keys() & set(Person.LIST_COLUMNS):
                 # Clients send the whole person back: most lists are unchanged and need no matching of entries.
                 if _is_unchanged(data[field], getattr(person, field), ENTRY_KEYS[field]):
                     continue

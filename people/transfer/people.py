@@ -157,12 +157,12 @@ class _Batch:
 
     def _build_person(self, record: ImportRecord) -> Person:
         data, run = record.data, self.run
-        columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.DOCUMENTS}
+        columns = {key: value for key, value in data.items() if key not in _NESTED and key not in Person.LIST_COLUMNS}
         if "contact_before" in columns:  # the import of interactions then updates last_contact
             columns["last_contact"] = columns["contact_before"]
         columns |= times_of(data, run.now)
         person = Person(pk=self.ids.new[record.source_id], owner=run.owner, **columns)
-        for field in Person.DOCUMENTS:
+        for field in Person.LIST_COLUMNS:
             setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
         person.photo = save_photo(run, data.get("photo"))
@@ -207,7 +207,7 @@ class _Batch:
 def _card_lines(data: Mapping[str, Any], person: Person, dates: list[ImportantDate]) -> list[dict[str, Any]]:
     """The lines of the person's card, with the ids of the new entries and dates."""
     ids = {old["id"]: str(row.pk) for old, row in zip(data.get("importantDates", []), dates, strict=True)}
-    for field in Person.DOCUMENTS:
+    for field in Person.LIST_COLUMNS:
         pairs = zip(data.get(field, []), getattr(person, field), strict=True)
         ids |= {old["id"]: entry["id"] for old, entry in pairs if "id" in old}
     return [

@@ -156,7 +156,7 @@ def _beside(owner: User) -> tuple[Any, Any]:
 def page(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client, rows = client_of(owner), _rows(owner)[:100]
-    whole = floor(rows.values_list(*SCALARS, *Person.DOCUMENTS))
+    whole = floor(rows.values_list(*SCALARS, *Person.LIST_COLUMNS))
     bare = floor(rows.values_list(*SCALARS))
     return [
         figure("people: page of 100", lambda: drain(client, "/api/people"), floor=whole, times=20),
@@ -173,7 +173,7 @@ def everybody(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client, path = client_of(owner), "/api/people?includeAll=true"
     rows = floor(
-        _rows(owner).values_list(*SCALARS, *Person.DOCUMENTS),
+        _rows(owner).values_list(*SCALARS, *Person.LIST_COLUMNS),
         *_beside(owner),
         ImportantDate.objects.owned_by(owner).active().values_list(*DATE),
         CustomFieldValue.objects.owned_by(owner).values_list("id", "person_id", "template_id", "value"),
@@ -193,7 +193,7 @@ def index(shared: SharedData) -> Figure:
     owner = book(shared)
     client = client_of(owner)
     columns = ("id", *COLUMNS, "organization", "job_title", "notes", "photo", "relationship_to_user_id")
-    documents = [field for field in Person.DOCUMENTS if field != "locations"]
+    documents = [field for field in Person.LIST_COLUMNS if field != "locations"]
     rows = floor(_rows(owner).values_list(*columns, *documents), *_beside(owner))
     return figure(
         "people: search index, 10,000 people", lambda: drain(client, "/api/people/search-index"), floor=rows, times=9
