@@ -8,17 +8,17 @@ import pytest
 from accounts.models import User
 from tests.builders import make_token
 from tests.clients.devices import Device
-from tests.contacts_project.server.server_thread import Running, serving_everything
+from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
 
 
 @pytest.fixture
-def server(transactional_db: None) -> Iterator[Running]:
-    with serving_everything() as served:
+def server(transactional_db: None) -> Iterator[RunningServer]:
+    with serve_whole_service() as served:
         yield served
 
 
 @pytest.fixture
-def device(server: Running, alice: User, tmp_path: Path) -> Iterator[Callable[[str], Device]]:
+def device(server: RunningServer, alice: User, tmp_path: Path) -> Iterator[Callable[[str], Device]]:
     """A function that creates a device of alice by name."""
     made: list[Device] = []
 

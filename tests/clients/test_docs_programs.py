@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.oidc import documents
 from tests.builders import make_token, make_user, verify_email
 from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, run
-from tests.contacts_project.server.server_thread import Running
+from tests.contacts_project.server.server_thread import RunningServer
 from tests.oidc_provider import oidc_provider, use_provider
 
 # Once: it writes into the tree, too.
@@ -31,7 +31,7 @@ def programs(language: str) -> list[str]:
 
 @pytest.fixture
 def environment(
-    server: Running, db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    server: RunningServer, db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[dict[str, str]]:
     ada: User = make_user("ada@example.org")
     ada.set_password("Analytical-1843")

@@ -28,7 +28,7 @@ from people.models import Person, StoredPhoto
 from people.photos import files
 from tests.builders import make_person
 from tests.client import Client, client_of
-from tests.contacts_project.backup.files import empty_the_database
+from tests.contacts_project.backup.files import empty_database_and_migrate
 from tests.loopback import closed_port
 from tests.pictures import picture, upload
 from tests.workers import run_manage
@@ -290,7 +290,7 @@ def test_a_backup_moves_photos_between_folder_and_bucket(
 ) -> None:
     name = set_photo(api, make_person(alice)).json()["photo"]
     call_command("backup", str(tmp_path / "one"), stdout=StringIO())
-    empty_the_database()
+    empty_database_and_migrate()
     disk = {"BACKEND": "contacts_project.kernel.storage.DurableFileStorage"}
     settings.STORAGES = {**project.STORAGES, "default": disk}
     settings.MEDIA_ROOT = tmp_path / "media"

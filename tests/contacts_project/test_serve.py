@@ -62,7 +62,7 @@ def shared_instance(mail_server: Mailbox, tmp_path_factory: pytest.TempPathFacto
     for path in (data, *data.rglob("*")):
         path.chmod(0o755)
     python = python_with_run_packages(data.parent / "python")
-    with serving(data, str(python), EMAIL_URL=mail_server.url) as served:
+    with run_instance(data, str(python), EMAIL_URL=mail_server.url) as served:
         served.idle_bytes = memory_of(served)
         yield served
         kill_and_check_children(served)
@@ -78,7 +78,7 @@ def token(shared_instance: Instance, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @contextmanager
-def serving(data: Path, python: str = sys.executable, **more: str) -> Iterator[Instance]:
+def run_instance(data: Path, python: str = sys.executable, **more: str) -> Iterator[Instance]:
     """Run an instance on `data` with that Python; `more` is added to its environment.
 
     Afterwards it is stopped, and must stop all of its processes.

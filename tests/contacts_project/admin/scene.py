@@ -1,4 +1,4 @@
-"""Accounts with something in every list of the admin, and words of theirs that no page may show."""
+"""Rows for every list of the admin, with words in them (SECRET_WORDS) that no page may show."""
 
 import datetime as dt
 from typing import Any
@@ -11,19 +11,19 @@ from carddav.models import Mapping, MappingStatus
 from notifications.models import Destination, DigestSchedule
 from people.models import GeocodedAddress
 from tests.builders import make_person
-from tests.carddav.builders import make_conflict, make_connection, make_mapping
+from tests.carddav.builders import make_conflict, make_mapping
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
 
-PLANTED = (
+SECRET_WORDS = (
     *("Zanzibar-person", "Zanzibar-note", "Zanzibar-title", "Zanzibar-label", "Zanzibar-path", "Zanzibar-token"),
     *("Zanzibar-secret", "Zanzibar-user", "Zanzibar-card", "Zanzibar-street", "Zanzibar-book", "Zanzibar-message"),
     *("whsec_Zanzibar", "Zanzibar-totp", "argon2", "md5$", "Zanzibar-surname", "Zanzibar-nickname"),
 )
-LISTS = [f"/admin/{model._meta.app_label}/{model._meta.model_name}/" for model in sorted(site._registry, key=str)]
+LIST_PATHS = [f"/admin/{model._meta.app_label}/{model._meta.model_name}/" for model in sorted(site._registry, key=str)]
 
 
-def fill(owner: User) -> None:
-    """A row in every list that is an account's."""
+def make_row_for_every_list(owner: User) -> None:
+    """Create a row of `owner` in every list of account data."""
     now = timezone.now()
     User.objects.filter(pk=owner.pk).update(surname="Zanzibar-surname", nickname="Zanzibar-nickname")
     person = make_person(owner, name="Zanzibar-person", notes="Zanzibar-note")
@@ -76,11 +76,8 @@ def make_destination(owner: User, **fields: Any) -> Destination:
     return Destination.objects.create(owner=owner, **values)
 
 
-def rows_of(path: str) -> Any:
+def keys_in_list(path: str) -> Any:
     """The primary keys of the rows that the list shows."""
     _, _, app_label, name, _ = path.split("/")
     model = next(m for m in site._registry if (m._meta.app_label, m._meta.model_name) == (app_label, name))
     return model._default_manager.values_list("pk", flat=True)
-
-
-__all__ = ["LISTS", "PLANTED", "fill", "make_connection", "make_destination", "rows_of"]

@@ -1,4 +1,4 @@
-"""Every list of the admin: what it shows, what it costs, and what it does with requests that no page makes."""
+"""Every list of the admin: what it shows, what it costs, and how it handles hostile requests."""
 
 import datetime as dt
 import re
@@ -23,14 +23,20 @@ from people.models import CustomFieldTemplate, GeocodedAddress, Group, Important
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection
 from tests.client import Client
-from tests.contacts_project.admin.scene import LISTS, PLANTED, fill, make_destination, rows_of
+from tests.contacts_project.admin.scene import (
+    LIST_PATHS,
+    SECRET_WORDS,
+    keys_in_list,
+    make_destination,
+    make_row_for_every_list,
+)
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
 from tests.rounds import rounds
 from tests.routes.test_growth import count_work
 
-PAGES = [*LISTS, "/admin/", "/admin/trash/", "/admin/operation/"]
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
-HOSTILE = (
+PAGES = [*LIST_PATHS, "/admin/", "/admin/trash/", "/admin/operation/"]
+UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
+HOSTILE_QUERIES = (
     *("?plan__exact=%00", "?q=%00", "?%00=1", "?p=-1", "?p=0", "?p=1e9", f"?p={10**40}", "?p=%00", "?o=99999", "?o=-"),
     *("?o=%00", f"?o={10**40}", "?o=1.-2.3.4", "?o=-1.-1", "?all=", "?all=1", "?e=1", "?_facets=True", "?_popup=1"),
     *("?_to_field=id", "?_to_field=password", "?_changelist_filters=%00", "?is_active__exact=2", "?plan__exact=X"),
@@ -40,9 +46,9 @@ HOSTILE = (
     *("?state=%00", "?state=nothing", "?state=failed&state=sent", "?channel=", "?channel=%F0%9F%92%A9", "?code=dns"),
     *("?age=week&state=failed&channel=webhook&code=dns", "?age=9999999", "?verified=maybe", "?what=x.y.z", "?due=now"),
     *("?what=accounts.user", "?outcome=failed", "?trigger=cron", "?kind=VERIFY", "?tries=failed", "?enabled__exact=x"),
-    *("?q=%F0%9F%92%A9%20OR%201=1", "?q=" + "a" * 3000, "?q=%22%27%5C", "?q=%F0", "?q=a&q=b", f"?q={UNKNOWN}"),
+    *("?q=%F0%9F%92%A9%20OR%201=1", "?q=" + "a" * 3000, "?q=%22%27%5C", "?q=%F0", "?q=a&q=b", f"?q={UNKNOWN_ID}"),
 )
-STATES = {
+STATES_BY_LIST = {
     "notifications/delivery": ("pending", "sending", "sent", "failed", "skipped"),
     "notifications/destination": ("on", "off", "auto", "failing"),
     "carddav/connection": ("auth", "deletions_held", "failing", "off"),
@@ -52,16 +58,16 @@ STATES = {
 }
 
 
-def share_of(cases: Sequence[str], number: int) -> Sequence[str]:
-    """Every tenth case, for each page others, and others on each database; all with TEST_ROUNDS=10."""
+def sample_of(cases: Sequence[str], number: int) -> Sequence[str]:
+    """Every tenth case, different ones for each page and database; all with TEST_ROUNDS=10."""
     number += 5 * (connection.vendor == "postgresql")
     return [case for place, case in enumerate(cases) if (place + number) % 10 < rounds(1)]
 
 
 @pytest.fixture
-def full(operator: Client, alice: User, schedule: None) -> Client:
-    """The operator's browser, where every list has a row."""
-    fill(alice)
+def operator_with_rows(operator: Client, alice: User, schedule: None) -> Client:
+    """The operator's browser. Every list has a row."""
+    make_row_for_every_list(alice)
     interval, _ = IntervalSchedule.objects.get_or_create(every=1, period="days")
     LogEntry.objects.log_actions(User.objects.get(email="op@example.org").pk, [alice], 2, "x")
     assert interval.pk
@@ -74,64 +80,64 @@ def html_of(client: Client, path: str) -> str:
     return str(response.content.decode())
 
 
-def test_every_list_and_every_row_shows_nobody_s_contents_and_no_secret(full: Client) -> None:
+def test_no_page_shows_contents_of_accounts_or_secrets(operator_with_rows: Client) -> None:
     paths = [*PAGES]
-    for path in LISTS:
-        keys = list(rows_of(path))
+    for path in LIST_PATHS:
+        keys = list(keys_in_list(path))
         assert keys, f"{path} has no row to look at"
         paths += [f"{path}{keys[-1]}/change/", f"{path}{keys[-1]}/history/"]
     for path in paths:
-        html = html_of(full, path)
-        assert [word for word in PLANTED if word in html] == [], path
-    assert "hooks.example.org" in html_of(full, "/admin/notifications/destination/")
-    assert "hooks.example.org" in html_of(full, "/admin/notifications/delivery/")
-    assert "dav.example.org" in html_of(full, "/admin/carddav/connection/")
-    assert "organization" in html_of(full, "/admin/carddav/conflict/")
-    assert "the destination has a fault of its own" in html_of(full, "/admin/notifications/delivery/")
+        html = html_of(operator_with_rows, path)
+        assert [word for word in SECRET_WORDS if word in html] == [], path
+    assert "hooks.example.org" in html_of(operator_with_rows, "/admin/notifications/destination/")
+    assert "hooks.example.org" in html_of(operator_with_rows, "/admin/notifications/delivery/")
+    assert "dav.example.org" in html_of(operator_with_rows, "/admin/carddav/connection/")
+    assert "organization" in html_of(operator_with_rows, "/admin/carddav/conflict/")
+    assert "the destination has a fault of its own" in html_of(operator_with_rows, "/admin/notifications/delivery/")
 
 
-def test_the_index_is_made_for_operators(operator: Client) -> None:
+def test_index_groups_the_lists_for_operators(operator: Client) -> None:
     html = html_of(operator, "/admin/")
     assert re.findall(r"<caption>(.*?)</caption>", html) == [
         *("Accounts", "Reminders", "Address books", "Background work", "Operators")
     ]
-    assert all(path in html for path in LISTS)
+    assert all(path in html for path in LIST_PATHS)
     assert "Contacts · Operation" in html
     assert "Django" not in html
 
 
-def test_no_request_breaks_a_page(full: Client) -> None:
+def test_hostile_queries_cause_no_server_error(operator_with_rows: Client) -> None:
     for number, path in enumerate(PAGES):
-        for query in share_of(HOSTILE, number):
-            status = full.get(f"{path}{query}").status_code
+        for query in sample_of(HOSTILE_QUERIES, number):
+            status = operator_with_rows.get(f"{path}{query}").status_code
             assert status in {200, 302, 400}, (path, query, status)
 
 
-def test_no_id_breaks_a_page(full: Client) -> None:
-    keys = ["%00", "x", "0", "-1", str(10**40), UNKNOWN, "1.5", "a" * 2000, "_5F", "%F0%9F%92%A9", "..%2F..", "__"]
-    for number, path in enumerate(LISTS):
-        for key in share_of(keys, number):
+def test_hostile_ids_cause_no_server_error(operator_with_rows: Client) -> None:
+    keys = ["%00", "x", "0", "-1", str(10**40), UNKNOWN_ID, "1.5", "a" * 2000, "_5F", "%F0%9F%92%A9", "..%2F..", "__"]
+    for number, path in enumerate(LIST_PATHS):
+        for key in sample_of(keys, number):
             for page in ("change/", "history/", "delete/", ""):
-                status = full.get(f"{path}{key}/{page}").status_code
+                status = operator_with_rows.get(f"{path}{key}/{page}").status_code
                 assert status < 500, (path, key, page)
             for action in ("x", "%00", "delete_selected", ""):
                 form = f"action={action}&_selected_action={key}&index=0&select_across=1"
-                status = full.generic("POST", path, form, "application/x-www-form-urlencoded").status_code
+                status = operator_with_rows.generic("POST", path, form, "application/x-www-form-urlencoded").status_code
                 assert status < 500, (path, key, action)
 
 
-def test_an_id_of_another_kind_is_not_found(full: Client, alice: User) -> None:
-    assert full.get(f"/admin/notifications/delivery/{alice.pk}/change/").status_code == 302
+def test_id_of_another_model_is_not_found(operator_with_rows: Client, alice: User) -> None:
+    assert operator_with_rows.get(f"/admin/notifications/delivery/{alice.pk}/change/").status_code == 302
     for place in (f"/admin/r/1/{alice.pk}/", "/admin/password_change/", "/admin/r/x/y/", "/admin/autocomplete/?x=1"):
-        assert full.get(place).status_code in {403, 404}, place
+        assert operator_with_rows.get(place).status_code in {403, 404}, place
 
 
-def test_filters_of_states_take_each_word(full: Client) -> None:
-    for place, states in STATES.items():
+def test_state_filters_accept_every_state(operator_with_rows: Client) -> None:
+    for place, states in STATES_BY_LIST.items():
         for state in states:
-            assert full.get(f"/admin/{place}/?state={state}").status_code == 200, (place, state)
+            assert operator_with_rows.get(f"/admin/{place}/?state={state}").status_code == 200, (place, state)
     for query, shown in (("?state=failed&channel=webhook&code=http_5xx&age=hour", True), ("?code=dns", False)):
-        assert ("hooks.example.org" in html_of(full, f"/admin/notifications/delivery/{query}")) is shown
+        assert ("hooks.example.org" in html_of(operator_with_rows, f"/admin/notifications/delivery/{query}")) is shown
 
 
 def queries(client: Client, path: str) -> int:
@@ -140,21 +146,21 @@ def queries(client: Client, path: str) -> int:
     return len(captured)
 
 
-def test_a_list_costs_the_same_for_one_row_and_for_ten(full: Client) -> None:
-    for path in LISTS:
-        full.get(path)  # what is read once for the process
-    one = {path: queries(full, path) for path in LISTS}
+def test_number_of_queries_does_not_grow_with_the_list(operator_with_rows: Client) -> None:
+    for path in LIST_PATHS:
+        operator_with_rows.get(path)  # fills the caches of the process
+    one = {path: queries(operator_with_rows, path) for path in LIST_PATHS}
     for number in range(9):
-        fill(make_user(f"user{number}@example.org"))
-    assert {path: queries(full, path) for path in LISTS} == one
+        make_row_for_every_list(make_user(f"user{number}@example.org"))
+    assert {path: queries(operator_with_rows, path) for path in LIST_PATHS} == one
     assert max(one.values()) <= 14
 
 
-def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alice: User) -> None:
+def test_account_search_by_address_uses_an_index(operator_with_rows: Client, alice: User) -> None:
     make_user("alice@example.org.example")
-    assert html_of(full, "/admin/accounts/user/?q=ALICE@example.org").count("action-select") == 1
-    assert html_of(full, f"/admin/accounts/user/?q={alice.pk}").count("action-select") == 1
-    assert html_of(full, "/admin/accounts/user/?q=alice").count("action-select") == 0
+    assert html_of(operator_with_rows, "/admin/accounts/user/?q=ALICE@example.org").count("action-select") == 1
+    assert html_of(operator_with_rows, f"/admin/accounts/user/?q={alice.pk}").count("action-select") == 1
+    assert html_of(operator_with_rows, "/admin/accounts/user/?q=alice").count("action-select") == 0
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL enable_seqscan = off")
@@ -163,10 +169,10 @@ def test_an_account_is_found_by_its_whole_address_by_an_index(full: Client, alic
     assert "user_proven_email_unique" in plan
 
 
-def test_the_page_of_the_trash_looks_at_the_trash_alone(operator: Client, alice: User) -> None:
+def test_trash_page_reads_only_deleted_rows(operator: Client, alice: User) -> None:
     def cost() -> int:
         with count_work() as read, connection.cursor() as cursor:
-            if connection.vendor == "postgresql":  # SQLite has fixed statistics, and would keep these for later tests
+            if connection.vendor == "postgresql":  # SQLite would keep the statistics for later tests
                 cursor.execute("ANALYZE")
             html_of(operator, "/admin/trash/")
             before = read()
@@ -185,8 +191,8 @@ def test_the_page_of_the_trash_looks_at_the_trash_alone(operator: Client, alice:
     assert cost() <= few + 100
 
 
-#: Filters whose rows are few where most is well, with the table that they must not walk through.
-RARE = (
+#: Filters that match few rows of a healthy instance, so they must not read the whole table.
+RARE_FILTERS = (
     *(
         "notifications/delivery/?code=dns",
         "notifications/delivery/?channel=ntfy",
@@ -198,17 +204,19 @@ RARE = (
     *("notifications/destination/?state=off", "notifications/destination/?code=dns"),
     *("carddav/connection/?state=failing", "carddav/connection/?state=off", "people/geocodedaddress/?state=failed"),
 )
-#: SQLite does not see that their conditions imply those of the indexes.
-WALKED_ON_SQLITE = {"notifications/delivery/?state=failed", "carddav/run/?state=queued"}
+#: SQLite does not use the partial indexes for these, because it does not infer their conditions from the filter's.
+NOT_INDEXED_ON_SQLITE = {"notifications/delivery/?state=failed", "carddav/run/?state=queued"}
 
 
-def test_a_filter_of_what_is_rare_looks_at_nothing_else(operator: Client, alice: User) -> None:
+def test_filters_for_rare_rows_use_an_index(operator: Client, alice: User) -> None:
     def costs() -> dict[str, int]:
         found = {}
         with count_work() as read, connection.cursor() as cursor:
             if connection.vendor == "postgresql":
                 cursor.execute("ANALYZE")
-            for path in RARE if connection.vendor == "postgresql" else set(RARE) - WALKED_ON_SQLITE:
+            for path in (
+                RARE_FILTERS if connection.vendor == "postgresql" else set(RARE_FILTERS) - NOT_INDEXED_ON_SQLITE
+            ):
                 html_of(operator, f"/admin/{path}")
                 before = read()
                 html_of(operator, f"/admin/{path}")
@@ -225,15 +233,15 @@ def test_a_filter_of_what_is_rare_looks_at_nothing_else(operator: Client, alice:
     run = make_ended_run(alice, now, 1)
     sources = [*Delivery.unscoped.all(), Destination.unscoped.get(), run.connection, run]
     sources.append(GeocodedAddress(owner=alice, key="k", text="x", state="done", next_try_at=now))
-    with without_triggers():  # rows of others, that nothing is counted of
+    with without_triggers():  # rows of other accounts, whose counts do not matter here
         for source in sources:
-            copy_for(source, users)
+            copy_row_for_users(source, users)
     more = costs()
     assert {path: (few[path], cost) for path, cost in more.items() if cost > few[path] + 100} == {}
 
 
-def copy_for(source: models.Model, users: list[User]) -> None:
-    """The row once for each, under another id."""
+def copy_row_for_users(source: models.Model, users: list[User]) -> None:
+    """Copy the row for each user, with a new id."""
     values = {field.attname: getattr(source, field.attname) for field in source._meta.concrete_fields}
     copies = [{**values, "id": uuid4(), "owner_id": user.pk} for user in users]
     if "source_id" in values:
@@ -241,14 +249,14 @@ def copy_for(source: models.Model, users: list[User]) -> None:
     type(source)._base_manager.bulk_create(type(source)(**copy) for copy in copies)
 
 
-def test_only_operators_see_any_of_it(alice: User, signed_in: Client) -> None:
+def test_only_operators_can_open_the_admin(alice: User, signed_in: Client) -> None:
     for client in (Client(), signed_in):
         for path in PAGES:
             assert client.get(path).status_code == 302, path
 
 
-def test_who_may_only_look_does_nothing(db: None, alice: User) -> None:
-    """Staff with Django's permission to view, and no other."""
+def test_staff_with_view_permission_cannot_run_actions(db: None, alice: User) -> None:
+    """Staff with Django's permission to view users and no other permission."""
     clerk = make_user("clerk@example.org", is_staff=True)
     clerk.user_permissions.add(Permission.objects.get(codename="view_user"))
     client = Client()
@@ -260,6 +268,6 @@ def test_who_may_only_look_does_nothing(db: None, alice: User) -> None:
     assert alice.is_active
 
 
-def test_every_list_is_of_ours() -> None:
-    """A list that is Django's own would take any column for a filter."""
+def test_every_list_is_an_operator_admin() -> None:
+    """Django's own ModelAdmin accepts any column as a filter."""
     assert [model for model, made in site._registry.items() if not isinstance(made, OperatorAdmin)] == []

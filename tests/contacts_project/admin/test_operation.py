@@ -1,4 +1,4 @@
-"""The page of operation: the figures are drawn, cost the same however much there is, and a browser shows them."""
+"""The operation page: it shows the figures, its cost does not grow with the data, and a browser can lay it out."""
 
 import datetime as dt
 import re
@@ -33,7 +33,7 @@ def html_of(client: Client) -> str:
     return str(response.content.decode())
 
 
-def test_the_figures_are_on_the_page(operator: Client, alice: User) -> None:
+def test_page_shows_the_figures(operator: Client, alice: User) -> None:
     now = timezone.now()
     for number in range(3):
         make_delivery(alice, now - dt.timedelta(days=number))
@@ -58,18 +58,18 @@ def test_the_figures_are_on_the_page(operator: Client, alice: User) -> None:
     assert not re.search(r"\sstyle=|<style|<script(?![^>]* src=)|https?://(?!www.w3.org)", html)
 
 
-def test_an_empty_instance_has_a_page(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away() -> None:
+def test_page_of_an_empty_instance(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_operational_error() -> None:
         raise OperationalError
 
-    monkeypatch.setattr(figures, "queue_messages", away)
+    monkeypatch.setattr(figures, "queue_messages", raise_operational_error)
     html = html_of(operator)
     assert "None has failed." in html
     assert "No run yet." in html
     assert "The broker does not answer." in html
 
 
-def test_its_cost_does_not_grow(operator: Client, alice: User) -> None:
+def test_number_of_queries_does_not_grow_with_the_data(operator: Client, alice: User) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as captured:
             html_of(operator)
@@ -87,7 +87,7 @@ def test_its_cost_does_not_grow(operator: Client, alice: User) -> None:
     assert cost() == few < 60
 
 
-def test_bars_stand_on_each_other_and_reach_the_top() -> None:
+def test_stacked_bars_fill_the_height_of_the_chart() -> None:
     chart = build_day_chart({MONDAY: {"sent": 3, "failed": 1}, TUESDAY: {}}, ["sent", "failed"])
     sent, failed = chart.columns[0].bars
     assert (sent.y + sent.height, failed.y, failed.y + failed.height) == (HEIGHT, 0, sent.y)
@@ -95,15 +95,17 @@ def test_bars_stand_on_each_other_and_reach_the_top() -> None:
     assert (chart.maximum, chart.legend) == (4, [("sent", 3), ("failed", 1)])
 
 
-def test_a_line_leads_from_the_first_day_to_the_last() -> None:
+def test_line_spans_all_days() -> None:
     assert build_line({MONDAY: 1, TUESDAY: 2}, "2").points == "0.0,75.0 600.0,0.0"
     assert build_line({MONDAY: 0}, "0").points == "0.0,150.0 600.0,150.0"
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not here")
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-def test_a_browser_lays_it_out(operator: Client, alice: User, tmp_path: Path, width: int, scheme: str) -> None:
-    """Nothing is wider than the window, the bars have an area, and the colours are those of the scheme."""
+def test_page_fits_the_window_in_both_colour_schemes(
+    operator: Client, alice: User, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """Nothing is wider than the window, the bars have an area, and the colours are those of the colour scheme."""
     make_delivery(alice, timezone.now())
     styles = ("admin/css/base.css", "admin/css/dark_mode.css", "admin/css/responsive.css", "operators/operators.css")
     look = "".join(f"<style>{Path(str(find(name))).read_text()}</style>" for name in styles)

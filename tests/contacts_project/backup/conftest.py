@@ -1,4 +1,4 @@
-"""An instance with something of everything, to back up."""
+"""Instances for the tests of backup and restore: a small one, and one with rows of every kind."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ from tests.routes.route_data import ROUTE_SETTINGS, make_route_data
 
 
 @dataclass
-class Source:
-    """What was made, as far as tests ask for it."""
+class FullInstance:
+    """What tests need to know about the instance."""
 
     owner: User
     client: Client
@@ -35,8 +35,8 @@ class Source:
 
 
 @pytest.fixture
-def small(transactional_db: None, media: Path) -> Client:
-    """The client of an account with somebody, a photo and a stored secret."""
+def small_account(transactional_db: None, media: Path) -> Client:
+    """The client of an account with one person, a photo and an encrypted secret."""
     owner = make_user("alice@example.org", name="Alice")
     client = client_of(owner)
     assert upload(client, f"/api/people/{make_person(owner).pk}/photo", picture()).status_code == 200
@@ -45,25 +45,26 @@ def small(transactional_db: None, media: Path) -> Client:
 
 
 @pytest.fixture
-def source(transactional_db: None, settings: Any, media: Path) -> Source:
-    """Alice with one of everything, a second factor and a reminder that was sent, and a demo account."""
+def full_instance(transactional_db: None, settings: Any, media: Path) -> FullInstance:
+    """Alice with a record of every kind, a second factor and a sent reminder, and a demo account."""
     for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
     alice = make_user("alice@example.org", name="Alice", is_staff=True)
-    made_by_routes = make_route_data(alice)
-    made = Source(alice, client_of(alice), make_token(alice), User())
+    route_records = make_route_data(alice)
+    instance = FullInstance(alice, client_of(alice), make_token(alice), User())
     settings.VAPID_PUBLIC_KEY = settings.VAPID_PRIVATE_KEY = ""
-    client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{made_by_routes.ids['destination']}")
-    _operators(alice)
-    _reminder(made)
-    made.recovery_codes = _second_factor(alice)
-    call_command("seed_demo", "--people", "12", "--password", PASSWORD, stdout=_Nowhere())
-    made.demo = User.objects.get(email=DEMO_EMAIL)
-    _trash(made.demo)
-    return made
+    client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{route_records.ids['destination']}")
+    _make_operator_records(alice)
+    _send_reminder(instance)
+    instance.recovery_codes = _enable_second_factor(alice)
+    call_command("seed_demo", "--people", "12", "--password", PASSWORD, stdout=_NullOutput())
+    instance.demo = User.objects.get(email=DEMO_EMAIL)
+    _delete_records(instance.demo)
+    return instance
 
 
-def _operators(user: User) -> None:
+def _make_operator_records(user: User) -> None:
+    """Give the user a group, a permission and a log entry of the admin."""
     group = Operators.objects.create(name="Helpers")
     group.permissions.add(Permission.objects.get(codename="view_user"))
     user.groups.add(group)
@@ -72,27 +73,27 @@ def _operators(user: User) -> None:
     LogEntry.objects.create(user=user, content_type=kind, object_id=str(user.pk), action_flag=CHANGE)
 
 
-def _reminder(made: Source) -> None:
-    """One that has been sent today, by mail."""
-    person = make_person(made.owner, name="Grace")
+def _send_reminder(instance: FullInstance) -> None:
+    """Deliver a reminder by mail, as of tomorrow."""
+    person = make_person(instance.owner, name="Grace")
     tomorrow = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=1)
     body = {"title": "Met", "date": tomorrow.replace(year=2019).isoformat(), "reminderEnabled": True}
-    made.client.ok("POST", f"/api/people/{person.pk}/important-dates", body)
-    call_command("deliver_reminders", "--now", f"{tomorrow}T09:00:30+00:00", stdout=_Nowhere())
+    instance.client.ok("POST", f"/api/people/{person.pk}/important-dates", body)
+    call_command("deliver_reminders", "--now", f"{tomorrow}T09:00:30+00:00", stdout=_NullOutput())
 
 
-def _second_factor(user: User) -> list[str]:
+def _enable_second_factor(user: User) -> list[str]:
     browser = Client()
     browser.ok("POST", "/api/auth/login", {"email": user.email, "password": PASSWORD})
     secret = browser.ok("POST", "/api/user/mfa/totp")["secret"]
     codes = browser.ok("POST", "/api/user/mfa/totp/confirm", {"code": pyotp.TOTP(secret).now()})["recoveryCodes"]
-    # The code of these seconds is used up: let the next sign-in use one.
+    # The code of the current time step has been used; allow the next sign-in to use it again.
     TotpDevice.objects.owned_by(user).update(last_step=0)
     return list(codes)
 
 
-def _trash(owner: User) -> None:
-    """Somebody and a relationship in the trash, and one removed for good: its tombstones stay."""
+def _delete_records(owner: User) -> None:
+    """Delete a person and a relationship, and remove another person permanently, which leaves tombstones."""
     client = client_of(owner)
     first, second = Person.objects.owned_by(owner).order_by("pk")[:2]
     for person in (first, second):
@@ -103,6 +104,6 @@ def _trash(owner: User) -> None:
     client.ok("DELETE", f"/api/relationships/{tie.pk}")
 
 
-class _Nowhere:
+class _NullOutput:
     def write(self, text: str) -> None:
         pass

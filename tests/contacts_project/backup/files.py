@@ -1,4 +1,4 @@
-"""Backups as the tests look at them and make them."""
+"""Reads and writes backup files for the tests."""
 
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ Rows = dict[str, list[Any]]
 
 
 def rows_of(path: Path, key: str = "", *, with_revisions: bool = True) -> Rows:
-    """Every row by table, in the order of the ids; JSON parsed, since databases spell it differently.
+    """The rows of each table, sorted, with JSON columns parsed, because databases format JSON differently.
 
-    `with_revisions`: those of accounts, which each restore moves on.
+    Without `with_revisions`, the revision of accounts is None, because each restore raises it.
     """
     tables: Rows = {}
     with path.open("rb") as file:
@@ -27,12 +27,12 @@ def rows_of(path: Path, key: str = "", *, with_revisions: bool = True) -> Rows:
                     for place, column in enumerate(part.table.columns)
                     if (part.table.name, column.name) == ("accounts_user", "revision") and not with_revisions
                 ]
-                rows = [_spelled(row, json, moved) for row in part.rows]
+                rows = [_normalize_row(row, json, moved) for row in part.rows]
                 tables[part.table.name] = sorted(rows, key=orjson.dumps)
     return tables
 
 
-def _spelled(row: list[Any], json: list[int], moved: list[int]) -> list[Any]:
+def _normalize_row(row: list[Any], json: list[int], moved: list[int]) -> list[Any]:
     for place in moved:
         row[place] = None
     for place in json:
@@ -41,7 +41,7 @@ def _spelled(row: list[Any], json: list[int], moved: list[int]) -> list[Any]:
 
 
 def photos_of(path: Path, key: str = "") -> dict[str, bytes]:
-    """The photos that a restore would store."""
+    """The photos that a restore would store, by name."""
     photos: dict[str, bytes] = {}
     with path.open("rb") as file:
         for part in read_parts(file, key):
@@ -58,7 +58,7 @@ def frames_of(path: Path, key: str = "") -> list[Frame]:
 
 
 def write_frames(path: Path, frames: list[Frame], key: str = "") -> Path:
-    """A file with these contents, sealed as it should be."""
+    """Write a valid backup file with these frames; returns its path."""
     with path.open("wb") as file:
         writer = FrameWriter(file, key)
         for frame in frames:
@@ -66,6 +66,6 @@ def write_frames(path: Path, frames: list[Frame], key: str = "") -> Path:
     return path
 
 
-def empty_the_database() -> None:
-    """Leave a migrated database without accounts."""
+def empty_database_and_migrate() -> None:
+    """Flush the database and create the rows of migrations again; no accounts are left."""
     call_command("flush", verbosity=0, interactive=False)

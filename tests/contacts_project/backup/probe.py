@@ -1,4 +1,4 @@
-"""What the instance of this process answers. It may change."""
+"""Collects responses and rows of the instance of this process, to compare instances. Sends due reminders."""
 
 import hashlib
 import sys
@@ -20,23 +20,29 @@ from people.models import Person
 from tests.builders import make_token
 from tests.client import Client
 
-LOCMEM = "django.core.mail.backends.locmem.EmailBackend"
+LOCMEM_EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 
 
 def write_answers(task: dict[str, Any], path: str) -> None:
-    """The task: commands to run before, a token, the body of a sign-in by address, the time to send at."""
-    Path(path).write_bytes(orjson.dumps({"vendor": connection.vendor} | answers(task)))
+    """Run `task` and write what it returns to `path` as JSON.
+
+    The keys of a task: `commands` to run first, `token`, `sign-in` (bodies by address), `now` (when to send reminders).
+    """
+    Path(path).write_bytes(orjson.dumps({"vendor": connection.vendor} | collect_answers(task)))
 
 
-def answers(task: dict[str, Any]) -> dict[str, Any]:
-    """Everything that two instances with the same data have in common."""
+def collect_answers(task: dict[str, Any]) -> dict[str, Any]:
+    """Everything that must be equal in two instances with the same data."""
     found: dict[str, Any] = {"export": {}, "photos": {}, "sign-in": {}, "counts": {}}
-    told = StringIO()
+    output = StringIO()
     for command in task["commands"]:
-        call_command(*command, stdout=told)
-    found["told"] = told.getvalue()
-    # To describe all routes takes a second, and what answers are like is the business of other tests.
-    with override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND=LOCMEM), patch("tests.client.check_answer"):
+        call_command(*command, stdout=output)
+    found["output"] = output.getvalue()
+    # Other tests check responses against the API description, which takes a second to build.
+    with (
+        override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND=LOCMEM_EMAIL_BACKEND),
+        patch("tests.client.check_answer"),
+    ):
         mail.outbox = []
         call_command("deliver_reminders", "--now", task["now"], stdout=sys.stderr)
         found["mails"] = sorted((message.to[0], message.subject) for message in mail.outbox)

@@ -1,4 +1,4 @@
-"""Making a backup: a private file that is there whole or not at all, of one moment."""
+"""`manage.py backup` writes a private, complete file with a consistent state, or no file."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ from people.models import Person
 from people.photos.files import photo_hash, put_photo, read_photo
 from tests.builders import make_user
 from tests.client import Client, client_of
-from tests.contacts_project.backup.conftest import Source
+from tests.contacts_project.backup.conftest import FullInstance
 from tests.contacts_project.backup.files import frames_of, photos_of, rows_of
 from tests.pictures import picture, upload
 from tests.rounds import rounds
@@ -38,7 +38,7 @@ def backup(path: Path) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-def test_every_table_is_data_or_rebuilt() -> None:
+def test_every_model_is_backed_up_or_excluded() -> None:
     labels = {model._meta.label for model in data_models()}
     assert labels.isdisjoint(EXCLUDED_MODELS)
     every = {model._meta.label for model in apps.get_models(include_auto_created=True)}
@@ -46,19 +46,19 @@ def test_every_table_is_data_or_rebuilt() -> None:
     assert {table.name for table in data_tables()} == {model._meta.db_table for model in data_models()}
 
 
-def test_the_file_is_private_and_says_what_it_holds(small: Client, tmp_path: Path) -> None:
+def test_backup_file_is_private_and_its_contents_are_reported(small_account: Client, tmp_path: Path) -> None:
     path = tmp_path / "one"
-    told, complaints = backup(path)
-    assert told.startswith(f"{path}: 1 account, 1 person, ")
-    assert told.endswith(", not encrypted.\n")
-    assert complaints == ""
+    report, warnings = backup(path)
+    assert report.startswith(f"{path}: 1 account, 1 person, ")
+    assert report.endswith(", not encrypted.\n")
+    assert warnings == ""
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
-def test_what_is_there_stays(tmp_path: Path, kind: str) -> None:
+def test_existing_file_is_not_overwritten(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "one"
     if kind == "file":
         path.write_text("mine")
@@ -73,7 +73,7 @@ def test_what_is_there_stays(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_file_that_comes_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_created_during_the_backup_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = tmp_path / "one", writer.write_rows
 
     def write_rows(*args: Any) -> None:
@@ -88,7 +88,7 @@ def test_a_file_that_comes_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fsync(number: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -99,12 +99,12 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be written: No such file"):
         backup(tmp_path / "nowhere" / "one")
 
 
-def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path) -> None:
+def test_killed_backup_leaves_no_file_under_its_name(small_account: Client, tmp_path: Path) -> None:
     program = (
         "import os, signal; from pathlib import Path\n"
         "from contacts_project.backup import writer, container\n"
@@ -123,7 +123,7 @@ def test_who_is_killed_leaves_no_file_of_the_name(small: Client, tmp_path: Path)
     backup(tmp_path / "one")
 
 
-def test_no_key_and_no_session_is_inside(source: Source, tmp_path: Path) -> None:
+def test_backup_contains_no_keys_and_no_sessions(full_instance: FullInstance, tmp_path: Path) -> None:
     backup(tmp_path / "one")
     content = b"".join(frame.data for frame in frames_of(tmp_path / "one"))
     secrets = [
@@ -131,17 +131,19 @@ def test_no_key_and_no_session_is_inside(source: Source, tmp_path: Path) -> None
         *project.ENCRYPTION_KEYS,
         *AccountSession.unscoped.exclude(session_key__contains="-").values_list("session_key", flat=True),
     ]
-    secrets += [source.token, *source.recovery_codes]
+    secrets += [full_instance.token, *full_instance.recovery_codes]
     assert len(secrets) > 4
     for secret in secrets:
         assert secret.encode() not in content, secret
     assert b"alice@example.org" in content
 
 
-def test_with_a_key_nothing_can_be_read(small: Client, tmp_path: Path, settings: Any) -> None:
+def test_encrypted_backup_has_the_same_contents_and_no_plain_text(
+    small_account: Client, tmp_path: Path, settings: Any
+) -> None:
     settings.BACKUP_KEY = Fernet.generate_key().decode()
-    told, _ = backup(tmp_path / "one")
-    assert told.endswith(", encrypted.\n")
+    report, _ = backup(tmp_path / "one")
+    assert report.endswith(", encrypted.\n")
     assert b"alice" not in (tmp_path / "one").read_bytes()
     settings.BACKUP_KEY, key = "", settings.BACKUP_KEY
     backup(tmp_path / "two")
@@ -149,23 +151,23 @@ def test_with_a_key_nothing_can_be_read(small: Client, tmp_path: Path, settings:
     assert photos_of(tmp_path / "one", key) == photos_of(tmp_path / "two")
 
 
-def test_a_photo_that_is_not_there_is_told(small: Client, tmp_path: Path) -> None:
-    add_photos(small, "blue", "green")
+def test_missing_and_damaged_photos_are_reported(small_account: Client, tmp_path: Path) -> None:
+    add_photos(small_account, "blue", "green")
     named = {str(name) for name in Person.unscoped.rows().values_list("photo", flat=True)}
     gone, changed = sorted(named)[:2]
     default_storage.delete(f"photos/{gone[:2]}/{gone}")
     put_photo(changed, b"another picture")
-    _, complaints = backup(tmp_path / "one")
-    assert complaints == "WARNING  2 photos are missing or damaged: the backup does not contain them.\n"
+    _, warnings = backup(tmp_path / "one")
+    assert warnings == "WARNING  2 photos are missing or damaged: the backup does not contain them.\n"
     assert photos_of(tmp_path / "one").keys() == named - {gone, changed}
 
 
-def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
-    small: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_photo_replaced_during_the_backup_causes_a_second_pass(
+    small_account: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its file goes after the backup has begun to read the photos, before it comes to this one."""
+    """The old file is deleted after the backup has begun to read photos and before it reads this one."""
     person = Person.unscoped.get()
-    add_photos(small, "blue")
+    add_photos(small_account, "blue")
     others = Person.unscoped.exclude(pk=person.pk).exclude(photo=None)
     replaced: list[str] = []
     rounds: list[Any] = []
@@ -173,7 +175,7 @@ def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
     def read(name: str) -> bytes | None:
         if not replaced:
             replaced.append(str(Person.unscoped.get(pk=person.pk).photo))
-            in_thread(lambda: upload(small, f"/api/people/{person.pk}/photo", picture(color="green")))
+            run_in_thread(lambda: upload(small_account, f"/api/people/{person.pk}/photo", picture(color="green")))
             assert read_photo(replaced[0]) is None
         return read_photo(name)
 
@@ -183,8 +185,8 @@ def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
 
     monkeypatch.setattr(writer, "read_photo", read)
     monkeypatch.setattr(writer, "open_snapshot", open_round)
-    _, complaints = backup(tmp_path / "one")
-    assert complaints == ""
+    _, warnings = backup(tmp_path / "one")
+    assert warnings == ""
     assert len(rounds) == 2
     new = Person.unscoped.get(pk=person.pk).photo
     assert new in photos_of(tmp_path / "one")
@@ -193,13 +195,13 @@ def test_a_photo_that_is_replaced_meanwhile_costs_a_new_look(
 
 
 def add_photos(client: Client, *colors: str) -> None:
-    """Further people, with a photo each."""
+    """Create people with a photo each."""
     for color in colors:
         person = client.ok("POST", "/api/people", {"name": color}, status=201)["person"]["id"]
         assert upload(client, f"/api/people/{person}/photo", picture(color=color)).status_code == 200
 
 
-def in_thread(call: Any) -> None:
+def run_in_thread(call: Any) -> None:
     def run() -> None:
         try:
             call()
@@ -211,32 +213,32 @@ def in_thread(call: Any) -> None:
     thread.join()
 
 
-BACKUPS = rounds(3)
+BACKUP_COUNT = rounds(3)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_is_one_moment_while_others_write(media: Path, tmp_path: Path) -> None:
-    """Each account in each backup: pairs of relationships are whole, counts are right, photos are there."""
+def test_backup_is_consistent_while_others_write(media: Path, tmp_path: Path) -> None:
+    """In each backup, every account has complete pairs of relationships, correct counts and all photos."""
     stop = threading.Event()
     owners = [make_user(f"writer-{number}@example.org") for number in range(3)]
-    threads = [threading.Thread(target=_write_until, args=(owner, stop)) for owner in owners]
+    threads = [threading.Thread(target=write_until_stopped, args=(owner, stop)) for owner in owners]
     for thread in threads:
         thread.start()
     try:
-        for number in range(BACKUPS):
+        for number in range(BACKUP_COUNT):
             time.sleep(0.2)
-            _, complaints = backup(tmp_path / str(number))
-            assert complaints == ""
+            _, warnings = backup(tmp_path / str(number))
+            assert warnings == ""
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    people = [_check_consistent(tmp_path / str(number)) for number in range(BACKUPS)]
+    people = [check_consistent(tmp_path / str(number)) for number in range(BACKUP_COUNT)]
     assert people == sorted(people)
     assert people[0] < people[-1]
 
 
-def _write_until(owner: User, stop: threading.Event) -> None:
+def write_until_stopped(owner: User, stop: threading.Event) -> None:
     client = client_of(owner)
     try:
         kind = client.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
@@ -252,8 +254,8 @@ def _write_until(owner: User, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _check_consistent(path: Path) -> int:
-    """How many people are in it."""
+def check_consistent(path: Path) -> int:
+    """Check that the backup is consistent; returns its number of people."""
     columns = {table.name: [column.name for column in table.columns] for table in data_tables()}
     rows = {
         table: [dict(zip(columns[table], row, strict=True)) for row in found] for table, found in rows_of(path).items()

@@ -1,4 +1,4 @@
-"""The file: what is not as it was written is refused, with and without a key."""
+"""The file format of backups: changed and truncated files are refused, with and without encryption."""
 
 import random
 from pathlib import Path
@@ -28,8 +28,8 @@ FRAMES = [Frame(HEADER, b"{}"), *(Frame(ROWS, b"%d" % number * 500) for number i
 both_modes = pytest.mark.parametrize("key", ["", KEY], ids=["plain", "encrypted"])
 
 
-def parts(content: bytes) -> list[bytes]:
-    """The first line, and each frame with its length."""
+def split_frames(content: bytes) -> list[bytes]:
+    """Split a file into its first line and its frames, each with its length prefix."""
     line, _, rest = content.partition(b"\n")
     found = [line + b"\n"]
     while rest:
@@ -45,24 +45,24 @@ def path(tmp_path: Path) -> Path:
 
 
 @both_modes
-def test_what_was_written_is_read(path: Path, key: str) -> None:
+def test_written_frames_are_read_back(path: Path, key: str) -> None:
     assert frames_of(write_frames(path, FRAMES, key), key) == FRAMES
     assert (b"444444" in path.read_bytes()) is False
     assert path.read_bytes().startswith(b"contact-network backup 1 " + (b"encrypted " if key else b"plain "))
 
 
 @both_modes
-def test_no_bit_may_be_another(path: Path, key: str) -> None:
+def test_every_changed_bit_is_detected(path: Path, key: str) -> None:
     content = write_frames(path, FRAMES, key).read_bytes()
-    dice = random.Random(7)
-    for place in {*range(70), *dice.sample(range(len(content)), 300)}:
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :])
+    generator = random.Random(7)
+    for place in {*range(70), *generator.sample(range(len(content)), 300)}:
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << generator.randrange(8)]) + content[place + 1 :])
         with pytest.raises(BackupError):
             frames_of(path, key)
 
 
 @both_modes
-def test_nothing_may_be_cut_off(path: Path, key: str) -> None:
+def test_truncated_file_is_refused(path: Path, key: str) -> None:
     content = write_frames(path, FRAMES, key).read_bytes()
     for length in {0, 10, *range(60, len(content), 7), len(content) - 1}:
         path.write_bytes(content[:length])
@@ -71,15 +71,15 @@ def test_nothing_may_be_cut_off(path: Path, key: str) -> None:
 
 
 @both_modes
-def test_frames_stay_in_their_places(path: Path, key: str) -> None:
-    line, *frames = parts(write_frames(path, FRAMES, key).read_bytes())
-    _, *others = parts(write_frames(path, FRAMES, key).read_bytes())
+def test_moved_missing_and_repeated_frames_are_refused(path: Path, key: str) -> None:
+    line, *frames = split_frames(write_frames(path, FRAMES, key).read_bytes())
+    _, *others = split_frames(write_frames(path, FRAMES, key).read_bytes())
     wrong_orders = [
         [*frames[:2], frames[3], frames[2], *frames[4:]],
         [*frames[:2], *frames[3:]],
         [*frames[:2], frames[1], *frames[2:]],
         [*frames[:-2], frames[-1]],
-        [*frames[:2], others[2], *frames[3:]],  # the same place of another file under the same key
+        [*frames[:2], others[2], *frames[3:]],  # the same position of another file with the same key
         [*frames, frames[-1]],
         [],
     ]
@@ -89,7 +89,7 @@ def test_frames_stay_in_their_places(path: Path, key: str) -> None:
             frames_of(path, key)
 
 
-def test_only_its_key_opens_it(path: Path) -> None:
+def test_encrypted_file_needs_its_key(path: Path) -> None:
     write_frames(path, FRAMES, KEY)
     with pytest.raises(BackupError, match="set BACKUP_KEY"):
         frames_of(path)
@@ -97,7 +97,7 @@ def test_only_its_key_opens_it(path: Path) -> None:
         frames_of(path, Fernet.generate_key().decode())
 
 
-def test_an_encrypted_file_cannot_be_passed_off_as_a_plain_one(path: Path) -> None:
+def test_encrypted_file_cannot_be_relabelled_as_plain(path: Path) -> None:
     content = write_frames(path, FRAMES, KEY).read_bytes()
     path.write_bytes(content.replace(b"encrypted", b"plain", 1))
     with pytest.raises(DamagedError):
@@ -105,20 +105,20 @@ def test_an_encrypted_file_cannot_be_passed_off_as_a_plain_one(path: Path) -> No
 
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(500), b"\n", b"contact-network backup\n"])
-def test_other_files_are_no_backup(path: Path, content: bytes) -> None:
+def test_other_files_are_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(BackupError, match="not a backup of this service"):
         frames_of(path)
 
 
-def test_a_newer_format_is_told(path: Path) -> None:
+def test_newer_format_is_an_error(path: Path) -> None:
     content = write_frames(path, FRAMES).read_bytes()
     path.write_bytes(content.replace(b"backup 1", b"backup 2", 1))
     with pytest.raises(BackupError, match="format 2, made by a newer version; this one reads up to 1"):
         frames_of(path)
 
 
-def test_a_frame_unpacks_to_no_more_than_its_bound(path: Path) -> None:
+def test_decompressed_size_of_a_frame_is_limited(path: Path) -> None:
     bomb = zstd.compress(bytes(512 * 1024 * 1024))
     with path.open("wb") as file:
         writer = FrameWriter(file, "")
@@ -129,7 +129,7 @@ def test_a_frame_unpacks_to_no_more_than_its_bound(path: Path) -> None:
         frames_of(path)
 
 
-def test_a_frame_is_no_longer_than_its_bound(path: Path) -> None:
+def test_length_of_a_frame_is_limited(path: Path) -> None:
     content = write_frames(path, FRAMES).read_bytes()
     line = content.partition(b"\n")[0] + b"\n"
     path.write_bytes(line + b"\xff\xff\xff\xff" + bytes(1000))
@@ -137,7 +137,7 @@ def test_a_frame_is_no_longer_than_its_bound(path: Path) -> None:
         frames_of(path)
 
 
-def test_the_largest_frame_fits(path: Path) -> None:
+def test_largest_frame_is_written_and_read(path: Path) -> None:
     noise = random.Random(1).randbytes(MAX_DATA_BYTES)
     for key in ("", KEY):
         write_frames(path, [Frame(HEADER, noise), Frame(END, b"")], key)

@@ -1,4 +1,4 @@
-"""The drill: an instance is restored into the other database, and from there back, and answers as before.
+"""A backup is restored into the other kind of database, and from there back; all instances answer the same.
 
 Each instance is one process, which runs tests.contacts_project.backup.probe.
 """
@@ -16,7 +16,7 @@ from django.conf import settings as project
 from django.utils import timezone
 
 from tests.builders import PASSWORD
-from tests.contacts_project.backup.conftest import Source
+from tests.contacts_project.backup.conftest import FullInstance
 from tests.contacts_project.backup.files import photos_of, rows_of
 from tests.databases import empty_database
 from tests.workers import database_url, run_manage
@@ -26,12 +26,12 @@ KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
 @dataclass
 class Instance:
-    """An instance that is reached by commands alone."""
+    """An instance that runs management commands only."""
 
     database: str
     data: Path
 
-    def answers(self, task: dict[str, Any]) -> dict[str, Any]:
+    def collect_answers(self, task: dict[str, Any]) -> dict[str, Any]:
         environment = {
             "DATABASE_URL": self.database,
             "DATA_DIR": str(self.data),
@@ -52,52 +52,56 @@ class Instance:
 
 
 @pytest.fixture
-def other_databases(tmp_path: Path) -> Iterator[list[str]]:
-    """The URLs of two new databases: of SQLite, and of this server's kind."""
+def target_databases(tmp_path: Path) -> Iterator[list[str]]:
+    """The URLs of two empty databases: one on SQLite, one on the PostgreSQL server of this run."""
     with empty_database("drill") as again:
         yield [f"sqlite:///{tmp_path}/other.sqlite3", again]
 
 
 @pytest.fixture
-def hasher(settings: Any) -> None:
-    """That of an instance: those of the drill check the passwords."""
+def argon2_hasher(settings: Any) -> None:
+    """Hash passwords as an instance does, because the restored instances check them."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 
 
-@pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="sees both directions from PostgreSQL")
-def test_there_and_back_again(
-    hasher: None, source: Source, other_databases: list[str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+@pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="tests both directions from PostgreSQL")
+def test_restore_into_sqlite_and_back_into_postgresql_loses_nothing(
+    argon2_hasher: None,
+    full_instance: FullInstance,
+    target_databases: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
 ) -> None:
     folder = tmp_path_factory.mktemp("drill")
     first = Instance(database_url(), folder / "first")
     first.data.mkdir()
     (first.data / "media").symlink_to(project.MEDIA_ROOT)
-    others = [Instance(url, folder / name) for url, name in zip(other_databases, ("second", "third"), strict=True)]
+    others = [Instance(url, folder / name) for url, name in zip(target_databases, ("second", "third"), strict=True)]
     files = [folder / str(number) for number in range(3)]
     now = timezone.now() + dt.timedelta(days=1)
     task = {
-        "token": source.token,
+        "token": full_instance.token,
         "now": now.replace(hour=10, minute=0, second=0, microsecond=0).isoformat(),
         "sign-in": {
-            source.owner.email: {"password": PASSWORD, "code": source.recovery_codes[0]},
-            source.demo.email: {"password": PASSWORD},
+            full_instance.owner.email: {"password": PASSWORD, "code": full_instance.recovery_codes[0]},
+            full_instance.demo.email: {"password": PASSWORD},
         },
     }
-    answers = [first.answers({**task, "commands": [["backup", str(files[0])]]})]
+    answers = [first.collect_answers({**task, "commands": [["backup", str(files[0])]]})]
     for instance, before, after in zip(others, files, files[1:], strict=False):
         commands = [["migrate", "-v0"], ["restore", str(before)], ["backup", str(after)]]
-        answers.append(instance.answers({**task, "commands": commands}))
-        assert "is restored: 2 accounts, " in answers[-1].pop("told")
-    answers[0].pop("told")
+        answers.append(instance.collect_answers({**task, "commands": commands}))
+        assert "is restored: 2 accounts, " in answers[-1].pop("output")
+    answers[0].pop("output")
     assert b"alice" not in files[0].read_bytes()
     first_rows, *later_rows = (rows_of(path, KEY, with_revisions=False) for path in files)
     assert later_rows == [first_rows, first_rows]
     assert photos_of(files[0], KEY) == photos_of(files[1], KEY) == photos_of(files[2], KEY)
     assert [answer.pop("vendor") for answer in answers] == ["postgresql", "sqlite", "postgresql"]
     assert answers[0] == answers[1] == answers[2]
-    assert answers[0]["sign-in"] == {source.owner.email: [200, None], source.demo.email: [200, None]}
-    # Of the date of alice a mail was sent before the backup.
-    assert source.owner.email not in {address for address, _ in answers[0]["mails"]}
+    assert answers[0]["sign-in"] == {full_instance.owner.email: [200, None], full_instance.demo.email: [200, None]}
+    # The reminder of Alice's date was sent before the backup, so it is not sent again.
+    assert full_instance.owner.email not in {address for address, _ in answers[0]["mails"]}
     assert answers[0]["deliveries"].count("sent") >= 1
     assert sum(map(len, answers[0]["photos"].values())) > 5
     assert set(map(tuple, answers[0]["counts"].values())) == {()}

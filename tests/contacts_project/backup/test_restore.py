@@ -1,4 +1,4 @@
-"""Restoring: everything as it was, or nothing at all."""
+"""`manage.py restore` restores everything, or changes nothing."""
 
 import random
 from io import StringIO
@@ -22,9 +22,9 @@ from people.counts import wrong_counts
 from people.models import Membership, Person
 from tests.builders import make_user
 from tests.client import Client, client_of
-from tests.contacts_project.backup.conftest import Source
+from tests.contacts_project.backup.conftest import FullInstance
 from tests.contacts_project.backup.files import (
-    empty_the_database,
+    empty_database_and_migrate,
     frames_of,
     photos_of,
     rows_of,
@@ -43,64 +43,68 @@ def restore(path: Path, *options: str) -> tuple[str, str]:
 
 
 @pytest.fixture
-def path(small: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the small instance, beside which nothing lies."""
-    return made_in(tmp_path_factory.mktemp("backups"))
+def path(small_account: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of the small instance, in a folder of its own."""
+    return make_backup(tmp_path_factory.mktemp("backups"))
 
 
-def made_in(folder: Path) -> Path:
+def make_backup(folder: Path) -> Path:
     call_command("backup", str(folder / "one"), stdout=StringIO())
     return folder / "one"
 
 
 @pytest.fixture
-def elsewhere(path: Path, tmp_path_factory: pytest.TempPathFactory, settings: Any) -> Path:
-    """The database and the photos' folder are empty now, as on another machine; the folder."""
+def other_instance(path: Path, tmp_path_factory: pytest.TempPathFactory, settings: Any) -> Path:
+    """Empty the database and the folder of photos, as on another machine; returns the folder."""
     settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
     flush()
     return Path(settings.MEDIA_ROOT)
 
 
-def emptied(folder: Path, settings: Any) -> Path:
-    """As elsewhere, and what migrations write is written anew, under other ids."""
+def empty_into(folder: Path, settings: Any) -> Path:
+    """Like `other_instance`, and create the rows of migrations again, with new ids."""
     settings.MEDIA_ROOT = folder
-    empty_the_database()
+    empty_database_and_migrate()
     return folder
 
 
-def is_untouched(folder: Path) -> bool:
+def is_empty(folder: Path) -> bool:
     return not User.objects.exists() and not Person.unscoped.exists() and not list(folder.rglob("*.jpg"))
 
 
-def test_every_row_is_as_it_was(source: Source, tmp_path_factory: pytest.TempPathFactory, settings: Any) -> None:
-    path = made_in(tmp_path_factory.mktemp("backups"))
+def test_restore_brings_back_every_row(
+    full_instance: FullInstance, tmp_path_factory: pytest.TempPathFactory, settings: Any
+) -> None:
+    path = make_backup(tmp_path_factory.mktemp("backups"))
     before, photos = rows_of(path), photos_of(path)
     revisions = dict(User.objects.values_list("pk", "revision"))
     assert before["contacts_project_tombstone"]
     assert before["people_accountcount"]
     assert len([rows for rows in before.values() if rows]) > 30
-    emptied(tmp_path_factory.mktemp("media"), settings)
-    told, complaints = restore(path)
-    assert told.startswith(f"{path} is restored: 2 accounts, ")
-    assert complaints == ""
-    assert all(user.revision > 2**40 for user in User.objects.all())  # nothing that was given out is given out again
+    empty_into(tmp_path_factory.mktemp("media"), settings)
+    output, warnings = restore(path)
+    assert output.startswith(f"{path} is restored: 2 accounts, ")
+    assert warnings == ""
+    assert all(
+        user.revision > 2**40 for user in User.objects.all()
+    )  # no revision that a client has seen is assigned again
     for key, revision in revisions.items():
         User.objects.filter(pk=key).update(revision=revision)
     again = path.with_name("again")
     call_command("backup", str(again), stdout=StringIO())
     assert rows_of(again) == before
     assert photos_of(again) == photos
-    _goes_on_as_if_nothing_had_been()
+    check_instance_works()
 
 
-def _goes_on_as_if_nothing_had_been() -> None:
+def check_instance_works() -> None:
     assert missing_triggers() == []
     for user in User.objects.all():
         check_invariants(user)
         assert wrong_counts(user.pk) == []
         client_of(user).ok("POST", "/api/people", {"name": "New"}, status=201)
         assert wrong_counts(user.pk) == []
-    # New rows of tables with numbers for ids, which triggers and services make.
+    # Triggers and services insert rows into tables with integer ids: the sequences must be right.
     owner = User.objects.get(email="alice@example.org")
     person = Person.objects.owned_by(owner).active().get(name="New")
     client_of(owner).ok("DELETE", f"/api/people/{person.pk}")
@@ -112,22 +116,24 @@ def _goes_on_as_if_nothing_had_been() -> None:
         Membership.unscoped.filter(pk=mine.pk).update(owner=theirs)
 
 
-def test_a_filled_instance_is_refused(path: Path) -> None:
+def test_restore_into_an_instance_with_data_is_refused(path: Path) -> None:
     with pytest.raises(CommandError, match="not empty"):
         restore(path)
-    told, _ = restore(path, "--verify")
-    assert told.startswith(f"{path} is whole: 1 account, ")
+    output, _ = restore(path, "--verify")
+    assert output.startswith(f"{path} is whole: 1 account, ")
 
 
-def test_one_account_is_enough_to_be_refused(path: Path, elsewhere: Path) -> None:
+def test_restore_into_an_instance_with_one_account_is_refused(path: Path, other_instance: Path) -> None:
     make_user("somebody@example.org")
     with pytest.raises(CommandError, match="not empty"):
         restore(path)
     assert list(User.objects.values_list("email", flat=True)) == ["somebody@example.org"]
-    assert not list(elsewhere.rglob("*.jpg"))
+    assert not list(other_instance.rglob("*.jpg"))
 
 
-def test_who_registers_meanwhile_is_not_lost(path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_account_registered_during_a_restore_is_kept(
+    path: Path, other_instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = restorer._store_photos
 
     def store(*args: Any) -> None:
@@ -140,7 +146,7 @@ def test_who_registers_meanwhile_is_not_lost(path: Path, elsewhere: Path, monkey
     assert list(User.objects.values_list("email", flat=True)) == ["somebody@example.org"]
 
 
-def test_an_instance_that_is_not_migrated_is_refused(path: Path, elsewhere: Path) -> None:
+def test_instance_with_unapplied_migrations_is_refused(path: Path, other_instance: Path) -> None:
     last = MigrationRecorder(connection).migration_qs.filter(app="people").order_by("name").last()
     assert last
     last.delete()
@@ -153,26 +159,26 @@ def test_an_instance_that_is_not_migrated_is_refused(path: Path, elsewhere: Path
         last.save(force_insert=True)
 
 
-def test_a_damaged_file_changes_nothing(path: Path, elsewhere: Path) -> None:
-    content, dice = path.read_bytes(), random.Random(3)
+def test_damaged_file_changes_nothing(path: Path, other_instance: Path) -> None:
+    content, generator = path.read_bytes(), random.Random(3)
     damaged = path.with_name("damaged")
-    for place in [dice.randrange(len(content)) for _ in range(15)]:
+    for place in [generator.randrange(len(content)) for _ in range(15)]:
         damaged.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         for options in ([], ["--verify"]):
             with pytest.raises(CommandError) as refusal:
                 restore(damaged, *options)
             assert "\n" not in str(refusal.value)
-            assert is_untouched(elsewhere)
+            assert is_empty(other_instance)
     for length in (0, 100, len(content) // 2, len(content) - 1):
         damaged.write_bytes(content[:length])
         with pytest.raises(CommandError):
             restore(damaged)
-        assert is_untouched(elsewhere)
+        assert is_empty(other_instance)
     with pytest.raises(CommandError, match="No such file"):
         restore(path.with_name("nothing"))
 
 
-def test_the_key_of_the_file_is_needed(path: Path, elsewhere: Path, settings: Any) -> None:
+def test_encrypted_backup_needs_its_key(path: Path, other_instance: Path, settings: Any) -> None:
     key = Fernet.generate_key().decode()
     sealed = write_frames(path.with_name("sealed"), frames_of(path), key)
     with pytest.raises(CommandError, match="set BACKUP_KEY"):
@@ -180,52 +186,52 @@ def test_the_key_of_the_file_is_needed(path: Path, elsewhere: Path, settings: An
     settings.BACKUP_KEY = Fernet.generate_key().decode()
     with pytest.raises(CommandError, match="cannot decrypt this file"):
         restore(sealed, "--verify")
-    assert is_untouched(elsewhere)
+    assert is_empty(other_instance)
     settings.BACKUP_KEY = key
     restore(sealed)
     assert User.objects.count() == 1
 
 
-def test_the_keys_of_stored_secrets_are_needed(path: Path, elsewhere: Path, settings: Any) -> None:
+def test_keys_of_stored_secrets_are_required(path: Path, other_instance: Path, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     for options in ([], ["--verify"]):
         with pytest.raises(CommandError, match="encrypted with a key that is not in ENCRYPTION_KEYS"):
             restore(path, *options)
-    assert is_untouched(elsewhere)
+    assert is_empty(other_instance)
 
 
-def test_another_secret_key_is_told(path: Path, elsewhere: Path, settings: Any) -> None:
+def test_different_secret_key_is_a_warning(path: Path, other_instance: Path, settings: Any) -> None:
     settings.SECRET_KEY = "another"
-    _, complaints = restore(path)
-    assert complaints.startswith("WARNING  SECRET_KEY is not that of the backup")
+    _, warnings = restore(path)
+    assert warnings.startswith("WARNING  SECRET_KEY is not that of the backup")
 
 
-def changed(path: Path, **kinds: Any) -> Path:
-    """A well-formed file whose frames of a kind were put through a function."""
+def write_changed_backup(path: Path, **kinds: Any) -> Path:
+    """Write a valid backup in which functions have changed some kinds of frames (`H=function`); returns its path."""
     frames = [Frame(frame.kind, kinds.get(frame.kind.decode(), bytes)(frame.data)) for frame in frames_of(path)]
     return write_frames(path.with_name("changed"), frames)
 
 
-def test_a_newer_version_is_refused(path: Path, elsewhere: Path) -> None:
+def test_backup_of_a_newer_version_is_refused(path: Path, other_instance: Path) -> None:
     def newer(data: bytes) -> bytes:
         header = orjson.loads(data)
         return orjson.dumps({**header, "version": "9.0", "migrations": [*header["migrations"], "people.0999_more"]})
 
     for options in ([], ["--verify"]):
         with pytest.raises(CommandError, match=r"newer version \(9\.0\): this one does not know people\.0999_more"):
-            restore(changed(path, H=newer), *options)
-    assert is_untouched(elsewhere)
+            restore(write_changed_backup(path, H=newer), *options)
+    assert is_empty(other_instance)
 
 
-def test_a_photo_goes_nowhere_else(path: Path, elsewhere: Path) -> None:
+def test_photo_names_cannot_leave_the_photo_folder(path: Path, other_instance: Path) -> None:
     for name in (b"../../../../tmp/x.jpg", b"/etc/x", b"a" * 40 + b"-" + b"0" * 32 + b".jpg", b"", b"x\0"):
         with pytest.raises(CommandError, match="a photo is not what its name says"):
-            restore(changed(path, P=lambda data, name=name: name + b"\nbytes"))
-    assert is_untouched(elsewhere)
+            restore(write_changed_backup(path, P=lambda data, name=name: name + b"\nbytes"))
+    assert is_empty(other_instance)
     assert not default_storage.exists("photos")
 
 
-def test_a_table_is_one_of_ours(path: Path, elsewhere: Path) -> None:
+def test_unknown_tables_and_columns_are_refused(path: Path, other_instance: Path) -> None:
     tables: list[Any] = [
         {"name": 'people_person"; DROP TABLE people_person; --', "columns": [["id", "uuid"]]},
         {"name": "people_person", "columns": [['id") SELECT 1; --', "uuid"]]},
@@ -236,12 +242,12 @@ def test_a_table_is_one_of_ours(path: Path, elsewhere: Path) -> None:
     ]
     for table in tables:
         with pytest.raises(CommandError, match="damaged"):
-            restore(changed(path, T=lambda data, table=table: orjson.dumps(table)))
-    assert is_untouched(elsewhere)
+            restore(write_changed_backup(path, T=lambda data, table=table: orjson.dumps(table)))
+    assert is_empty(other_instance)
 
 
-def rewritten(path: Path, table: str, rows: bytes, number: int) -> Path:
-    """A well-formed file with these rows in the table."""
+def write_backup_with_rows(path: Path, table: str, rows: bytes, number: int) -> Path:
+    """Write a valid backup in which the table has these rows; returns its path."""
     frames, inside = [], False
     for frame in frames_of(path):
         if frame.kind == container.TABLE:
@@ -260,15 +266,15 @@ def rewritten(path: Path, table: str, rows: bytes, number: int) -> Path:
     return write_frames(path.with_name("rewritten"), frames)
 
 
-def test_rows_that_the_database_refuses_change_nothing(path: Path, elsewhere: Path) -> None:
+def test_rows_that_the_database_refuses_change_nothing(path: Path, other_instance: Path) -> None:
     rows: list[list[Any]] = [
         ["not a number", "mail", "x@example.org"],
         ["019", None, {}],
         [[], [], []],
-        [1, "00000000-0000-7000-8000-000000000000", "people", "", 5],  # of an account that is not there
+        [1, "00000000-0000-7000-8000-000000000000", "people", "", 5],  # of an account that does not exist
     ]
     for row in rows:
-        file = rewritten(path, "people_accountcount", orjson.dumps(row) + b"\n", 1)
+        file = write_backup_with_rows(path, "people_accountcount", orjson.dumps(row) + b"\n", 1)
         with pytest.raises(CommandError) as refusal:
             restore(file)
         assert "\n" not in str(refusal.value)
@@ -277,15 +283,15 @@ def test_rows_that_the_database_refuses_change_nothing(path: Path, elsewhere: Pa
     restore(path)
 
 
-def test_counts_have_to_agree(path: Path, elsewhere: Path) -> None:
+def test_wrong_totals_are_refused(path: Path, other_instance: Path) -> None:
     with pytest.raises(CommandError, match="rows of people_accountcount are missing"):
-        restore(rewritten(path, "people_accountcount", b"", 3))
+        restore(write_backup_with_rows(path, "people_accountcount", b"", 3))
     with pytest.raises(CommandError, match="not hold as much as its end says"):
-        restore(changed(path, Z=lambda data: data.replace(b'"photos":', b'"photos":1')))
-    assert is_untouched(elsewhere)
+        restore(write_changed_backup(path, Z=lambda data: data.replace(b'"photos":', b'"photos":1')))
+    assert is_empty(other_instance)
 
 
-def test_a_huge_row_comes_through(path: Path, elsewhere: Path, settings: Any) -> None:
+def test_row_of_several_megabytes_is_restored(path: Path, other_instance: Path, settings: Any) -> None:
     owner = make_user("big@example.org")
     notes = "ü" * 3_000_000
     person = client_of(owner).ok("POST", "/api/people", {"name": "Big"}, status=201)["person"]["id"]
@@ -297,8 +303,8 @@ def test_a_huge_row_comes_through(path: Path, elsewhere: Path, settings: Any) ->
     assert Person.unscoped.get(pk=person).notes == notes
 
 
-def test_a_row_without_an_end_is_refused(path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_without_an_end_is_refused(path: Path, other_instance: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contacts_project.backup.reader.MAX_ROW_BYTES", 100_000)
     with pytest.raises(CommandError, match="have no end"):
-        restore(rewritten(path, "people_accountcount", b"[" * 300_000, 1))
-    assert is_untouched(elsewhere)
+        restore(write_backup_with_rows(path, "people_accountcount", b"[" * 300_000, 1))
+    assert is_empty(other_instance)

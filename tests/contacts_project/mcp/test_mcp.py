@@ -1,4 +1,4 @@
-"""The MCP server, asked by the SDK's own client over HTTP, on both databases."""
+"""The MCP server, called over HTTP by the client of the official SDK."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from contacts_project.mcp.tools import tools
 from people.models import Person
 from tests.builders import make_person, make_token
 from tests.client import client_of
-from tests.contacts_project.server.server_thread import Running, serving_everything
+from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
 from tests.routes.openapi import document
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,13 +32,15 @@ INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 
 
 @pytest.fixture
-def server(transactional_db: None) -> Iterator[Running]:
-    with serving_everything() as served:
+def server(transactional_db: None) -> Iterator[RunningServer]:
+    with serve_whole_service() as served:
         yield served
 
 
-def talk(server: Running, token: str, say: Callable[[Client], Awaitable[Result]], mode: str = "auto") -> Result:
-    """What `say` finds out by a client of the protocol."""
+def run_client(
+    server: RunningServer, token: str, say: Callable[[Client], Awaitable[Result]], mode: str = "auto"
+) -> Result:
+    """Connect a client and return the result of `say(client)`. `mode` is passed to the client."""
 
     async def run() -> Result:
         headers = {"Authorization": f"Bearer {token}"}
@@ -50,39 +52,39 @@ def talk(server: Running, token: str, say: Callable[[Client], Awaitable[Result]]
     return asyncio.run(run())
 
 
-def call(server: Running, token: str, tool: str, **arguments: Any) -> Any:
-    """The answer of a tool that succeeds."""
-    result = talk(server, token, lambda client: client.call_tool(tool, arguments))
+def call(server: RunningServer, token: str, tool: str, **arguments: Any) -> Any:
+    """Call a tool, which must succeed; returns its decoded result."""
+    result = run_client(server, token, lambda client: client.call_tool(tool, arguments))
     assert not result.is_error, result.content
-    return read(result)
+    return read_result(result)
 
 
-def refused(server: Running, token: str, tool: str, **arguments: Any) -> Any:
-    """The answer of a tool that fails."""
-    result = talk(server, token, lambda client: client.call_tool(tool, arguments))
+def call_expecting_error(server: RunningServer, token: str, tool: str, **arguments: Any) -> Any:
+    """Call a tool, which must fail; returns the decoded error."""
+    result = run_client(server, token, lambda client: client.call_tool(tool, arguments))
     assert result.is_error
-    return read(result)
+    return read_result(result)
 
 
-def read(result: CallToolResult) -> Any:
+def read_result(result: CallToolResult) -> Any:
     (content,) = result.content
     assert content.type == "text"
     return json.loads(content.text)
 
 
-def tools_of(server: Running, token: str, mode: str = "auto") -> dict[str, Tool]:
-    listed = talk(server, token, lambda client: client.list_tools(), mode)
+def tools_of(server: RunningServer, token: str, mode: str = "auto") -> dict[str, Tool]:
+    listed = run_client(server, token, lambda client: client.list_tools(), mode)
     assert listed.next_cursor is None
     return {tool.name: tool for tool in listed.tools}
 
 
-def test_the_tools_are_those_of_the_list() -> None:
-    """Whoever adds a route decides whether it is a tool: its name goes into tools.txt or EXCLUDED_OPERATIONS."""
+def test_tools_match_the_list_in_tools_txt() -> None:
+    """A new route goes into tools.txt if it is to be a tool, else into EXCLUDED_OPERATIONS."""
     listed = (Path(__file__).parent / "tools.txt").read_text().split()
     assert sorted(tools()) == listed
 
 
-def test_long_answers_are_shortened_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_responses_are_summarized_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once: list[int] = []
     under_way: list[None] = []
 
@@ -105,7 +107,7 @@ def test_long_answers_are_shortened_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_read_token_sees_the_tools_that_read_and_no_other(server: Running, alice: User, mode: str) -> None:
+def test_read_only_token_sees_only_reading_tools(server: RunningServer, alice: User, mode: str) -> None:
     every = tools_of(server, make_token(alice), mode)
     reading = tools_of(server, make_token(alice, TokenScope.READ), mode)
     operations = {o["operationId"]: (m, o) for item in document()["paths"].values() for m, o in item.items()}
@@ -121,7 +123,7 @@ def test_a_read_token_sees_the_tools_that_read_and_no_other(server: Running, ali
         assert "$ref" not in json.dumps(tool.input_schema)
 
 
-def test_no_tool_signs_in_shows_a_secret_uploads_or_streams(server: Running, alice: User) -> None:
+def test_no_tool_for_sign_in_secrets_uploads_or_streams(server: RunningServer, alice: User) -> None:
     shown = tools_of(server, make_token(alice))
     left_out = {
         "login", "register", "resetPassword", "createApiToken", "changePassword", "deleteAccount", "startTotp",
@@ -134,7 +136,7 @@ def test_no_tool_signs_in_shows_a_secret_uploads_or_streams(server: Running, ali
     assert not {"password", "token", "code", "secret", "If-Match", "Idempotency-Key"} & arguments
 
 
-def test_tools_write_what_the_routes_write(server: Running, alice: User) -> None:
+def test_tools_write_like_the_routes(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
     made = call(server, token, "createPerson", name="Ada", emails=[{"type": "home", "email": "ada@example.org"}])
     person = made["person"]
@@ -145,20 +147,20 @@ def test_tools_write_what_the_routes_write(server: Running, alice: User) -> None
     shown = call(server, token, "getPerson", personId=person["id"])["person"]
     assert [of["name"] for of in shown["groups"]] == ["Engines"]
     assert shown["emails"][0]["email"] == "ada@example.org"
-    assert "nickname" not in shown  # null in the answer of the route
+    assert "nickname" not in shown  # null in the route's response
     call(server, token, "deletePerson", personId=person["id"])
     assert not Person.objects.owned_by(alice).active().exists()
 
 
-def test_refusals_are_those_of_the_routes(server: Running, alice: User, mallory: User) -> None:
+def test_errors_equal_those_of_the_routes(server: RunningServer, alice: User, mallory: User) -> None:
     token, of_mallory = make_token(alice), make_token(mallory)
     ada = str(make_person(alice, name="Ada").pk)
-    assert refused(server, of_mallory, "getPerson", personId=ada)["status"] == 404
-    assert refused(server, of_mallory, "deletePerson", personId=ada)["status"] == 404
+    assert call_expecting_error(server, of_mallory, "getPerson", personId=ada)["status"] == 404
+    assert call_expecting_error(server, of_mallory, "deletePerson", personId=ada)["status"] == 404
     reader = make_token(alice, TokenScope.READ)
-    assert refused(server, reader, "deletePerson", personId=ada)["code"] == "read_only_token"
-    assert refused(server, token, "restorePerson", personId=ada)["code"] == "not_deleted"
-    nobody = refused(server, token, "createPerson", name=" ")
+    assert call_expecting_error(server, reader, "deletePerson", personId=ada)["code"] == "read_only_token"
+    assert call_expecting_error(server, token, "restorePerson", personId=ada)["code"] == "not_deleted"
+    nobody = call_expecting_error(server, token, "createPerson", name=" ")
     assert (nobody["status"], nobody["details"][0]["field"]) == (400, "name")
     assert Person.objects.owned_by(alice).active().count() == 1
 
@@ -166,7 +168,7 @@ def test_refusals_are_those_of_the_routes(server: Running, alice: User, mallory:
         with pytest.raises(MCPError, match="Unknown tool"):
             await client.call_tool("login", {"email": "alice@example.org"})
 
-    talk(server, token, sign_in)
+    run_client(server, token, sign_in)
 
 
 @pytest.mark.parametrize(
@@ -180,13 +182,15 @@ def test_refusals_are_those_of_the_routes(server: Running, alice: User, mallory:
         ("createPerson", {"name": "Ada", "emails": [{"email": "a@example.org", "kind": "home"}]}, "emails.0"),
     ],
 )
-def test_arguments_are_strict(server: Running, alice: User, tool: str, arguments: Any, field: str) -> None:
-    answer = refused(server, make_token(alice), tool, **arguments)
+def test_invalid_arguments_are_refused(
+    server: RunningServer, alice: User, tool: str, arguments: Any, field: str
+) -> None:
+    answer = call_expecting_error(server, make_token(alice), tool, **arguments)
     assert (answer["status"], answer["details"][0]["field"]) == (400, field)
     assert not Person.objects.owned_by(alice).exists()
 
 
-def test_answers_are_pages_of_summaries(server: Running, alice: User) -> None:
+def test_results_are_pages_of_summaries(server: RunningServer, alice: User) -> None:
     for number in range(30):
         make_person(alice, name=f"P{number:02}", notes="long " * 1000)
         client_of(alice).ok("POST", "/api/groups", {"name": f"G{number:02}"}, status=201)
@@ -205,7 +209,7 @@ def test_answers_are_pages_of_summaries(server: Running, alice: User) -> None:
     assert len(call(server, token, "getPerson", personId=first)["person"]["notes"]) == 5000  # whole
 
 
-def test_a_page_that_is_too_long_says_where_to_go_on(server: Running, alice: User) -> None:
+def test_shortened_page_tells_the_next_offset(server: RunningServer, alice: User) -> None:
     for number in range(100):
         make_person(alice, name=f"P{number:02}", notes="long " * 100, organization="o" * 200, job_title="j" * 200)
     token, found, offset, more = make_token(alice), [], 0, True
@@ -217,7 +221,7 @@ def test_a_page_that_is_too_long_says_where_to_go_on(server: Running, alice: Use
     assert found == [f"P{number:02}" for number in range(100)]
 
 
-def test_who_has_no_token_gets_401(server: Running, alice: User) -> None:
+def test_missing_or_invalid_token_is_401(server: RunningServer, alice: User) -> None:
     ended = make_token(alice)
     ApiToken.unscoped.all().delete()
     for headers in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": f"Bearer {ended}"}):
@@ -227,7 +231,7 @@ def test_who_has_no_token_gets_401(server: Running, alice: User) -> None:
         assert "error" in answer.json()
 
 
-def test_the_head_of_an_answer_is_that_of_every_route(server: Running, alice: User) -> None:
+def test_responses_have_the_common_headers_and_limits(server: RunningServer, alice: User) -> None:
     headers = {"Authorization": f"Bearer {make_token(alice)}", "Accept": "application/json, text/event-stream"}
     answer = requests.post(f"{server.base}/mcp", json=INITIALIZE, headers=headers, timeout=60)
     assert answer.headers["Content-Type"] == "application/json"
@@ -238,30 +242,30 @@ def test_the_head_of_an_answer_is_that_of_every_route(server: Running, alice: Us
     assert large.status_code == 413
 
 
-def test_waiting_for_a_tool_holds_no_thread_of_its_own(transactional_db: None, alice: User) -> None:
-    with serving_everything(threads=1) as server:
+def test_tool_calls_work_with_one_request_thread(transactional_db: None, alice: User) -> None:
+    with serve_whole_service(threads=1) as server:
         assert call(server, make_token(alice), "listPeople")["people"] == []
 
 
-def test_a_call_is_told_few_of_its_faults(server: Running, alice: User) -> None:
+def test_number_of_reported_errors_is_limited(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
-    answer = refused(server, token, "createPerson", name="Ada", emails=[1] * 10_000)
+    answer = call_expecting_error(server, token, "createPerson", name="Ada", emails=[1] * 10_000)
     assert (answer["status"], len(answer["details"])) == (400, 20)
 
 
-def test_an_id_names_no_other_route(server: Running, alice: User) -> None:
+def test_id_cannot_extend_the_path_to_another_route(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
     person = make_person(alice, name="Ada")
-    answer = refused(server, token, "deletePerson", personId=f"{person.pk}/permanent")
+    answer = call_expecting_error(server, token, "deletePerson", personId=f"{person.pk}/permanent")
     assert (answer["status"], answer["details"][0]["field"]) == (400, "personId")
 
 
-def test_a_page_is_a_whole_number_however_it_is_spelled(server: Running, alice: User) -> None:
+def test_page_numbers_may_be_floats_with_whole_values(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
     assert call(server, token, "listGroups", limit=20.0, offset=0.0)["pagination"]["limit"] == 20
 
 
-def test_pages_of_other_sites_are_refused(server: Running, alice: User, settings: Any) -> None:
+def test_origins_of_other_sites_are_refused(server: RunningServer, alice: User, settings: Any) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://ours.example"]
     token = make_token(alice)
     for origin, status in (("https://theirs.example", 403), ("https://ours.example", 200)):

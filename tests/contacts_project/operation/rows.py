@@ -1,4 +1,4 @@
-"""Rows that operators look at, for tests that do not care how they came to be."""
+"""Creates deliveries and sync runs directly, for tests of what operators see."""
 
 import datetime as dt
 from typing import Any
@@ -14,7 +14,7 @@ from tests.carddav.builders import make_connection
 
 
 def make_delivery(owner: User, at: dt.datetime | None = None, **fields: Any) -> Delivery:
-    """A delivery, sent by mail unless `fields` say otherwise; `at` is the moment of the machine's clock."""
+    """Create a delivery at `at` (default: now), sent by mail unless `fields` say otherwise."""
     now = at or timezone.now()
     values = {
         "kind": NoticeKind.CONTACT,
@@ -35,7 +35,7 @@ def make_delivery(owner: User, at: dt.datetime | None = None, **fields: Any) -> 
 
 
 def make_ended_run(owner: User, at: dt.datetime, seconds: int, code: str = "") -> Run:
-    """A run of the owner's connection that took so long."""
+    """Create a run of the owner's CardDAV connection that took `seconds` and ended at `at`."""
     connection = Connection.objects.owned_by(owner).first() or make_connection(owner)
     start = at - dt.timedelta(seconds=seconds)
     return Run.objects.create(

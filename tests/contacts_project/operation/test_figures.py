@@ -1,4 +1,4 @@
-"""The figures of operation: live for today, counted once for the days that are over, and bounded."""
+"""The figures for operators: computed live for today, stored once for each past day."""
 
 import datetime as dt
 from pathlib import Path
@@ -29,7 +29,7 @@ MONDAY = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
 TUESDAY = MONDAY + dt.timedelta(days=1)
 
 
-def test_days_that_are_over_are_counted_once_and_stay_when_their_rows_go(alice: User) -> None:
+def test_past_days_are_counted_once_and_keep_their_counts(alice: User) -> None:
     User.objects.update(created_at=MONDAY)
     make_delivery(alice, MONDAY)
     make_delivery(alice, MONDAY, channel="webhook", state="failed", code="http_5xx")
@@ -55,7 +55,7 @@ def test_days_that_are_over_are_counted_once_and_stay_when_their_rows_go(alice: 
         assert figures.sizes_by_day(days=2, now=TUESDAY)[TUESDAY.date()]["accounts"] == 1
 
 
-def test_a_day_is_not_closed_before_its_last_writes_are_there(alice: User) -> None:
+def test_day_is_counted_an_hour_after_midnight(alice: User) -> None:
     User.objects.update(created_at=MONDAY)
     midnight = dt.datetime(2026, 3, 3, tzinfo=dt.UTC)
     assert day_counts.count_days(sizes={}, now=midnight + dt.timedelta(minutes=59)) == 0
@@ -63,14 +63,14 @@ def test_a_day_is_not_closed_before_its_last_writes_are_there(alice: User) -> No
     assert day_counts.first_uncounted_day() == midnight.date()
 
 
-def test_without_a_scheduler_the_totals_are_still_right(alice: User) -> None:
+def test_totals_are_right_without_a_scheduler(alice: User) -> None:
     make_delivery(alice, MONDAY, channel="", state="skipped", code="no_channel")
     make_delivery(alice, timezone.now(), state="failed", code="dns")
     assert figures.deliveries_total() == {("none", "skipped"): 1, ("email", "failed"): 1}
     assert not DailyCount.objects.exists()
 
 
-def test_what_was_due_longest_counts_planned_or_not(alice: User, ada: Person) -> None:
+def test_oldest_due_includes_reminders_that_are_not_planned_yet(alice: User, ada: Person) -> None:
     now = timezone.now()
     assert figures.oldest_due_seconds(now) == 0
     waits = {"state": "pending", "next_try_at": now - dt.timedelta(minutes=2), "ended_at": None}
@@ -81,7 +81,7 @@ def test_what_was_due_longest_counts_planned_or_not(alice: User, ada: Person) ->
     assert figures.waiting_counts(now)["deliveries_due"] == 1
 
 
-def test_the_bytes_of_photos_follow_the_files(
+def test_photo_bytes_equal_the_size_of_the_files(
     api: Client, alice: User, ada: Person, media: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     path = f"/api/people/{ada.pk}/photo"
@@ -89,7 +89,7 @@ def test_the_bytes_of_photos_follow_the_files(
     size = sum(file.stat().st_size for file in media.rglob("*.jpg"))
     assert figures.photo_bytes() == size > 0
     assert wrong_counts(alice.pk) == []
-    # As before sizes were noted: the purge of the night looks at the files.
+    # As in an older version, which stored no sizes: the nightly purge reads them from the files.
     StoredPhoto.objects.all().delete()
     assert figures.photo_bytes() == 0
     sweep_files(now=timezone.now() + dt.timedelta(days=2))
@@ -101,7 +101,7 @@ def test_the_bytes_of_photos_follow_the_files(
     assert (figures.photo_bytes(), wrong_counts(alice.pk)) == (0, [])
 
 
-def test_queues_say_how_much_waits() -> None:
+def test_queue_length_counts_waiting_messages() -> None:
     queue = app.conf.task_default_queue
     before = figures.queue_messages()[queue]
     with app.connection_for_write() as broker:
@@ -110,18 +110,18 @@ def test_queues_say_how_much_waits() -> None:
         app.control.purge(connection=broker)
 
 
-def test_the_instance_says_what_it_runs_on() -> None:
+def test_versions_and_database_size_are_reported() -> None:
     assert figures.database_bytes() > 100_000
     assert set(figures.versions()) == {"Service", "Database", "Broker", "Python", "Django", "Celery"}
 
 
-def plan(rows: Any) -> str:
+def query_plan(rows: Any) -> str:
     return str(rows.explain()).lower()
 
 
 @pytest.mark.parametrize("name", ["deliveries", "runs"])
-def test_a_day_is_counted_by_an_index(alice: User, name: str) -> None:
-    """Rows of other days are not read."""
+def test_counting_a_day_uses_an_index(alice: User, name: str) -> None:
+    """Rows of other days must not be read."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL enable_seqscan = off")
@@ -129,15 +129,17 @@ def test_a_day_is_counted_by_an_index(alice: User, name: str) -> None:
         "deliveries": Delivery.unscoped.rows().filter(ended_at__isnull=False, updated_at__gte=MONDAY),
         "runs": Run.unscoped.rows().filter(ended_at__isnull=False, ended_at__gte=MONDAY),
     }[name]
-    assert {"deliveries": "delivery_ended", "runs": "carddav_run_ended"}[name] in plan(rows.order_by().values("pk"))
+    assert {"deliveries": "delivery_ended", "runs": "carddav_run_ended"}[name] in query_plan(
+        rows.order_by().values("pk")
+    )
 
 
-def test_the_sum_over_accounts_reads_one_entry_of_each(alice: User) -> None:
+def test_total_of_photo_bytes_uses_an_index(alice: User) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL enable_seqscan = off")
-            # Of a table with a handful of rows any index is as good: it is asked whether this one serves.
+            # With few rows PostgreSQL may choose the other index, so drop it to see that this one can be used.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("ALTER TABLE people_accountcount DROP CONSTRAINT account_count_once")
     rows = AccountCount.objects.filter(kind=PHOTO_BYTES, key="").values("number")
-    assert "account_count_whole" in plan(rows)
+    assert "account_count_whole" in query_plan(rows)

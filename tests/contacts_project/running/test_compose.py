@@ -1,4 +1,4 @@
-"""compose.yaml: it is what the specification of Compose allows, and its processes do the job together."""
+"""compose.yaml is valid, and its processes work together."""
 
 import datetime as dt
 import re
@@ -12,19 +12,19 @@ import psycopg
 import requests
 
 from tests import ROOT
-from tests.contacts_project.running.composition import Composition, composed, image_instruction
+from tests.contacts_project.running.composition import Composition, image_instruction, run_composition
 from tests.fork_targets import run_module, run_worker
 from tests.loopback import Recorder, closed_port, is_listening, recording_server
 from tests.workers import run_manage, start_fork
 
 
-def test_the_file_is_as_the_specification_wants_it() -> None:
+def test_compose_file_is_valid() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_image_runs_as_nobody_and_is_pinned() -> None:
+def test_image_has_an_unprivileged_user_and_a_pinned_base() -> None:
     assert image_instruction("USER").split(":")[0].isdigit()
     assert image_instruction("USER").split(":")[0] != "0"
     dockerfile = (ROOT / "Dockerfile").read_text()
@@ -32,18 +32,18 @@ def test_the_image_runs_as_nobody_and_is_pinned() -> None:
     assert "curl" not in dockerfile
 
 
-def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
+def test_two_web_and_two_worker_processes_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
     """One of each is started by its command, with the packages of requirements/run.txt alone.
 
     The second web and the second worker are copies of a loaded process.
     """
-    with recording_server() as receiver, composed(tmp_path, **settings()) as compose:
+    with recording_server() as receiver, run_composition(tmp_path, **dotenv_lines()) as compose:
         assert compose.run("prepare").returncode == 0
         migrated = compose.run("migrate")
         assert migrated.returncode == 0, migrated.stderr
-        before = files_of(compose)
+        before = files_in_image(compose)
         ports = [closed_port(), closed_port()]
-        left = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
+        originals = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
         copies = [
             start_fork(
                 run_module, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1])), web_module(compose)
@@ -54,23 +54,23 @@ def test_two_webs_two_workers_and_beat_deliver_once_and_stop_cleanly(tmp_path: P
             compose.wait_until(partial(is_listening, port), f"a web listens on {port}")
             compose.wait_for_health("web", PORT=str(port))
         bases = [f"http://127.0.0.1:{port}" for port in ports]
-        session = ask_for_a_reminder(bases[0], receiver)
-        make_everything_due(compose)
-        left.append(compose.start("beat"))
+        session = register_and_request_reminder(bases[0], receiver)
+        make_schedule_due(compose)
+        originals.append(compose.start("beat"))
         copies[1].kill()
         compose.wait_until(lambda: receiver.received, "the webhook comes")
-        # What is scanned once more is not sent once more.
+        # A second scan sends nothing again.
         assert run_manage(tmp_path, compose.environment("web"), "deliver_reminders")[0] == 0
         assert [request.path for request in receiver.received] == ["/hook"]
         shown = [session.get(f"{base}/api/people", timeout=60).json()["people"] for base in bases]
         assert shown[0] == shown[1]
         assert [person["name"] for person in shown[0]] == ["Ada"]
         copies[0].terminate()
-        for process in left:
+        for process in originals:
             process.terminate()
         copies[0].join(60)
-        assert [process.wait(60) for process in left] + [copies[0].exitcode] == [0] * 5
-        assert files_of(compose) == before, "the image may not be written to"
+        assert [process.wait(60) for process in originals] + [copies[0].exitcode] == [0] * 5
+        assert files_in_image(compose) == before, "the image must not be written to"
 
 
 def web_module(compose: Composition) -> str:
@@ -85,23 +85,23 @@ def worker_options(compose: Composition) -> list[str]:
     return list(options)
 
 
-def settings() -> dict[str, str]:
-    """Lines of .env."""
+def dotenv_lines() -> dict[str, str]:
+    """The variables of .env."""
     return {"OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8", "OUTBOUND_ALLOWED_PORTS": "*"}
 
 
-def make_everything_due(compose: Composition) -> None:
-    """As after an hour without a scheduler: the next one waits for no full minute."""
+def make_schedule_due(compose: Composition) -> None:
+    """Backdate the schedule by an hour, so that the scheduler runs its tasks at once."""
     with psycopg.connect(compose.environment("beat")["DATABASE_URL"]) as database:
         database.execute("UPDATE django_celery_beat_periodictask SET last_run_at = now() - interval '1 hour'")
 
 
-def files_of(compose: Composition) -> set[Path]:
+def files_in_image(compose: Composition) -> set[Path]:
     return {path for path in compose.app.rglob("*") if "__pycache__" not in path.parts}
 
 
-def ask_for_a_reminder(base: str, receiver: Recorder) -> requests.Session:
-    """Register, and have a webhook told of a day that is today. Returns what is signed in."""
+def register_and_request_reminder(base: str, receiver: Recorder) -> requests.Session:
+    """Register and create a reminder for today, with a webhook as destination; returns the signed-in session."""
     session = requests.Session()
 
     def send(method: str, path: str, body: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The configurations of deploy/nginx and deploy/caddy, run by the real servers before a real instance."""
+"""The configurations in deploy/nginx and deploy/caddy work: real proxies in front of a real instance."""
 
 import shutil
 import signal
@@ -15,32 +15,32 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from tests import ROOT
-from tests.contacts_project.test_serve import Instance, serving
+from tests.contacts_project.test_serve import Instance, run_instance
 from tests.loopback import PrivateCA, closed_port
 
-NAME = "contacts.example.org"
-CALLER = "127.0.0.2"
+HOST_NAME = "contacts.example.org"
+CALLER_ADDRESS = "127.0.0.2"
 
 
-class FromElsewhere(HTTPAdapter):
-    """Calls from another address than the proxy has."""
+class OtherAddressAdapter(HTTPAdapter):
+    """Connects from another address than the proxy's."""
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
-        super().init_poolmanager(*args, source_address=(CALLER, 0), **options)
+        super().init_poolmanager(*args, source_address=(CALLER_ADDRESS, 0), **options)
 
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> requests.Session:
-    """A caller who trusts the test's authority, and finds the name of the examples on this machine."""
+    """An HTTP session that resolves the host name of the examples to this machine."""
     real = socket.getaddrinfo
 
-    def look_up(host: Any, *args: Any, **options: Any) -> Any:
-        return real("127.0.0.1" if host == NAME else host, *args, **options)
+    def resolve(host: Any, *args: Any, **options: Any) -> Any:
+        return real("127.0.0.1" if host == HOST_NAME else host, *args, **options)
 
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     session = requests.Session()
-    session.trust_env = False  # a machine may name authorities of its own
-    session.mount("https://", FromElsewhere())
+    session.trust_env = False  # environment variables may name other certificate authorities
+    session.mount("https://", OtherAddressAdapter())
     return session
 
 
@@ -59,24 +59,24 @@ def nginx(folder: Path, text: str, certificate: Path) -> Iterator[None]:
     checked = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
     assert "warn" not in checked.stderr
-    with running(command, folder):
+    with run_server(command, folder):
         yield
 
 
 @contextmanager
 def caddy(folder: Path, text: str, certificate: Path) -> Iterator[None]:
-    site = f"{NAME} {{"
+    site = f"{HOST_NAME} {{"
     port = text.partition("#https ")[2].split()[0]
     ours = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"
-    ours += f"https://{NAME}:{port} {{\n\ttls {certificate} {certificate}"
+    ours += f"https://{HOST_NAME}:{port} {{\n\ttls {certificate} {certificate}"
     (folder / "Caddyfile").write_text(text.replace(site, ours))
     command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
-    with running(command, folder, XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder)):
+    with run_server(command, folder, XDG_DATA_HOME=str(folder), XDG_CONFIG_HOME=str(folder)):
         yield
 
 
 @contextmanager
-def running(command: list[str], folder: Path, **environment: str) -> Iterator[None]:
+def run_server(command: list[str], folder: Path, **environment: str) -> Iterator[None]:
     with (folder / "server.log").open("wb") as log:
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(folder), **environment}
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -97,36 +97,36 @@ def wait_for(port: int) -> None:
 
 
 @pytest.fixture(params=["nginx", "caddy"])
-def proxied(
+def proxied_instance(
     request: pytest.FixtureRequest, tmp_path: Path, session: requests.Session, django_db_setup: None
 ) -> Iterator[tuple[str, Instance]]:
-    """The address of a proxy before an instance; its other web process is away. Yields with the instance itself."""
+    """Run a proxy in front of an instance whose second web process is down; yields the proxy's URL and the instance."""
     if not shutil.which(request.param):
         pytest.skip(f"no {request.param} on this machine")
     authority = PrivateCA(tmp_path)
-    authority.server_context(NAME)
+    authority.server_context(HOST_NAME)
     session.verify = authority.file
     certificate = next(tmp_path.glob("server-*.pem"))
     port, plain = closed_port(), closed_port()
-    base = f"https://{NAME}:{port}"
+    base = f"https://{HOST_NAME}:{port}"
     file = {"nginx": "nginx/contacts.conf", "caddy": "caddy/Caddyfile"}[request.param]
     text = (ROOT / "deploy" / file).read_text()
     if request.param == "caddy":
-        text = text.replace(" 127.0.0.1:8001", "")  # its version 2.6 loses a body that it offers a second time
+        text = text.replace(" 127.0.0.1:8001", "")  # Caddy 2.6 loses the body of a request that it retries
     text = text.replace("127.0.0.1:8001", f"127.0.0.1:{closed_port()}").replace("listen 80;", f"listen {plain};")
     text = text.replace("listen 443 ", f"listen 127.0.0.1:{port} ")
     text = "".join(line for line in text.splitlines(keepends=True) if "listen [::]" not in line)
-    with serving(tmp_path / "data", BASE_URL=base, TRUSTED_PROXY_COUNT="1") as instance:
+    with run_instance(tmp_path / "data", BASE_URL=base, TRUSTED_PROXY_COUNT="1") as instance:
         text = text.replace("127.0.0.1:8000", instance.base.removeprefix("http://")) + f"#https {port}\n"
         with {"nginx": nginx, "caddy": caddy}[request.param](tmp_path, text, certificate):
             wait_for(port)
             if request.param == "nginx":
-                session.headers["X-Plain-Port"] = str(plain)  # for the test alone
+                session.headers["X-Plain-Port"] = str(plain)  # passes the port to the test
             yield base, instance
 
 
-def test_the_proxy_passes_what_the_service_needs(proxied: tuple[str, Instance], session: requests.Session) -> None:
-    base, instance = proxied
+def test_proxy_passes_what_the_service_needs(proxied_instance: tuple[str, Instance], session: requests.Session) -> None:
+    base, instance = proxied_instance
     plain = str(session.headers.pop("X-Plain-Port", "") or "")
 
     def send(method: str, path: str, **more: Any) -> requests.Response:
@@ -138,7 +138,7 @@ def test_the_proxy_passes_what_the_service_needs(proxied: tuple[str, Instance], 
     assert "Strict-Transport-Security" in created.headers
     session.headers.update({"X-CSRFToken": session.cookies.get("csrftoken") or "", "Referer": base})
     [signed_in] = send("GET", "/api/user/sessions").json()["sessions"]
-    assert signed_in["ip"] == CALLER, "neither the proxy's nor what the caller says"
+    assert signed_in["ip"] == CALLER_ADDRESS, "neither the proxy's address nor the one in the caller's header"
 
     large = send("POST", "/api/user/import", data=b" " * 15_000_000, headers={"Content-Type": "application/json"})
     assert (large.status_code, large.headers["Content-Type"]) == (400, "application/json")
@@ -152,5 +152,5 @@ def test_the_proxy_passes_what_the_service_needs(proxied: tuple[str, Instance], 
     assert send("GET", "/metrics").status_code == 404
     assert requests.get(f"{instance.base}/metrics", timeout=60).status_code == 401
     if plain:
-        moved = requests.get(f"http://{NAME}:{plain}/api/docs", timeout=60, allow_redirects=False)
-        assert (moved.status_code, moved.headers["Location"]) == (301, f"https://{NAME}/api/docs")
+        moved = requests.get(f"http://{HOST_NAME}:{plain}/api/docs", timeout=60, allow_redirects=False)
+        assert (moved.status_code, moved.headers["Location"]) == (301, f"https://{HOST_NAME}/api/docs")

@@ -1,1 +1,1 @@
-"""The web server, over real connections to one that runs in a thread of the tests."""
+"""Tests of the web server, which runs in a thread and is reached over real connections."""

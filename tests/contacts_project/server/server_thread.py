@@ -1,4 +1,4 @@
-"""A server of the tests' own views, on loopback, in a thread of the test process."""
+"""Runs the web server on loopback in a thread of the test process, with views of the tests or the whole service."""
 
 import asyncio
 import socket
@@ -21,8 +21,8 @@ View = Callable[[WSGIRequest], HttpResponseBase]
 
 
 @dataclass
-class Running:
-    """A server that takes connections, with two threads for requests."""
+class RunningServer:
+    """A server that accepts connections."""
 
     server: Server
     port: int
@@ -33,7 +33,7 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def connect(self, data: bytes = b"", *, receive_buffer: int = 0) -> socket.socket:
-        """A connection on which `data` was sent; closed with the server."""
+        """Open a connection and send `data`; it is closed with the server."""
         connection = socket.socket()
         if receive_buffer:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -48,7 +48,7 @@ class Running:
 
 
 @contextmanager
-def running(views: Mapping[str, View], threads: int = 2) -> Iterator[Running]:
+def serve_views(views: Mapping[str, View], threads: int = 2) -> Iterator[RunningServer]:
     """Serve `views`, by path, until the block ends."""
 
     def application(environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
@@ -57,56 +57,56 @@ def running(views: Mapping[str, View], threads: int = 2) -> Iterator[Running]:
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return response
 
-    with serving(application, threads) as running:
-        yield running
+    with serve_application(application, threads) as running_server:
+        yield running_server
 
 
 @contextmanager
-def serving(application: Any, threads: int = 2) -> Iterator[Running]:
+def serve_application(application: Any, threads: int = 2) -> Iterator[RunningServer]:
     """Serve a WSGI application until the block ends."""
     listener = bind("127.0.0.1", 0)
     asgi = Application(application, threads)
     server = Server(make_config(asgi), asgi)
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
-    running = Running(server, listener.getsockname()[1])
+    running_server = RunningServer(server, listener.getsockname()[1])
     thread.start()
     try:
         while not server.started:
             thread.join(0.01)
-        yield running
+        yield running_server
     finally:
-        for connection in running.sockets:
+        for connection in running_server.sockets:
             connection.close()
-        running.stop()
+        running_server.stop()
         thread.join()
         asgi.close()
 
 
 @contextmanager
-def serving_everything(threads: int = 4) -> Iterator[Running]:
+def serve_whole_service(threads: int = 4) -> Iterator[RunningServer]:
     """Serve the whole service, on the test's database. For transactional tests."""
     from contacts_project.wsgi import application
 
     opened: list[BaseDatabaseWrapper] = []
 
-    def note(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+    def record_connection(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
         if threading.current_thread() is not here:
             opened.append(connection)
 
     here = threading.current_thread()
-    connection_created.connect(note)
+    connection_created.connect(record_connection)
     try:
-        with serving(application, threads) as running:
-            yield running
+        with serve_application(application, threads) as running_server:
+            yield running_server
     finally:
-        connection_created.disconnect(note)
-        for connection in opened:  # its thread kept it, and would keep the database from being dropped
+        connection_created.disconnect(record_connection)
+        for connection in opened:  # an open connection of an ended thread would prevent dropping the database
             connection.inc_thread_sharing()
             connection.close()
 
 
 def read_answer(file: IO[bytes]) -> tuple[int, dict[str, str], bytes]:
-    """The status, headers and body of the next answer that has a Content-Length."""
+    """Read the next response, which must have a Content-Length; returns its status, headers and body."""
     status = int(file.readline().split()[1])
     headers: dict[str, str] = {}
     while line := file.readline().strip():

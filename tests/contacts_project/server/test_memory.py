@@ -1,4 +1,4 @@
-"""What a request took is free after it, and memory goes back to the system after large ones, once for many."""
+"""Requests leave no objects behind, and large ones return memory to the system, once for several that end together."""
 
 import asyncio
 import gc
@@ -10,8 +10,8 @@ from django.urls import resolve
 from contacts_project.server import memory
 
 
-def releases_after(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
-    """How often memory is released when so many large requests end together."""
+def count_releases(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
+    """End this number of large requests together; returns how often memory is released."""
     done: list[None] = []
     monkeypatch.setattr(memory, "release_memory", lambda: done.append(None))
     monkeypatch.setattr(memory, "RELEASE_DELAY_SECONDS", 0)
@@ -28,20 +28,20 @@ def releases_after(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
 
 
 def test_memory_is_released_once_for_large_requests_that_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert releases_after(monkeypatch, 3) == 1
+    assert count_releases(monkeypatch, 3) == 1
 
 
-def test_what_carries_much_or_computes_long_is_large() -> None:
+def test_requests_with_many_bytes_or_much_cpu_time_are_large() -> None:
     assert memory.is_large(memory.LARGE_BYTES, 0.0)
     assert memory.is_large(0, memory.LARGE_CPU_SECONDS)
     assert not memory.is_large(memory.LARGE_BYTES - 1, memory.LARGE_CPU_SECONDS / 2)
 
 
-def test_releasing_works_on_this_system() -> None:
+def test_memory_can_be_released_on_this_system() -> None:
     memory.release_memory()
 
 
-def test_the_description_of_a_route_keeps_no_view() -> None:
+def test_resolved_route_keeps_no_view_alive() -> None:
     route = resolve("/api/dashboard/graph").func
     view = weakref.ref(route.cls(**route.initkwargs))  # type: ignore[attr-defined]  # as_view() of DRF sets both
     gc.collect()

@@ -1,4 +1,4 @@
-"""What the server takes for a request, how much of it, and what it answers by itself."""
+"""Which requests the server accepts, their maximum sizes, and the errors that it sends itself."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from django.http import HttpResponse, JsonResponse
 
 from contacts_project.kernel.api.middleware import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DISCARDED_BYTES
-from tests.contacts_project.server.server_thread import Running, read_answer, running
+from tests.contacts_project.server.server_thread import RunningServer, read_answer, serve_views
 
 
 def echo(request: WSGIRequest) -> HttpResponse:
-    """What has come; as the service does, not if it is too long."""
+    """Return what was received. As in the service, bodies that are too large are refused."""
 
     class View:
         max_body_bytes = {"/api/vcard/import": "MAX_VCARD_BYTES", "/api/user/import": "MAX_IMPORT_BYTES"}.get(
@@ -37,8 +37,8 @@ def echo(request: WSGIRequest) -> HttpResponse:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with running({"/api/people": echo, "/api/vcard/import": echo, "/api/user/import": echo}) as served:
+def server() -> Iterator[RunningServer]:
+    with serve_views({"/api/people": echo, "/api/vcard/import": echo, "/api/user/import": echo}) as served:
         yield served
 
 
@@ -46,9 +46,9 @@ def server() -> Iterator[Running]:
     ("path", "limit"),
     [("people", "MAX_JSON_BYTES"), ("vcard/import", "MAX_VCARD_BYTES"), ("user/import", "MAX_IMPORT_BYTES")],
 )
-def test_chunks_are_read_and_have_the_same_limits(server: Running, path: str, limit: str) -> None:
+def test_chunked_bodies_have_the_same_limits(server: RunningServer, path: str, limit: str) -> None:
     url, most = f"{server.base}/api/{path}", getattr(settings, limit)
-    with requests.Session() as session:  # one connection, which outlives the refusals
+    with requests.Session() as session:  # one connection, which stays open after the refusals
         assert session.post(url, data=iter([b"x" * 1000] * 3)).json()["length"] == 3000
         assert session.post(url, data=iter([b"x" * (most // 4)] * 4)).json()["length"] == most
         too_much = session.post(url, data=iter([b"x" * (most // 4)] * 4 + [b"y"]))
@@ -57,7 +57,7 @@ def test_chunks_are_read_and_have_the_same_limits(server: Running, path: str, li
         assert session.post(url, data=b"x" * 10).json()["length"] == 10
 
 
-def test_who_asks_before_sending_too_much_is_refused_at_once(server: Running) -> None:
+def test_expect_continue_with_a_too_large_body_is_refused_at_once(server: RunningServer) -> None:
     head = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n"
     status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
     assert (status, headers["connection"]) == (413, "close")
@@ -67,7 +67,7 @@ def test_who_asks_before_sending_too_much_is_refused_at_once(server: Running) ->
     assert orjson.loads(read_answer(short.makefile("rb"))[2])["length"] == 2
 
 
-def test_a_body_beyond_all_reason_is_not_read(server: Running) -> None:
+def test_huge_body_is_refused_without_reading_it(server: RunningServer) -> None:
     head = f"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_DISCARDED_BYTES + 1}\r\n\r\n"
     status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
     assert (status, headers["connection"]) == (413, "close")
@@ -90,9 +90,7 @@ def test_a_body_beyond_all_reason_is_not_read(server: Running) -> None:
         ("GET /api/people HTTP/1.1\r\nHost: a\r\nX: " + "y" * 400_000, 431),
     ],
 )
-def test_what_may_be_read_in_two_ways_or_is_too_long_ends_the_connection(
-    server: Running, head: str, status: int
-) -> None:
+def test_ambiguous_and_too_long_heads_end_the_connection(server: RunningServer, head: str, status: int) -> None:
     connection = server.connect(head.encode())
     got, headers, body = read_answer(connection.makefile("rb"))
     assert (got, headers["content-type"], headers["connection"]) == (status, "application/json", "close")
@@ -101,20 +99,20 @@ def test_what_may_be_read_in_two_ways_or_is_too_long_ends_the_connection(
     assert headers["cache-control"] == "no-store"
 
 
-def test_a_hundred_group_ids_fit_into_an_address(server: Running) -> None:
+def test_a_hundred_group_ids_fit_into_a_url(server: RunningServer) -> None:
     ids = ",".join(["01a201b4-1b7b-716c-a8d6-bb286dd1e7c7" + "x" * 40] * 100)
     answer = requests.get(f"{server.base}/api/people?groupIds={ids}").json()
     assert (len(ids), answer["groups"]) == (7_699, 100)
 
 
-def test_the_caller_s_address_is_the_peer_s(server: Running) -> None:
-    """And nobody may write X-Forwarded-For by another name past a proxy that adds to it."""
+def test_remote_address_cannot_be_forged_by_headers(server: RunningServer) -> None:
+    """The address is the peer's, and X_Forwarded_For, which proxies pass on, is not read as X-Forwarded-For."""
     headers = {"X-Forwarded-For": "192.0.2.1", "X_Forwarded_For": "192.0.2.2", "Remote-Addr": "192.0.2.3"}
     answer = requests.get(f"{server.base}/api/people", headers=headers).json()
     assert (answer["address"], answer["forwarded"]) == ("127.0.0.1", "192.0.2.1")
 
 
-def test_requests_sent_at_once_are_answered_in_their_order(server: Running) -> None:
+def test_pipelined_requests_are_answered_in_order(server: RunningServer) -> None:
     one = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {0}\r\n\r\n{1}"
     file = server.connect("".join(one.format(size, "x" * size) for size in (3, 0, 70_000, 5)).encode()).makefile("rb")
     with file:

@@ -1,4 +1,4 @@
-"""Clients that send or read slowly, or never, hold no thread, and are cut off after a while."""
+"""Clients that send or read slowly, or never, occupy no thread and are disconnected after a timeout."""
 
 import tempfile
 import threading
@@ -14,12 +14,12 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from contacts_project.server import bodies, connection, stalled
 from contacts_project.server.spool import Spool
-from tests.contacts_project.server.server_thread import Running, read_answer, running
+from tests.contacts_project.server.server_thread import RunningServer, read_answer, serve_views
 
-BIG = 2 * 1024 * 1024
-HALF_A_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
-HALF_A_BODY = b"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"
-WITHOUT_READING = b"GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %d\r\n\r\n"
+BIG_BYTES = 2 * 1024 * 1024
+PARTIAL_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
+PARTIAL_BODY = b"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"
+REQUEST_OF_BIG = b"GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %d\r\n\r\n"
 
 
 def quick(request: WSGIRequest) -> HttpResponse:
@@ -27,12 +27,12 @@ def quick(request: WSGIRequest) -> HttpResponse:
 
 
 def big(request: WSGIRequest) -> StreamingHttpResponse:
-    return StreamingHttpResponse(b"x" * 65536 for _ in range(BIG // 65536))
+    return StreamingHttpResponse(b"x" * 65536 for _ in range(BIG_BYTES // 65536))
 
 
 @pytest.fixture
-def server() -> Iterator[Running]:
-    with running({"/quick": quick, "/big": big, "/api/people": quick}) as served:
+def server() -> Iterator[RunningServer]:
+    with serve_views({"/quick": quick, "/big": big, "/api/people": quick}) as served:
         yield served
 
 
@@ -43,8 +43,8 @@ def wait_until(is_true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("sent", [HALF_A_HEAD, HALF_A_BODY, WITHOUT_READING])
-def test_they_leave_the_threads_to_the_others(server: Running, sent: bytes) -> None:
+@pytest.mark.parametrize("sent", [PARTIAL_HEAD, PARTIAL_BODY, REQUEST_OF_BIG])
+def test_slow_clients_hold_no_threads(server: RunningServer, sent: bytes) -> None:
     for number in range(100):
         server.connect(sent % number if b"%d" in sent else sent, receive_buffer=4096)
     for _ in range(3):
@@ -52,20 +52,22 @@ def test_they_leave_the_threads_to_the_others(server: Running, sent: bytes) -> N
     assert len(server.server.server_state.connections) >= 100
 
 
-def test_one_caller_who_never_reads_waits_for_himself(server: Running) -> None:
-    """Answers for him are not even made, so his connections cost next to nothing."""
+def test_caller_who_never_reads_delays_only_its_own_requests(server: RunningServer) -> None:
+    """No responses are generated for it meanwhile, so its connections cost almost nothing."""
     for _ in range(30):
-        server.connect(WITHOUT_READING % 1, receive_buffer=4096)
+        server.connect(REQUEST_OF_BIG % 1, receive_buffer=4096)
     other = {"Authorization": "Bearer 2"}
-    assert len(requests.get(f"{server.base}/big", headers=other, timeout=60).content) == BIG
-    assert Spool.total_bytes <= 3 * BIG
+    assert len(requests.get(f"{server.base}/big", headers=other, timeout=60).content) == BIG_BYTES
+    assert Spool.total_bytes <= 3 * BIG_BYTES
 
 
 @pytest.mark.parametrize("paths", [1, 4])
-def test_who_never_reads_hinders_nobody_at_the_same_address(monkeypatch: pytest.MonkeyPatch, paths: int) -> None:
-    """Behind one address may be many: what they ask for elsewhere goes on, whatever the queries."""
+def test_clients_that_never_read_do_not_delay_others_at_the_same_address(
+    monkeypatch: pytest.MonkeyPatch, paths: int
+) -> None:
+    """Many clients may share one address: their requests for other paths are served, whatever the query strings are."""
     monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
-    with running({"/quick": quick} | {f"/{number}": big for number in range(paths)}) as served:
+    with serve_views({"/quick": quick} | {f"/{number}": big for number in range(paths)}) as served:
         for number in range(100):
             head = f"GET /{number % paths}?{number} HTTP/1.1\r\nHost: a\r\n\r\n"
             served.connect(head.encode(), receive_buffer=4096)
@@ -74,16 +76,16 @@ def test_who_never_reads_hinders_nobody_at_the_same_address(monkeypatch: pytest.
         assert requests.delete(f"{served.base}/0", timeout=20).status_code == 200
 
 
-@pytest.mark.parametrize("sent", [b"", HALF_A_HEAD])
-def test_a_head_that_does_not_come_is_refused(server: Running, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+@pytest.mark.parametrize("sent", [b"", PARTIAL_HEAD])
+def test_missing_head_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
     status, headers, body = read_answer(server.connect(sent).makefile("rb"))
     assert (status, headers["connection"]) == (408, "close")
     assert "too slowly" in orjson.loads(body)["error"]
 
 
-def test_a_head_in_drops_is_refused_on_a_kept_connection_too(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = (kept := server.connect(HALF_A_HEAD + b"\r\n")).makefile("rb")
+def test_slow_head_on_a_kept_connection_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = (kept := server.connect(PARTIAL_HEAD + b"\r\n")).makefile("rb")
     assert read_answer(file)[0] == 200
     monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
     for drop in (b"GET ", b"/qu", b"ick"):
@@ -92,55 +94,59 @@ def test_a_head_in_drops_is_refused_on_a_kept_connection_too(server: Running, mo
     assert read_answer(file)[0] == 408
 
 
-def test_a_body_that_stops_or_drips_is_refused(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stalled_or_slow_body_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 0.1)
-    assert read_answer(server.connect(HALF_A_BODY).makefile("rb"))[0] == 408
-    monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 600)  # longer than the test waits for an answer
+    assert read_answer(server.connect(PARTIAL_BODY).makefile("rb"))[0] == 408
+    monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 600)  # longer than the test waits for a response
     monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.05)
-    dripping = server.connect(HALF_A_BODY)
+    dripping = server.connect(PARTIAL_BODY)
     time.sleep(0.1)
     dripping.sendall(b"x")
     assert read_answer(dripping.makefile("rb"))[0] == 408
 
 
-def test_who_does_not_read_is_cut_off(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SEND_TIMEOUT_SECONDS", 0.2)
-    deaf = server.connect(WITHOUT_READING % 1, receive_buffer=4096)
+    not_reading = server.connect(REQUEST_OF_BIG % 1, receive_buffer=4096)
     wait_until(lambda: bool(stalled.stalled_connections))
     wait_until(lambda: not server.server.server_state.connections)
     with pytest.raises(ConnectionResetError):
-        deaf.makefile("rb").read()
+        not_reading.makefile("rb").read()
     wait_until(lambda: Spool.total_bytes == 0)
 
 
-def test_who_has_not_read_for_longest_makes_room(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", 3 * BIG)
+def test_longest_stalled_connection_is_closed_to_make_room(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", 3 * BIG_BYTES)
     monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
     for caller in range(8):
-        server.connect(WITHOUT_READING % caller, receive_buffer=4096).recv(1)  # it has come so far
+        server.connect(REQUEST_OF_BIG % caller, receive_buffer=4096).recv(1)  # the response has begun
         wait_until(lambda: bool(stalled.stalled_connections))
     answer = requests.get(f"{server.base}/big", timeout=60)
-    assert (answer.status_code, len(answer.content)) == (200, BIG)
+    assert (answer.status_code, len(answer.content)) == (200, BIG_BYTES)
 
 
-def test_an_answer_for_which_there_is_no_room_is_503(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", BIG - 1)
+def test_response_that_does_not_fit_into_the_spool_is_503(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", BIG_BYTES - 1)
     answer = requests.get(f"{server.base}/big", timeout=60)
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert requests.get(f"{server.base}/quick", timeout=60).status_code == 200
 
 
-def test_who_runs_the_service_is_told_why_an_answer_could_not_be_kept(
-    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_reason_why_a_response_cannot_be_spooled_is_logged(
+    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As in a container without a folder for temporary files."""
+    """For example in a container without a folder for temporary files."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
     assert requests.get(f"{server.base}/big", timeout=60).status_code == 503
     assert str(tmp_path / "absent") in caplog.text
 
 
-def test_who_waits_too_long_for_a_thread_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_too_long_for_a_thread_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contacts_project.server.thread_queues.QUEUE_TIMEOUT_SECONDS", 0.1)
     free = threading.Event()
 
@@ -148,14 +154,14 @@ def test_who_waits_too_long_for_a_thread_is_told_to_come_again(monkeypatch: pyte
         free.wait(60)
         return HttpResponse()
 
-    with running({"/wait": wait}) as served:
+    with serve_views({"/wait": wait}) as served:
         held = [served.connect(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n") for _ in range(2)]
         assert requests.get(f"{served.base}/wait", timeout=60).status_code == 503
         free.set()
         assert [read_answer(one.makefile("rb"))[0] for one in held] == [200, 200]
 
 
-def test_a_request_under_way_is_finished_when_the_server_stops() -> None:
+def test_stopping_server_finishes_running_requests() -> None:
     begun, free = threading.Event(), threading.Event()
 
     def slow(request: WSGIRequest) -> HttpResponse:
@@ -163,9 +169,9 @@ def test_a_request_under_way_is_finished_when_the_server_stops() -> None:
         free.wait(60)
         return HttpResponse(b"done")
 
-    with running({"/slow": slow}) as served:
+    with serve_views({"/slow": slow}) as served:
         file = served.connect(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n").makefile("rb")
-        idle = served.connect(HALF_A_HEAD)
+        idle = served.connect(PARTIAL_HEAD)
         assert begun.wait(60)
         served.stop()
         assert idle.recv(100) == b""

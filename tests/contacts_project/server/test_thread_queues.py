@@ -1,4 +1,4 @@
-"""Who gets a thread next."""
+"""The queue for request threads: who gets a thread next."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,38 +9,38 @@ from contacts_project.server import thread_queues
 from contacts_project.server.thread_queues import MAX_LARGE_RUNNING, MAX_PER_CALLER, MAX_PER_PATH, QueueKey, ThreadQueue
 
 
-def play(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
+def run_scenario(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
     queue = ThreadQueue("test", threads)
     asyncio.run(scenario(queue))  # type: ignore[arg-type]  # an async function's awaitable is a coroutine
     queue.pool.shutdown()
 
 
-async def order_of(queue: ThreadQueue, keys: list[QueueKey]) -> list[QueueKey]:
-    """In which order they get in, each leaving at once, when all ask at the same moment."""
-    came: list[QueueKey] = []
+async def admission_order(queue: ThreadQueue, keys: list[QueueKey]) -> list[QueueKey]:
+    """Acquire a thread for all keys at once, each releasing it immediately; returns the order of admission."""
+    admitted: list[QueueKey] = []
 
     async def one(key: QueueKey) -> None:
         await queue.acquire(key)
         await queue.run(key, lambda: None)
-        came.append(key)
+        admitted.append(key)
         queue.release(key)
 
     await asyncio.gather(*map(one, keys))
-    return came
+    return admitted
 
 
-def test_callers_take_turns_and_so_do_the_things_one_asks_for() -> None:
+def test_callers_take_turns_and_so_do_the_paths_of_a_caller() -> None:
     greedy, other, aside = QueueKey("greedy", b"/all"), QueueKey("other", b"/one"), QueueKey("greedy", b"/one")
 
     async def scenario(queue: ThreadQueue) -> None:
-        came = await order_of(queue, [greedy] * 20 + [other, aside])
-        assert came.index(other) <= 4
-        assert came.index(aside) <= 6
+        admitted = await admission_order(queue, [greedy] * 20 + [other, aside])
+        assert admitted.index(other) <= 4
+        assert admitted.index(aside) <= 6
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_nobody_gets_all_the_threads_for_one_thing() -> None:
+def test_one_caller_and_path_cannot_take_all_threads() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         await asyncio.gather(*(queue.acquire(QueueKey("greedy", b"/all")) for _ in range(2)))
         third = asyncio.ensure_future(queue.acquire(QueueKey("greedy", b"/all")))
@@ -49,10 +49,10 @@ def test_nobody_gets_all_the_threads_for_one_thing() -> None:
         queue.release(QueueKey("greedy", b"/all"))
         await asyncio.wait_for(third, 60)
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_nobody_has_more_under_way_than_is_fair() -> None:
+def test_running_requests_per_caller_are_limited() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         queue.free_threads = 100
         for number in range(MAX_PER_CALLER):
@@ -60,14 +60,14 @@ def test_nobody_has_more_under_way_than_is_fair() -> None:
         late = asyncio.ensure_future(queue.acquire(QueueKey("greedy", b"late")))
         await asyncio.wait_for(
             queue.acquire(QueueKey("other", b"late")), 60
-        )  # in a task of its own: `late` runs before it
+        )  # wait_for runs it in a new task, so `late` runs first
         assert not late.done()
         late.cancel()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_one_path_leaves_a_caller_room_for_others() -> None:
+def test_running_requests_per_path_are_limited() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         queue.free_threads = 100
         queries = (QueueKey("many", b"/all", b"%d" % number) for number in range(MAX_PER_PATH + 1))
@@ -77,10 +77,10 @@ def test_one_path_leaves_a_caller_room_for_others() -> None:
         assert not late.done()
         late.cancel()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_what_was_large_leaves_room_for_what_is_small() -> None:
+def test_large_requests_leave_threads_for_small_ones() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         large = [QueueKey(f"reader {number}", b"/all") for number in range(MAX_LARGE_RUNNING + 1)]
         for key in large:
@@ -91,13 +91,13 @@ def test_what_was_large_leaves_room_for_what_is_small() -> None:
         await asyncio.wait_for(queue.acquire(QueueKey("other", b"/one")), 60)
         assert all(one.done() for one in begun)
         assert not late.done()
-        await queue.run(large[0], lambda: None)  # its reader may take as long as he likes
+        await queue.run(large[0], lambda: None)  # the response is generated; the client may read it slowly
         await asyncio.wait_for(late, 60)
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_a_large_request_is_let_in_when_the_others_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_request_is_admitted_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
 
     async def scenario(queue: ThreadQueue) -> None:
@@ -106,11 +106,11 @@ def test_a_large_request_is_let_in_when_the_others_take_too_long(monkeypatch: py
         await asyncio.wait_for(asyncio.gather(*map(queue.acquire, large)), 60)
         assert queue.overdue == set()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_each_waiter_has_a_patience_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two that ask the same, and became large only while they waited."""
+def test_each_waiter_has_its_own_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even for two waiters with the same key, whose path became large while they waited."""
     monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
 
     async def scenario(queue: ThreadQueue) -> None:
@@ -119,7 +119,7 @@ def test_each_waiter_has_a_patience_of_its_own(monkeypatch: pytest.MonkeyPatch) 
         queue.large_paths["reader", b"/all"] = None
         twice = QueueKey("twice", b"/all")
         waiting = [asyncio.ensure_future(queue.acquire(twice)) for _ in range(2)]
-        while len(queue.overdue) < 2:  # noqa: ASYNC110 - nothing tells of it
+        while len(queue.overdue) < 2:  # noqa: ASYNC110 - no event signals it
             await asyncio.sleep(0)
         queue.large_paths["twice", b"/all"] = None
         queue.free_threads = 2
@@ -127,25 +127,25 @@ def test_each_waiter_has_a_patience_of_its_own(monkeypatch: pytest.MonkeyPatch) 
         await asyncio.wait_for(asyncio.gather(*waiting), 60)
         assert queue.overdue == set()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_who_gives_up_leaves_no_patience_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_waiter_leaves_no_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
 
     async def scenario(queue: ThreadQueue) -> None:
         queue.free_threads = 0
         one = asyncio.ensure_future(queue.acquire(QueueKey("one", b"/all")))
-        while not queue.overdue:  # noqa: ASYNC110 - nothing tells of it
+        while not queue.overdue:  # noqa: ASYNC110 - no event signals it
             await asyncio.sleep(0)
         one.cancel()
         await asyncio.wait([one])
         assert queue.overdue == set()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_another_query_is_as_large() -> None:
+def test_other_queries_of_a_large_path_count_as_large() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         queries = [QueueKey("reader", b"/all", b"%d" % number) for number in range(MAX_LARGE_RUNNING + 1)]
         await queue.acquire(queries[0])
@@ -157,10 +157,10 @@ def test_another_query_is_as_large() -> None:
         assert not late.done()
         late.cancel()
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_what_is_small_again_waits_for_none() -> None:
+def test_path_that_is_small_again_is_no_longer_large() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         once = QueueKey("a", b"/all")
         for was_large in (True, False):
@@ -169,10 +169,10 @@ def test_what_is_small_again_waits_for_none() -> None:
             queue.release(once, was_large=was_large)
         assert (queue.large_paths, dict(queue.running)) == ({}, {})
 
-    play(scenario)
+    run_scenario(scenario)
 
 
-def test_who_gives_up_waiting_takes_no_thread() -> None:
+def test_cancelled_waiter_takes_no_thread() -> None:
     async def scenario(queue: ThreadQueue) -> None:
         keys = [QueueKey("a", b"%d" % number) for number in range(4)]
         for key in keys:
@@ -185,4 +185,4 @@ def test_who_gives_up_waiting_takes_no_thread() -> None:
         queue.release(keys[0])
         assert (queue.free_threads, queue.waiters) == (1, {})
 
-    play(scenario)
+    run_scenario(scenario)
