@@ -35,12 +35,16 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     new = revision.place_new_lines()
     is_renamed = any(getattr(parsed, field) != getattr(card, field) for field in NAME_FIELDS)
     if not revision.replacements and not is_renamed and all(line.name in LEADING_PROPERTIES for line in new):
-        return text  # a missing UID, FN or N alone is no reason to write to the server
+        # A missing UID, FN or N alone is no reason to write to the server.
+        return text
     serialize_line = partial(_serialize_line, version=version, is_v21=is_v21, end="\r\n" if "\r\n" in text else "\n")
     chunks = [line.original for line in originals]
-    for number, standing in revision.replacements.items():
-        kept = chunks[indexes[number]]
-        chunks[indexes[number]] = "".join(kept if line is lines[number] else serialize_line(line) for line in standing)
+    for number, replacements in revision.replacements.items():
+        original = chunks[indexes[number]]
+        # An unchanged line among them keeps its original text, with folds and spelling.
+        chunks[indexes[number]] = "".join(
+            original if line is lines[number] else serialize_line(line) for line in replacements
+        )
     for index, line in enumerate(originals):
         if line.name == "REV" and revised:
             chunks[index] = serialize_line(ContentLine("REV", revised))
@@ -60,14 +64,17 @@ def _bind_entries(parsed: Card, card: Card) -> tuple[KeptLine, ...]:
     """The lines of the text, each with the current version of its entry."""
     target: dict[tuple[str, Hashable], Any] = {}
     for field in ENTRY_FIELDS:
-        former = getattr(parsed, field)
+        parsed_entries = getattr(parsed, field)
         for entry, index in zip(getattr(card, field), _match_entries(field, card, parsed), strict=True):
             if index is not None:
-                target[field, entry_key(former[index])] = entry
+                target[field, entry_key(parsed_entries[index])] = entry
     bound = []
     for kept in parsed.lines:
-        held = next((field for field in kept.fields if field in ENTRY_FIELDS), None)
-        bound.append(replace(kept, entry=target.get((held, entry_key(kept.entry)))) if held and kept.entry else kept)
+        field_name = next((field for field in kept.fields if field in ENTRY_FIELDS), None)
+        if field_name and kept.entry:
+            bound.append(replace(kept, entry=target.get((field_name, entry_key(kept.entry)))))
+        else:
+            bound.append(kept)
     return tuple(bound)
 
 

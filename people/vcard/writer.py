@@ -28,6 +28,6 @@ def card_lines(card: Card, version: str, *, full_name: str | None = None) -> lis
     revision = revise_lines(lines, parsed, card, LineBuilder(version, lines), full_name=full_name)
     rest = revision.place_new_lines()
     first = [line for line in rest if line.name in LEADING_PROPERTIES]
-    standing = (line for index, own in enumerate(lines) for line in revision.replacements.get(index, [own]))
-    written = (*first, *standing, *(line for line in rest if line.name not in LEADING_PROPERTIES))
+    existing = (line for index, old in enumerate(lines) for line in revision.replacements.get(index, [old]))
+    written = (*first, *existing, *(line for line in rest if line.name not in LEADING_PROPERTIES))
     return [convert_line(line, version) for line in written if line.name and line.name not in GENERATED_PROPERTIES]

@@ -14,6 +14,7 @@ from people.vcard.readers.contact import PROTOCOL_BY_X_PROPERTY, street_parts
 
 Editor = Callable[[ContentLine, Entry, Entry, LineBuilder], ContentLine | None]
 
+# A number as the reader of TEL shows a tel: URI.
 _TEL_URI = re.compile(r"([0-9+().-]{1,60})(?: ext\. ([0-9]{1,20}))?", re.ASCII)
 _DATE = re.compile(r"\s*(--[0-9]{2}-?[0-9]{2}|[0-9]{4}-?[0-9]{2}-?[0-9]{2})", re.ASCII)
 
@@ -39,6 +40,7 @@ def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> Content
     if not found:
         return None
     old, time = found.group(1), line.value[found.end() :]
+    # Keep the basic or the extended format.
     dash = "-" if "-" in old.lstrip("-") else ""
     if new.year_unknown and old.startswith("--"):
         return line.with_value(f"--{new.date:%m}{dash}{new.date:%d}{time}")
@@ -115,10 +117,11 @@ def _edit_street(pieces: list[str], old: Entry, new: Entry) -> list[str]:
         return ["", "", values.escape("\n".join(filter(None, (first, second))) if first else f"\n{second}")]
     if old.get("streetLine2") == new.get("streetLine2"):
         return [pieces[0], pieces[1], values.escape("\n".join([first, *street[1:]]))]
-    behind = ", ".join(filter(None, (*extended, *box)))
-    if behind and (second == behind or second.endswith(f", {behind}")):
-        second = second[: -len(behind)].removesuffix(", ")
+    suffix = ", ".join(filter(None, (*extended, *box)))
+    if suffix and (second == suffix or second.endswith(f", {suffix}")):
+        second = second[: -len(suffix)].removesuffix(", ")
     else:
+        # The user has edited the shown PO box or extended address. The whole text goes into the street.
         pieces = ["", ""]
     return [pieces[0], pieces[1], values.escape(f"{first}\n{second}" if second else first)]
 

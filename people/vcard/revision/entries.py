@@ -22,22 +22,23 @@ def revise_entries(revision: Revision, remaining: Mapping[str, list[Any]]) -> No
 
     Entries that have a line are removed from `remaining`.
     """
-    gone: list[tuple[int, str]] = []
+    removed: list[tuple[int, str]] = []
     for index, kept in enumerate(revision.target.lines):
         field = next((field for field in kept.fields if field in remaining), None)
         old, new = revision.parsed.lines[index].entry, kept.entry
         if field is None or old is None or "organization" in kept.fields:
             continue
         if new is None:
-            gone.append((index, field))
+            removed.append((index, field))
         else:
-            _remove(remaining[field], new)
+            _remove_if_present(remaining[field], new)
             if _becomes_first_of_type(revision, index, new) or (
                 new != old and not _edit_line(revision, index, old, new)
             ):
                 _rebuild_line(revision, index, field, new)
-    for index, field in gone:  # an equal entry may have been added again: it takes over the line
-        if not _remove(remaining[field], revision.parsed.lines[index].entry):
+    for index, field in removed:
+        # An equal entry may have been added again. It takes over the line.
+        if not _remove_if_present(remaining[field], revision.parsed.lines[index].entry):
             revision.replacements[index] = []
     for field in LIST_FIELDS:
         for entry in remaining[field]:
@@ -56,7 +57,7 @@ def _becomes_first_of_type(revision: Revision, index: int, new: Entry | CardDate
     return bool(kind) and all(day.type != kind for day in revision.target.important_dates)
 
 
-def _remove(remaining: list[Any], entry: Any) -> bool:
+def _remove_if_present(remaining: list[Any], entry: Any) -> bool:
     if entry not in remaining:
         return False
     remaining.remove(entry)
@@ -66,14 +67,14 @@ def _remove(remaining: list[Any], entry: Any) -> bool:
 def _edit_line(revision: Revision, index: int, old: Entry | CardDate, new: Entry | CardDate) -> bool:
     """Edit only what differs. Returns False, without a change, if the edited line would not be read as `new`."""
     line = revision.lines[index]
-    edited = _with_value(revision, line, old, new)
+    edited = _edit_value(revision, line, old, new)
     if edited is None:
         return False
-    edited, label = _with_type(revision, edited, old, new)
+    edited, label = _edit_type(revision, edited, old, new)
     before = _read_entry(line, revision.label_of(line))
     after = _read_entry(edited, label)
-    differs = {key: value for key, value in _as_mapping(new).items() if _as_mapping(old).get(key) != value}
-    if not before or after != {**before, **differs}:
+    changes = {key: value for key, value in _as_mapping(new).items() if _as_mapping(old).get(key) != value}
+    if not before or after != {**before, **changes}:
         return False
     revision.replacements[index] = _apply_label(revision, edited, label)
     return True
@@ -83,7 +84,7 @@ def _as_mapping(entry: Entry | CardDate) -> Mapping[str, Any]:
     return asdict(entry) if isinstance(entry, CardDate) else entry
 
 
-def _with_value(
+def _edit_value(
     revision: Revision, line: ContentLine, old: Entry | CardDate, new: Entry | CardDate
 ) -> ContentLine | None:
     if isinstance(old, CardDate) and isinstance(new, CardDate):
@@ -94,7 +95,7 @@ def _with_value(
     return edit_entry(line, old, new, revision.builder)
 
 
-def _with_type(
+def _edit_type(
     revision: Revision, line: ContentLine, old: Entry | CardDate, new: Entry | CardDate
 ) -> tuple[ContentLine, str | None]:
     """The line with the type of `new`, and the label that this type needs."""
@@ -127,6 +128,7 @@ def _is_hidden(text: str) -> bool:
 def _read_entry(line: ContentLine, label: str | None) -> Mapping[str, Any] | None:
     """The entry or date that is read from the line alone."""
     context = Context(labels={line.group.lower() if line.group else "": label} if label else {})
+    # A label is read from an item group only.
     if label and not line.group:
         line = line.in_group("x")
         context.labels = {"x": label}
@@ -157,9 +159,10 @@ def _rebuild_line(revision: Revision, index: int, field: str, new: Entry | CardD
     old = revision.lines[index]
     is_date = isinstance(new, CardDate)
     first, *label = revision.builder.important_date_lines(new) if is_date else revision.builder.entry_lines(field, new)  # type: ignore[arg-type]  # by its type
-    silent = tuple(word for text in old.param("TYPE") for word in text.split(",") if _is_hidden(word))
+    hidden_types = tuple(word for text in old.param("TYPE") for word in text.split(",") if _is_hidden(word))
+    # A name with "(" is Android's form of a label, which belongs to the old type.
     params = tuple((name, texts) for name, texts in old.params if name not in _GENERATED_PARAMS and "(" not in name)
-    first = first.with_params((*first.params, *((("TYPE", silent),) if silent else ()), *params))
+    first = first.with_params((*first.params, *((("TYPE", hidden_types),) if hidden_types else ()), *params))
     if old.group and not revision.is_shared(old):
         if (label_index := revision.label_index(old)) is not None:
             revision.replacements[label_index] = []

@@ -9,6 +9,7 @@ from people.vcard.revision.edits import edit_date
 from people.vcard.revision.state import Revision
 
 _TEXT_FIELDS = ("second_last_name", "display_name", *PLAIN_TEXT_FIELDS)
+#: The letters of RFC 6350, 6.2.7; any other gender is written as text.
 _GENDER_LETTERS = frozenset({"M", "F", "O", "N", "U"})
 
 
@@ -175,10 +176,10 @@ def _revise_categories(revision: Revision) -> None:
     new = {name.casefold() for name in revision.target.categories}
     added = [values.escape(name) for name in revision.target.categories if name.casefold() not in parsed]
     indexes = revision.indexes_of("categories")
-    gone = parsed - new
+    removed = parsed - new
     for index in indexes:
         pieces = values.split(revision.lines[index].value, ",")
-        remaining = [piece for piece in pieces if category_key(piece) not in gone]
+        remaining = [piece for piece in pieces if category_key(piece) not in removed]
         if index == indexes[-1]:
             remaining += added
         if remaining != pieces:

@@ -52,7 +52,7 @@ def _edit_components(line: ContentLine, parsed: Card, target: Card, *, is_named:
     """Change the components of N whose part of the name changed. The others keep their spelling."""
     pieces = values.split(line.value, ";")
     pieces += [""] * (5 - len(pieces))
-    home = dict(zip(_N_COMPONENTS, range(5), strict=True))
+    component_index = dict(zip(_N_COMPONENTS, range(5), strict=True))
     if not is_named:
         pieces[1] = values.escape(target.name)
     elif not pieces[1].strip():
@@ -60,14 +60,15 @@ def _edit_components(line: ContentLine, parsed: Card, target: Card, *, is_named:
         # unless that component is needed for another part.
         index = 2 if pieces[2].strip() and not parsed.middle_name else 0
         if not target.middle_name and not getattr(target, _N_COMPONENTS[index]):
-            home["name"] = index
+            component_index["name"] = index
         else:
             pieces[1], pieces[index] = values.escape(target.name), ""
-    secondary = len(pieces) > 5 and bool(pieces[5].strip())
-    for field, index in home.items():
+    has_secondary = len(pieces) > 5 and bool(pieces[5].strip())
+    for field, index in component_index.items():
         if getattr(parsed, field) != getattr(target, field):
             pieces[index] = values.escape(getattr(target, field) or "")
-    if secondary and (parsed.surname, parsed.second_last_name) != (target.surname, target.second_last_name):
+    # RFC 9554: the family names include the secondary surname, which the sixth component repeats.
+    if has_secondary and (parsed.surname, parsed.second_last_name) != (target.surname, target.second_last_name):
         second = values.escape(target.second_last_name or "")
         pieces[0] = ",".join(filter(None, (values.escape(target.surname or ""), second)))
         pieces[5] = second

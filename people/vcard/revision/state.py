@@ -57,13 +57,14 @@ class Revision:
     def place_new_lines(self) -> list[ContentLine]:
         """Put each new line after the last line of its property. Returns the lines for which there is none."""
         last = {
-            line.name: index for index, own in enumerate(self.lines) for line in self.replacements.get(index, [own])
+            line.name: index for index, old in enumerate(self.lines) for line in self.replacements.get(index, [old])
         }
         rest: list[ContentLine] = []
-        follows = rest
+        destination = rest
         for line in self.added:
-            if line.name != "X-ABLabel":  # a label stays with its line
+            # A label stays with its line, which comes right before it.
+            if line.name != "X-ABLabel":
                 index = last.get(line.name)
-                follows = rest if index is None else self.replacements.setdefault(index, [self.lines[index]])
-            follows.append(line)
+                destination = rest if index is None else self.replacements.setdefault(index, [self.lines[index]])
+            destination.append(line)
         return rest
