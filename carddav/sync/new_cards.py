@@ -44,7 +44,7 @@ class NewCard:
     def with_stored_photo(self) -> tuple[Card, bytes | None]:
         """The card without its photo, and the photo in its stored form if it could be read."""
         jpeg = self.picture.jpeg if self.picture else None
-        return (without_photo(self.card, is_taken=jpeg is not None) if self.card.photo else self.card), jpeg
+        return (without_photo(self.card, is_stored_elsewhere=jpeg is not None) if self.card.photo else self.card), jpeg
 
 
 class CardMatcher:

@@ -89,7 +89,7 @@ class _Session:
         item = Item(result, result.card, reasons=list(result.warnings), columns=columns)
         if result.card.photo and not result.card.is_group:
             item.picture = self.pictures.convert(result.card.photo, item.reasons)
-            item.card = without_photo(item.card, is_taken=item.picture is not None)
+            item.card = without_photo(item.card, is_stored_elsewhere=item.picture is not None)
         return item
 
     def store(self, items: list[Item]) -> list[Outcome]:

@@ -132,9 +132,7 @@ def parse_lines(text: str) -> list[ContentLine]:
             lines.append(parse_line("".join(logical), "".join(original)))
             if len(lines) > MAX_LINES:
                 raise VCardError(f"the card has more than {MAX_LINES:,} lines")
-            logical, original, after_blank_line = [content], [], False
-            original.append(content)
-            original.append(end)
+            logical, original, after_blank_line = [content], [content, end], False
             continue
         original += (content, end)
     if logical:

@@ -33,31 +33,28 @@ _KNOWN_TYPES = frozenset(
 )
 _NEAREST_TYPES = {"mobile": "cell", "private": "home", "personal": "home", "office": "work", "business": "work"}
 _APPLE_LABELS = {
-    token.lower(): token
-    for token in (
-        *(
-            "HomePage",
-            "Anniversary",
-            "Birthday",
-            "Other",
-            "Assistant",
-            "Mother",
-            "Father",
-            "Parent",
-            "Brother",
-        ),
-        *(
-            "Sister",
-            "Child",
-            "Friend",
-            "Spouse",
-            "Partner",
-            "Manager",
-            "AssistantPhone",
-            "HomeFAX",
-            "WorkFAX",
-        ),
-        *("OtherFAX", "School"),
+    label.lower(): label
+    for label in (
+        "HomePage",
+        "Anniversary",
+        "Birthday",
+        "Other",
+        "Assistant",
+        "Mother",
+        "Father",
+        "Parent",
+        "Brother",
+        "Sister",
+        "Child",
+        "Friend",
+        "Spouse",
+        "Partner",
+        "Manager",
+        "AssistantPhone",
+        "HomeFAX",
+        "WorkFAX",
+        "OtherFAX",
+        "School",
     )
 }
 

@@ -19,15 +19,15 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
     The counterpart of a line with a field is a line with the same field and entry; that of another line is one with the
     same text, or with `by_name` one of the same property. Companions of a line (labels in its item group) go with it.
     """
-    there = {key for kept in first if (key := _line_key(kept, by_name=by_name))}
+    known_keys = {key for kept in first if (key := _line_key(kept, by_name=by_name))}
     lines = [parse_line(kept.text) for kept in second]
-    wanted = [
+    is_missing = [
         line.name not in COMPANION_PROPERTIES
         and (key := _line_key(kept, line, by_name=by_name)) is not None
-        and key not in there
+        and key not in known_keys
         for kept, line in zip(second, lines, strict=True)
     ]
-    groups = {line.group.lower() for line, is_wanted in zip(lines, wanted, strict=True) if is_wanted and line.group}
+    groups = {line.group.lower() for line, missing in zip(lines, is_missing, strict=True) if missing and line.group}
     used = {line.group.lower() for kept in first if "." in kept.text and (line := parse_line(kept.text)).group}
     names: dict[str, str] = {}
     for group in groups:
@@ -35,13 +35,13 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
         while name in used:
             name += "x"
         names[group] = name
-    missing = []
-    for kept, line, is_wanted in zip(second, lines, wanted, strict=True):
+    result = []
+    for kept, line, missing in zip(second, lines, is_missing, strict=True):
         group = (line.group or "").lower()
-        if is_wanted or (line.name in COMPANION_PROPERTIES and group in groups):
+        if missing or (line.name in COMPANION_PROPERTIES and group in groups):
             is_moved = bool(group) and names[group] != group
-            missing.append(replace(kept, text=line.in_group(names[group]).serialize()) if is_moved else kept)
-    return missing
+            result.append(replace(kept, text=line.in_group(names[group]).serialize()) if is_moved else kept)
+    return result
 
 
 def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Any:
@@ -56,13 +56,13 @@ def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool)
     return "entry", kept.fields[0], entry_key(kept.entry)
 
 
-def without_photo(card: Card, *, is_taken: bool) -> Card:
+def without_photo(card: Card, *, is_stored_elsewhere: bool) -> Card:
     """The card without its photo.
 
-    `is_taken` means that the photo is stored elsewhere: then the value of its line is removed, too. Otherwise the line
-    keeps its value, counts as one that sets no field, and must fit into the limit of the lines.
+    If the photo is stored elsewhere, the value of its line is removed, too. Otherwise the line keeps its value, counts
+    as one that sets no field, and must fit into the limit of the lines.
     """
-    if is_taken:
+    if is_stored_elsewhere:
         lines = (
             replace(kept, text=parse_line(kept.text).with_value("").text) if "photo" in kept.fields else kept
             for kept in card.lines
@@ -82,10 +82,10 @@ def without_categories(card: Card, names: Collection[str]) -> Card:
             continue
         line = parse_line(kept.text)
         pieces = values.split(line.value, ",")
-        out = [piece for piece in pieces if category_key(piece) in refused]
-        remaining = [piece for piece in pieces if piece not in out]
+        refused_pieces = [piece for piece in pieces if category_key(piece) in refused]
+        remaining = [piece for piece in pieces if piece not in refused_pieces]
         lines += [KeptLine(line.with_value(",".join(remaining)).text, kept.fields)] if remaining else []
-        lines += [KeptLine(line.with_value(",".join(out)).text)] if out else []
+        lines += [KeptLine(line.with_value(",".join(refused_pieces)).text)] if refused_pieces else []
     categories = tuple(name for name in card.categories if name.casefold() not in refused)
     return replace(card, categories=categories, lines=tuple(lines))
 

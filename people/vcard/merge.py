@@ -118,13 +118,13 @@ def _merge_lines(known: Card, card: Card, merged: Mapping[str, Any], *, overwrit
 
     That keeps an exported card from changing the person when it is imported again.
     """
-    mine, theirs = known.lines, tuple(_with_merged_entry(kept, merged) for kept in card.lines)
-    if not theirs or _contains_all_lines(known, merged["uid"], theirs):
-        return mine
-    mine = tuple(_with_merged_entry(kept, merged) for kept in mine)
+    known_lines, new_lines = known.lines, tuple(_with_merged_entry(kept, merged) for kept in card.lines)
+    if not new_lines or _contains_all_lines(known, merged["uid"], new_lines):
+        return known_lines
+    known_lines = tuple(_with_merged_entry(kept, merged) for kept in known_lines)
     if overwrite:
-        return (*theirs, *missing_lines(theirs, mine, by_name=True))
-    return (*mine, *missing_lines(mine, theirs))
+        return (*new_lines, *missing_lines(new_lines, known_lines, by_name=True))
+    return (*known_lines, *missing_lines(known_lines, new_lines))
 
 
 def _with_merged_entry(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
@@ -147,15 +147,15 @@ def _date_key(day: Any) -> object:
     return day.type or ((day.title or "").casefold(), day.date, day.year_unknown)
 
 
-def _contains_all_lines(known: Card, uid: str | None, theirs: Sequence[KeptLine]) -> bool:
+def _contains_all_lines(known: Card, uid: str | None, new_lines: Sequence[KeptLine]) -> bool:
     """Whether `known` has each of the lines, with the same text or as an export in any version would write it.
 
     `uid` is the UID of the merged card.
     """
-    there: dict[str, list[KeptLine]] = {}
+    known_by_text: dict[str, list[KeptLine]] = {}
     for kept in known.lines:
-        there.setdefault(kept.text, []).append(kept)
-    others = [kept for kept in theirs if kept not in there.get(kept.text, ())]
+        known_by_text.setdefault(kept.text, []).append(kept)
+    others = [kept for kept in new_lines if kept not in known_by_text.get(kept.text, ())]
     if not others:
         return True
     as_exported = replace(known, uid=uid)

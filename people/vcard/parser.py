@@ -26,6 +26,8 @@ from people.vcard.readers import Context, group_labels, read_line
 from people.vcard.versions import convert_from_21
 
 _MAX_WARNINGS = 20
+#: Sorts after every valid PREF, which is from 1 to 100 (RFC 6350, 5.3).
+_NO_PREFERENCE = 101
 # `_build_names` reads the nickname.
 _TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
 #: Properties that are generated whenever a card is written, and so are not kept.
@@ -106,7 +108,7 @@ def inline_agents(lines: Iterable[ContentLine]) -> list[ContentLine]:
 
 @dataclass(slots=True)
 class _FoundValue:
-    """A value read from the line at `index`. `preference` is its PREF: 1 is the most preferred, 101 means none."""
+    """A value read from the line at `index`. `preference` is its PREF: 1 is the most preferred."""
 
     field: str
     value: object
@@ -132,7 +134,7 @@ class _Parser:
             if included and not included[index]:
                 continue
             found_values = read_line(line, context)
-            preference = _parse_preference(line) if found_values and line.params else 101
+            preference = _parse_preference(line) if found_values and line.params else _NO_PREFERENCE
             for field, value in found_values:
                 self.found.setdefault(field, []).append(_FoundValue(field, value, index, preference))
 
@@ -198,7 +200,7 @@ class _Parser:
     def _build_names(self) -> dict[str, str | None]:
         value = self._first_value("n")
         names: dict[str, str | None] = dict(value) if isinstance(value, dict) else {}
-        full, own = self._first_text("fn") or "", self._first_text("display_name")
+        full, override = self._first_text("fn") or "", self._first_text("display_name")
         names["second_last_name"] = self._first_text("second_last_name") or names.get("second_last_name")
         names["nickname"] = self._first_text("nickname")
         if not names.get("name") and (names.get("surname") or names.get("middle_name")):
@@ -206,7 +208,7 @@ class _Parser:
             names["name"], names[given] = names[given], None
         is_long = not names.get("name") and len(full) > TEXT_LIMITS["name"]
         names["name"] = names.get("name") or full
-        if full and (own == full or is_long or not matches_name_format(full, names)):
+        if full and (override == full or is_long or not matches_name_format(full, names)):
             names["display_name"] = full
         return names
 
@@ -219,6 +221,7 @@ class _Parser:
         department = {"key": "Department", "value": units, "type": None}
         for found in self.found["organization"] if units else ():
             if found.value == value:
+                # Preference 0 sorts it before all other custom fields.
                 self.found.setdefault("custom_fields", []).append(
                     _FoundValue("custom_fields", department, found.index, 0)
                 )
@@ -228,15 +231,15 @@ class _Parser:
         self._join_doubled_messengers()
         for field in LIST_FIELDS:
             for found in sorted(self.found.get(field, ()), key=lambda found: found.preference):
-                if isinstance(found.value, dict) and (taken := self.limits.add(field, found.value)):
-                    self._assign_line(found.index, *taken)
+                if isinstance(found.value, dict) and (added := self.limits.add(field, found.value)):
+                    self._assign_line(found.index, *added)
 
     def _join_doubled_messengers(self) -> None:
         """Make one entry of a handle that is in two lines: Apple writes each as IMPP and as X-AIM or similar."""
         found = self.found.get("im_handles", [])
-        named = {_handle_key(handle): handle.value for handle in found if self.lines[handle.index].name == "IMPP"}
+        by_key = {_handle_key(handle): handle.value for handle in found if self.lines[handle.index].name == "IMPP"}
         for handle in found:
-            handle.value = named.get(_handle_key(handle), handle.value)
+            handle.value = by_key.get(_handle_key(handle), handle.value)
 
     def _fallback_name(self, scalars: dict[str, str | None]) -> str:
         """A name for a card without one, from its other values (open points, section 11); empty if there is none."""
@@ -275,10 +278,10 @@ class _Parser:
             if not isinstance(day, CardDate):
                 continue
             title = self.limits.fit_category(day.title or "") or None
-            taken = next((other for other in dates if other.type and other.type == day.type), None)
-            if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
-                day = taken
-            elif taken:
+            same_type = next((other for other in dates if other.type and other.type == day.type), None)
+            if same_type and (same_type.date, same_type.year_unknown) == (day.date, day.year_unknown):
+                day = same_type
+            elif same_type:
                 title = title or str(day.type).capitalize()
                 day = CardDate(date=day.date, title=title, year_unknown=day.year_unknown)
             else:
@@ -291,15 +294,15 @@ class _Parser:
         return tuple(dates)
 
     def _read_categories(self) -> tuple[str, ...]:
-        named: dict[str, str] = {}
+        names: dict[str, str] = {}
         for found in self.found.get("categories", ()):
             name = self.limits.fit_category(str(found.value))
-            if name.casefold() not in named and len(named) >= MAX_CATEGORIES:
+            if name.casefold() not in names and len(names) >= MAX_CATEGORIES:
                 self.warnings.append(f"more than {MAX_CATEGORIES} categories: the rest is kept unseen")
                 break
-            named.setdefault(name.casefold(), name)
+            names.setdefault(name.casefold(), name)
             self._assign_line(found.index, "categories")
-        return tuple(named.values())
+        return tuple(names.values())
 
     def _first_photo(self) -> bytes | None:
         value = self._first_value("photo")
@@ -310,7 +313,7 @@ def _parse_preference(line: ContentLine) -> int:
     declared = line.first_param("PREF") or ""
     if declared.isascii() and declared.isdigit() and len(declared) <= 3:
         return int(declared)
-    return 1 if "pref" in line.types else 101
+    return 1 if "pref" in line.types else _NO_PREFERENCE
 
 
 def matches_name_format(full: str, names: dict[str, str | None]) -> bool:

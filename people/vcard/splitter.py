@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 MAX_CARD_BYTES = 10 * 1024 * 1024
-_CHUNK = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 _MAX_DEPTH = 4
 
 MISSING_END = "the card has no END line and may be cut off"
@@ -65,25 +65,25 @@ def split_cards(stream: Readable) -> Iterator[RawCard]:
     """Yield the cards of a file in order. A run of properties outside any card yields one error."""
     state = _State()
     for piece, starts_line in _split_lines(_transcode_to_utf8(stream)):
-        word = _marker_line(piece) if starts_line else b""
-        if word == b"BEGIN:VCARD":
-            yield from _on_begin(state, piece)
+        marker = _marker_line(piece) if starts_line else b""
+        if marker == b"BEGIN:VCARD":
+            yield from _handle_begin(state, piece)
         elif state.depth == 0:
-            if word != b"END:VCARD" and b":" in piece and not state.reported_stray:
+            if marker != b"END:VCARD" and b":" in piece and not state.reported_stray:
                 state.reported_stray = True
                 yield RawCard(error=OUTSIDE_CARD)
-        elif word == b"END:VCARD":
+        elif marker == b"END:VCARD":
             state.add(piece)
             state.depth -= 1
             if state.depth == 0:
                 yield state.finish()
         else:
-            _on_content(state, piece, word)
+            _handle_content(state, piece, marker)
     if state.depth and state.has_content:
         yield state.finish(MISSING_END)
 
 
-def _on_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
+def _handle_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
     if state.depth and state.after_agent and state.depth < _MAX_DEPTH:
         state.depth += 1
         state.after_agent = False
@@ -94,11 +94,11 @@ def _on_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
     state.begin(piece)
 
 
-def _on_content(state: _State, piece: bytes, word: bytes) -> None:
+def _handle_content(state: _State, piece: bytes, marker: bytes) -> None:
     state.add(piece)
-    if word:
+    if marker:
         state.has_content = True
-        state.after_agent = word.startswith(b"AGENT") and word.endswith(b":")
+        state.after_agent = marker.startswith(b"AGENT") and marker.endswith(b":")
     elif piece.strip():
         state.has_content, state.after_agent = True, False
 
@@ -116,33 +116,33 @@ def _marker_line(piece: bytes) -> bytes:
 def _split_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     """Yield lines with their ends, and whether each starts a line: one longer than a chunk is yielded in pieces."""
     carry = b""
-    starts = True
+    starts_line = True
     for chunk in chunks:
         for piece in (carry + chunk).splitlines(keepends=True):
             carry = b""
             ended = piece.endswith((b"\n", b"\r"))
-            if not ended and len(piece) < _CHUNK:
+            if not ended and len(piece) < _CHUNK_BYTES:
                 carry = piece
                 continue
-            yield piece, starts
-            starts = ended
+            yield piece, starts_line
+            starts_line = ended
     if carry:
-        yield carry, starts
+        yield carry, starts_line
 
 
 def _transcode_to_utf8(stream: Readable) -> Iterator[bytes]:
     """Yield chunks without byte order mark. UTF-16, recognised by its mark or its NUL bytes, is transcoded to UTF-8."""
-    first = stream.read(_CHUNK)
+    first = stream.read(_CHUNK_BYTES)
     first = first.removeprefix(codecs.BOM_UTF8)
     encoding = _detect_utf16(first)
     if encoding is None:
         yield first
-        while chunk := stream.read(_CHUNK):
+        while chunk := stream.read(_CHUNK_BYTES):
             yield chunk
         return
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     yield decoder.decode(first).lstrip("\ufeff").encode()
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(_CHUNK_BYTES):
         yield decoder.decode(chunk).encode()
     yield decoder.decode(b"", final=True).encode()
 
