@@ -16,7 +16,7 @@ from carddav.services.pending_imports import upload_cards
 from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.slots import IMPORT_SLOTS
-from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
+from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
 from people.importing.receipts import build_receipt
 
 _PENDING = inline_serializer(
@@ -69,5 +69,5 @@ class UploadViewSet(ApiViewSet[Any]):
     def create(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
         with IMPORT_SLOTS.acquire():
-            outcomes = upload_cards(owner=self.owner, cards=cards_of(request), now=timezone.now())
+            outcomes = upload_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now())
             return Response(build_receipt(outcomes))

@@ -25,7 +25,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import replan
 from notifications.services.forecast import upcoming_reminders
 from notifications.services.history import in_history
-from people.api.upcoming import DAYS, days_of
+from people.api.upcoming import DAYS, read_days
 
 KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
 
@@ -70,7 +70,7 @@ class ReminderViewSet(ApiViewSet[Any]):
     @action(detail=False)
     def upcoming(self, request: Request) -> Response:
         """What will be sent in the coming days, when, over which channel, and if not, why."""
-        owner, now, days = self.owner, timezone.now(), days_of(request)
+        owner, now, days = self.owner, timezone.now(), read_days(request)
         if owner.reminders_stale:  # a setting was changed, and the worker has not replanned yet
             replan(owner_id=owner.pk, now=now)
         reminders = upcoming_reminders(owner, now=now, days=days)

@@ -30,7 +30,7 @@ KINDS = [
 
 
 class DeletedAnswer(serializers.Serializer[Any]):
-    """Stands for `answer_shapes`."""
+    """Replaced in the API description by one of `answer_shapes` (people.api.schema)."""
 
 
 def answer_shapes() -> list["serializers.Serializer[Any]"]:

@@ -43,7 +43,7 @@ class DuplicateCandidateSerializer(serializers.Serializer[Any]):
 
 
 class DuplicateViewSet(TrashViewSet[Person]):
-    """Below people."""
+    """Duplicates among the caller's people."""
 
     model = Person
     lookup_url_kwarg = "person_id"

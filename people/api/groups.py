@@ -70,7 +70,7 @@ class MemberAddSerializer(serializers.Serializer[Any]):
 
 
 _ONE = envelope("GroupAnswer", group=GroupWithPeopleSerializer())
-_BARE = envelope("GroupMemberAdded", group=GroupSerializer())
+_WITHOUT_PEOPLE = envelope("GroupMemberAdded", group=GroupSerializer())
 _LIST = envelope("GroupsAnswer", groups=GroupSerializer(many=True))
 _MESSAGE = envelope("GroupDeleted", message=serializers.CharField())
 _SUCCESS = envelope("GroupRemoved", success=serializers.BooleanField())
@@ -144,7 +144,7 @@ class GroupViewSet(TrashViewSet[Group]):
         service.remove_group(group=self.get_object())
         return Response({"success": True})
 
-    @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _BARE})
+    @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _WITHOUT_PEOPLE})
     @action(detail=True, methods=["post"], url_path="members")
     @if_match
     def add_member(self, request: Request, group_id: UUID) -> Response:

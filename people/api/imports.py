@@ -99,7 +99,7 @@ class ImportKeptPersonSerializer(serializers.Serializer[Any]):
 
 
 class FileImportViewSet(ApiViewSet[Any]):
-    """Files in."""
+    """Imports of files."""
 
     @extend_schema(
         operation_id="importContacts",
@@ -152,15 +152,15 @@ class FileImportViewSet(ApiViewSet[Any]):
         with IMPORT_SLOTS.acquire():
             table = open_table(_read_file(request).file)
         columns = []
-        for place, (name, target) in enumerate(zip(table.names, propose_targets(table), strict=True)):
-            cells = (row.cells[place].strip() for row in table.sample if len(row.cells) > place)
+        for index, (name, target) in enumerate(zip(table.names, propose_targets(table), strict=True)):
+            cells = (row.cells[index].strip() for row in table.sample if len(row.cells) > index)
             samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
             columns.append({"name": name, "samples": samples, "proposal": str(target)})
         return Response({"encoding": table.encoding, "delimiter": table.delimiter, "columns": columns})
 
 
 class ContactImportViewSet(OwnedViewSet[ContactImport]):
-    """What was imported."""
+    """The caller's imports."""
 
     model = ContactImport
     lookup_url_kwarg = "import_id"

@@ -35,7 +35,7 @@ _ANSWER = envelope(
 
 
 class InsightViewSet(ApiViewSet[Any]):
-    """What is worth a thought."""
+    """Insights into the caller's people."""
 
     @extend_schema(operation_id="listInsights", responses={200: _ANSWER})
     def list(self, request: Request) -> Response:

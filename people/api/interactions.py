@@ -30,7 +30,7 @@ from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from people.api.transferred_fields import MAX_PEOPLE, MomentField
+from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.interactions.pages import load_page
 from people.models import Interaction, Person
 from people.models.interaction import InteractionQuerySet
@@ -40,7 +40,7 @@ from people.services import interactions as service
 from people.vocabularies import InteractionKind
 
 
-class PresentPeopleField(OwnedIdsField):
+class ActiveOrDeletedPeopleField(OwnedIdsField):
     """Ids of the account's people, active or deleted: the service checks whether a deleted one is allowed."""
 
     def rows(self) -> QuerySet[Any]:
@@ -50,11 +50,11 @@ class PresentPeopleField(OwnedIdsField):
 class InteractionChangeSerializer(serializers.Serializer[Any]):
     """What a change of an interaction may say; what it leaves out stays."""
 
-    personIds: OwnedIdsField = PresentPeopleField(
+    personIds: OwnedIdsField = ActiveOrDeletedPeopleField(
         "people.Person", max_items=MAX_PEOPLE, allow_empty=False, source="person_ids"
     )
     kind = StrictChoiceField(InteractionKind.values)
-    at = MomentField()
+    at = TimestampField()
     title = StrictCharField(max_length=200, required=False, allow_null=True)
     notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
 

@@ -34,7 +34,7 @@ _ANSWER = envelope(
 
 
 class MapViewSet(ApiViewSet[Any]):
-    """The map."""
+    """The map of the caller's people."""
 
     @extend_schema(operation_id="listMapMarkers", responses=_ANSWER)
     @action(detail=False)

@@ -44,7 +44,7 @@ class MergeSerializer(serializers.Serializer[Any]):
 
 
 class MergeViewSet(OwnedViewSet[MergeRecord]):
-    """Merging, and undoing it."""
+    """Merging of two people, and undoing it."""
 
     model = MergeRecord
     lookup_url_kwarg = "merge_id"

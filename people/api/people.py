@@ -41,7 +41,7 @@ from people.projection import any_person, project, project_all, project_page, se
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
-MAX_FOUND = 20
+MAX_SEARCH_RESULTS = 20
 
 
 class PersonDeleteSerializer(serializers.Serializer[Any]):
@@ -63,7 +63,7 @@ _PAGE = envelope(
     people=PersonListedSerializer(many=True),
     pagination=PaginationSerializer(),
 )
-_SEARCHED = OpenApiParameter(
+_SEARCH_TEXT = OpenApiParameter(
     "q", {"type": "string", "pattern": r"\S"}, required=True, description="At least one character that is no space."
 )
 _FOUND = envelope("PeopleFoundAnswer", people=PersonFoundSerializer(many=True))
@@ -105,8 +105,8 @@ class PersonViewSet(TrashViewSet[Person]):
         """A page of the people in name order, or everybody with includeAll=true."""
         query = read_people_query(request.query_params)
         if not query.everything:
-            return self._page(query)
-        people = query.filtered(self.get_queryset(), self.owner).in_name_order()
+            return self._page_response(query)
+        people = query.filter_people(self.get_queryset(), self.owner).in_name_order()
         everyone = project_all(self.owner, people, details=query.details, everything=True)
         return StreamingHttpResponse(stream_list("people", everyone), content_type="application/json")
 
@@ -169,7 +169,7 @@ class PersonViewSet(TrashViewSet[Person]):
 
     @extend_schema(
         operation_id="searchPeople",
-        parameters=[_SEARCHED],
+        parameters=[_SEARCH_TEXT],
         responses=_FOUND,
     )
     @action(detail=False)
@@ -177,7 +177,7 @@ class PersonViewSet(TrashViewSet[Person]):
         """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
         text = fold(read_search(request.query_params))
         people = Person.objects.owned_by(self.owner).active().filter(search_key__contains=text).in_name_order()
-        return Response({"people": project(self.owner, people[:MAX_FOUND])})
+        return Response({"people": project(self.owner, people[:MAX_SEARCH_RESULTS])})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
     @action(detail=False, url_path="search-index")
@@ -187,14 +187,14 @@ class PersonViewSet(TrashViewSet[Person]):
         records = stream_list("people", search_records(self.owner), chunk_size=1)
         return StreamingHttpResponse(records, content_type="application/json")
 
-    def _page(self, query: PeopleQuery) -> HttpResponseBase:
+    def _page_response(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()
         if query.group_ids is None:
             total = count_of(self.owner.pk, PEOPLE)
             if query.offset < total:
                 listed = project_page(self.owner, limit=query.limit, offset=query.offset, details=query.details)
         else:
-            people = query.filtered(self.get_queryset(), self.owner)
+            people = query.filter_people(self.get_queryset(), self.owner)
             total = people.count()
             page = people.in_name_order()[query.offset : query.offset + query.limit]
             listed = project(self.owner, page, details=query.details)

@@ -33,8 +33,8 @@ DATE_TYPES = list(DateType.values)
 MAX_CUSTOM_VALUES = 100
 
 
-class EntryId(serializers.Field[Any, Any, Any, Any]):
-    """The id of the stored entry that this one is; null, or one that is not known here, says nothing."""
+class EntryIdField(serializers.Field[Any, Any, Any, Any]):
+    """The id of the stored entry that this one replaces. Null and unknown ids are ignored."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         return super().validate_empty_values(serializers.empty if data is None else data)
@@ -48,10 +48,10 @@ class EntryId(serializers.Field[Any, Any, Any, Any]):
         return str(value)
 
 
-class Entry(serializers.Serializer[Mapping[str, Any]]):
+class EntrySerializer(serializers.Serializer[Mapping[str, Any]]):
     """What all have: an id that stays while the entry does, and a free type."""
 
-    id = EntryId(required=False)
+    id = EntryIdField(required=False)
     type = StrictCharField(max_length=50, required=False, allow_null=True)
     keys: ClassVar[tuple[EntryKey, ...]] = ()
 
@@ -68,24 +68,32 @@ def _build_field(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
         return kind(read_only=True, allow_null=True)
     if key.kind is KeyKind.NUMBER:
         return StrictFloatField(min_value=-key.bound, max_value=key.bound)
-    of_text = StrictEmailField if key.kind is KeyKind.EMAIL else StrictCharField
+    text_class = StrictEmailField if key.kind is KeyKind.EMAIL else StrictCharField
     if key.required:
-        return of_text(max_length=key.limit, allow_blank=key.may_be_empty)
-    return of_text(max_length=key.limit, required=False, allow_null=True)
+        return text_class(max_length=key.limit, allow_blank=key.may_be_empty)
+    return text_class(max_length=key.limit, required=False, allow_null=True)
 
 
-def _build_entry_serializer(field: PersonField) -> type[Entry]:
+def _build_entry_serializer(field: PersonField) -> type[EntrySerializer]:
     """The serializer class of the field's entries. Its name is the component's name in the API description."""
     body = {key.name: _build_field(key) for key in field.keys if key.name != "type"}
-    made: type[Entry] = type(field.schema, (Entry,), {"keys": field.keys, **body})
-    return made
+    serializer: type[EntrySerializer] = type(field.schema, (EntrySerializer,), {"keys": field.keys, **body})
+    return serializer
 
 
-ENTRIES: Mapping[str, type[Entry]] = {field.name: _build_entry_serializer(field) for field in field_table.LISTS}
+ENTRY_SERIALIZERS: Mapping[str, type[EntrySerializer]] = {
+    field.name: _build_entry_serializer(field) for field in field_table.LISTS
+}
 """The serializer of the entries of each multi-value field, by the field's name."""
 
 
-class AnyDay(serializers.Field[dt.date, Any, str, Any]):
+def check_year(day: dt.date) -> None:
+    """Raises ValidationError for a year before 1000."""
+    if day.year < 1000:
+        raise serializers.ValidationError("The year must be between 1000 and 9999.")
+
+
+class DateOrDateTimeField(serializers.Field[dt.date, Any, str, Any]):
     """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
 
     PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII)
@@ -98,8 +106,7 @@ class AnyDay(serializers.Field[dt.date, Any, str, Any]):
             day = dt.date.fromisoformat(data[:10])
         except ValueError:
             raise serializers.ValidationError("There is no such day.") from None
-        if day.year < 1000:
-            raise serializers.ValidationError("The year must be between 1000 and 9999.")
+        check_year(day)
         return day
 
     def to_representation(self, value: dt.date) -> str:
@@ -115,7 +122,7 @@ class AnyDay(serializers.Field[dt.date, Any, str, Any]):
         "examples": [[14, 3]],
     }
 )
-class ExtraLeadDays(serializers.ListField):
+class ExtraLeadDaysField(serializers.ListField):
     """Days before the date of further notices beside that of `reminderLeadDays`: up to three different numbers."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -137,7 +144,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     personId = serializers.UUIDField(source="person_id", read_only=True)
     type = StrictChoiceField(DATE_TYPES, fold=True, required=False, allow_null=True)
     title = StrictCharField(max_length=100, required=False, allow_null=True)
-    date = AnyDay()
+    date = DateOrDateTimeField()
     yearUnknown = StrictBooleanField(source="year_unknown", required=False)
     reminderEnabled = StrictBooleanField(source="reminder_enabled", required=False)
     reminderType = StrictChoiceField(ReminderType.values, source="reminder_type", required=False, allow_null=True)
@@ -150,7 +157,7 @@ class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
     reminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
     )
-    extraLeadDays = ExtraLeadDays(source="extra_lead_days", required=False)
+    extraLeadDays = ExtraLeadDaysField(source="extra_lead_days", required=False)
     deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
     createdAt = serializers.DateTimeField(source="created_at", read_only=True)
     updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)
@@ -181,7 +188,7 @@ class DeletedDateSerializer(ImportantDateSerializer):
     personName = serializers.CharField()
 
 
-class DateId(EntryId):
+class DateIdField(EntryIdField):
     """The id of the person's date that this entry is, or the one that a date of a new person gets."""
 
     def to_internal_value(self, data: Any) -> UUID:
@@ -195,7 +202,7 @@ class ImportantDateEntrySerializer(ImportantDateSerializer):
     """An entry of `importantDates` in a person's body: `id` names a date of the person that is kept. A date of
     a new person gets it."""
 
-    id = DateId(required=False)  # type: ignore[assignment]  # elsewhere a date has its id from the path
+    id = DateIdField(required=False)  # type: ignore[assignment]  # elsewhere a date has its id from the path
 
 
 def _reminder_columns(attrs: dict[str, Any]) -> dict[str, Any]:
@@ -217,8 +224,8 @@ def _reminder_columns(attrs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class AnyValue(serializers.JSONField):
-    """Text, number or truth, as the template says; in a body null for none."""
+class CustomValueField(serializers.JSONField):
+    """Text, number or boolean, depending on the template; in a body, null for no value."""
 
 
 class TemplateSummary(serializers.Serializer[Any]):
@@ -235,7 +242,7 @@ class CustomFieldValueSerializer(serializers.Serializer[Any]):
 
     id = serializers.UUIDField(read_only=True)
     templateId = serializers.UUIDField()
-    value = AnyValue()
+    value = CustomValueField()
     template = TemplateSummary(read_only=True)
 
 
@@ -247,7 +254,10 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError("This must be a list.")
         if len(data) > MAX_CUSTOM_VALUES:
             raise serializers.ValidationError(f"At most {MAX_CUSTOM_VALUES} entries.")
-        templates = self._load_templates(data)
+        ids = {key for item in data if isinstance(item, dict) and (key := parse_id(item.get("templateId")))}
+        owner_id = self.context["request"].user.pk
+        rows = CustomFieldTemplate.objects.active_rows.instances(owner_id=owner_id, row_ids=list(ids))
+        templates = {row.pk: row for row in rows}
         entries: list[dict[str, Any]] = []
         problems: dict[str, Any] = {}
         seen: set[Any] = set()
@@ -262,12 +272,6 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
 
     def to_representation(self, value: Any) -> Any:
         return value
-
-    def _load_templates(self, data: list[Any]) -> dict[Any, CustomFieldTemplate]:
-        ids = {key for item in data if isinstance(item, dict) and (key := parse_id(item.get("templateId")))}
-        owner_id = self.context["request"].user.pk
-        rows = CustomFieldTemplate.objects.active_rows.instances(owner_id=owner_id, row_ids=list(ids))
-        return {row.pk: row for row in rows}
 
 
 def _parse_entry(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:

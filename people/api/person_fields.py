@@ -1,6 +1,5 @@
 """Builds the fields of a person's serializers from people.field_table."""
 
-import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +15,12 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 from people import field_table
-from people.api.person_entries import ENTRIES, CustomFieldValuesField, ImportantDateEntrySerializer
+from people.api.person_entries import (
+    ENTRY_SERIALIZERS,
+    CustomFieldValuesField,
+    ImportantDateEntrySerializer,
+    check_year,
+)
 from people.field_table import Kind, PersonField
 from people.models import Group
 
@@ -56,7 +60,7 @@ def _build_field(field: PersonField) -> SerializerField:
         return serializers.CharField(read_only=True, allow_null=True)
     source: dict[str, Any] = {} if field.column == field.name else {"source": field.column}
     if field.kind is Kind.LIST:
-        return _build_list(ENTRIES[field.name], **source)
+        return _build_list(ENTRY_SERIALIZERS[field.name], **source)
     source["required"] = field.required
     if field.kind is Kind.FLAG:
         return StrictBooleanField(**source)
@@ -68,15 +72,9 @@ def _build_list(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any)
     return serializers.ListSerializer(child=entries(), required=False, max_length=field_table.MAX_ENTRIES, **kwargs)
 
 
-def _check_year(day: dt.date) -> None:
-    """The years of important dates, and of the days that cards carry."""
-    if day.year < 1000:
-        raise serializers.ValidationError("The year must be between 1000 and 9999.")
-
-
 _NULLABLE_FIELDS: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
     Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
-    Kind.DATE: lambda _, more: StrictDateField(validators=[_check_year], **more),
+    Kind.DATE: lambda _, more: StrictDateField(validators=[check_year], **more),
     Kind.WHOLE: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
     Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
     Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),

@@ -27,7 +27,7 @@ class PeopleQuery:
     details: bool
     everything: bool
 
-    def filtered(self, people: Any, owner: Any) -> Any:
+    def filter_people(self, people: Any, owner: Any) -> Any:
         """The `people` in at least one of the groups, or all without `group_ids`. Unknown ids match nobody."""
         if self.group_ids is None:
             return people

@@ -143,7 +143,7 @@ class UserPhotoViewSet(SettingsViewSet):
 
 
 class PhotoViewSet(_PersonPhotoBase):
-    """The pictures themselves."""
+    """Photo files: read and convert."""
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
     @revalidating

@@ -10,8 +10,8 @@ from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSeriali
 from people.services.person_rows import MAX_VALUE_LENGTH
 
 
-class AnyDaySchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.person_entries.AnyDay"
+class DateOrDateTimeSchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.person_entries.DateOrDateTimeField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         if direction == "request":
@@ -20,14 +20,14 @@ class AnyDaySchema(OpenApiSerializerFieldExtension):
 
 
 class EntryIdSchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.person_entries.EntryId"
+    target_class = "people.api.person_entries.EntryIdField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return {"type": ["string", "null"] if direction == "request" else "string"}
 
 
 class DateIdSchema(EntryIdSchema):
-    target_class = "people.api.person_entries.DateId"
+    target_class = "people.api.person_entries.DateIdField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return {**super().map_serializer_field(auto_schema, direction), "format": "uuid"}
@@ -42,8 +42,8 @@ class CustomFieldValuesSchema(OpenApiSerializerFieldExtension):
         return {"type": "array", "items": entry, **limit}
 
 
-class AnyValueSchema(OpenApiSerializerFieldExtension):
-    target_class = "people.api.person_entries.AnyValue"
+class CustomValueSchema(OpenApiSerializerFieldExtension):
+    target_class = "people.api.person_entries.CustomValueField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         kinds = ["string", "number", "boolean", *(["null"] if direction == "request" else [])]
@@ -51,7 +51,7 @@ class AnyValueSchema(OpenApiSerializerFieldExtension):
 
 
 class DeletedAnswerSchema(OpenApiSerializerExtension):
-    """One of the shapes, as the `type` of the query says; an empty list fits them all."""
+    """One of the shapes, depending on `type` in the query. `anyOf`, because an empty list matches all of them."""
 
     target_class = "people.api.deleted.DeletedAnswer"
 

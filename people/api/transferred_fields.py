@@ -16,8 +16,8 @@ _EARLIEST, _LATEST = dt.datetime(1000, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 1
 MAX_OPTIONS = 50
 
 
-class MomentField(StrictDateTimeField):
-    """A timestamp that is a day of the calendar in every zone."""
+class TimestampField(StrictDateTimeField):
+    """A timestamp whose year has four digits in every time zone."""
 
     def to_internal_value(self, data: Any) -> dt.datetime:
         moment = super().to_internal_value(data)

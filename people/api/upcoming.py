@@ -33,13 +33,13 @@ class UpcomingEventSerializer(serializers.Serializer[object]):
     turns = serializers.IntegerField(allow_null=True)
 
 
-def days_of(request: Request, default: int = 30) -> int:
+def read_days(request: Request, default: int = 30) -> int:
     """The query parameter `days`. Raises FieldError."""
     return read_integer(request.query_params, "days", default=default, low=1, high=MAX_DAYS)
 
 
 class UpcomingViewSet(ApiViewSet[Any]):
-    """What comes up."""
+    """Upcoming events of the caller's people."""
 
     @extend_schema(
         operation_id="listUpcoming",
@@ -48,6 +48,6 @@ class UpcomingViewSet(ApiViewSet[Any]):
     )
     def list(self, request: Request) -> Response:
         """Important dates and people to get in touch with, in the coming days."""
-        owner, days = self.owner, days_of(request)
+        owner, days = self.owner, read_days(request)
         today = schedule.load_calendar(owner).today(timezone.now())
         return Response({"events": upcoming_events(owner, start=today, days=days)})

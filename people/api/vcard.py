@@ -17,7 +17,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.slots import IMPORT_SLOTS
-from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, cards_of
+from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
 from people.importing.receipts import build_receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards
 from people.projection.vcard_export import export_cards
@@ -25,7 +25,7 @@ from people.vcard import VERSIONS
 
 
 class VCardViewSet(ApiViewSet[Any]):
-    """Files of cards, in and out."""
+    """Import and export of vCard files."""
 
     @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
@@ -35,7 +35,7 @@ class VCardViewSet(ApiViewSet[Any]):
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
         with IMPORT_SLOTS.acquire():
-            outcomes = list(import_cards(owner=self.owner, cards=cards_of(request), now=timezone.now()))
+            outcomes = list(import_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now()))
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
             raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
         return Response(build_receipt(outcomes))

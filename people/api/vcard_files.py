@@ -46,14 +46,14 @@ class DirectoryParser(VCardParser):
 PARSERS = [VCardParser, OldVCardParser, DirectoryParser, MultiPartParser]
 
 
-def cards_of(request: Request) -> Iterator[CardResult]:
+def read_uploaded_cards(request: Request) -> Iterator[CardResult]:
     """The cards of the uploaded file. Raises FieldError if it has none, PayloadTooLargeError."""
     file = request.data.get("file")
     if file is None or isinstance(file, str):
         raise FieldError("file", "A vCard file is needed.")
     if getattr(file, "size", 0) > settings.MAX_VCARD_BYTES:
         raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.")
-    cards = bounded(read_cards(file, charset=_declared_charset(request, file)))
+    cards = limit_cards(read_cards(file, charset=_declared_charset(request, file)))
     # The first card is read here, so that a file without cards is refused before the import begins.
     first = next(cards, None)
     if first is None:
@@ -61,7 +61,7 @@ def cards_of(request: Request) -> Iterator[CardResult]:
     return chain([first], cards)
 
 
-def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
+def limit_cards(cards: Iterator[CardResult]) -> Iterator[CardResult]:
     """At most MAX_CARDS cards, followed by an error result if there are more."""
     for card in cards:
         if card.index >= MAX_CARDS:
@@ -73,8 +73,8 @@ def bounded(cards: Iterator[CardResult]) -> Iterator[CardResult]:
 def _declared_charset(request: Request, file: Any) -> str | None:
     """The charset in the Content-Type of the form's file, else of the body."""
     extra = getattr(file, "content_type_extra", None) or {}
-    named = extra.get("charset") or (request._request.content_params or {}).get("charset")
-    return named.decode("ascii", "replace") if isinstance(named, bytes) else named
+    charset = extra.get("charset") or (request._request.content_params or {}).get("charset")
+    return charset.decode("ascii", "replace") if isinstance(charset, bytes) else charset
 
 
 class CardOutcomeSerializer(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.api.transferred_fields import MAX_PEOPLE, MomentField
+from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.dates import schedule
 from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation
@@ -25,7 +25,7 @@ from people.word_index import index_interactions
 class InteractionRecordSerializer(TimestampsSerializer):
     personIds = serializers.ListField(child=StrictCharField(max_length=36), min_length=1, max_length=MAX_PEOPLE)
     kind = StrictChoiceField(InteractionKind.values)
-    at = MomentField()
+    at = TimestampField()
     title = StrictCharField(max_length=200, required=False, allow_null=True)
     notes = StrictCharField(max_length=10_000, required=False, allow_null=True)
 
