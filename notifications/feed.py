@@ -11,9 +11,9 @@ from notifications.models import Destination
 
 def register_feed() -> None:
     """Register destinations. Called once, when all models are loaded."""
-    register_feed_kind(FeedKind(Destination, 80, _serialize))
+    register_feed_kind(FeedKind(Destination, 80, _load_destinations))
 
 
-def _serialize(owner: User, ids: Collection[UUID]) -> RecordsById:
+def _load_destinations(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
     return {row.pk: destination_record(row) for row in rows}

@@ -24,15 +24,15 @@ def register_feed() -> None:
     """Called once, from AppConfig.ready()."""
     register_feed_kind(
         FeedKind(CustomFieldTemplate, 10, _render_templates),
-        FeedKind(Group, 30, whole_groups, _bare_group),
-        FeedKind(Person, 40, whole_people, _bare_person),
+        FeedKind(Group, 30, whole_groups, _without_people),
+        FeedKind(Person, 40, whole_people, _without_repeated_records),
         FeedKind(ImportantDate, 50, _render_dates),
         FeedKind(Interaction, 65, whole_interactions),
         FeedKind(DuplicateDismissal, 70, _render_dismissals),
     )
 
 
-def _bare_person(answer: orjson.Fragment) -> dict[str, Any]:
+def _without_repeated_records(answer: orjson.Fragment) -> dict[str, Any]:
     person: dict[str, Any] = orjson.loads(orjson.dumps(answer))
     for name in _REPEATED_KEYS:
         del person[name]
@@ -42,7 +42,7 @@ def _bare_person(answer: orjson.Fragment) -> dict[str, Any]:
     return person
 
 
-def _bare_group(answer: dict[str, Any]) -> dict[str, Any]:
+def _without_people(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name != "people"}
 
 

@@ -119,19 +119,24 @@ def _import_with_inverse(run: ImportRun, record: ImportRecord, inverse: ImportRe
             if row.inverse and other is not end:
                 run.skipped(other, row.inverse.pk, ref=row.inverse)
             return
-    rows = [row or _build_type(run, end, batch) for end, row in zip(ends, existing, strict=True)]
+    rows = [
+        row
+        or RelationshipType(
+            pk=batch.ids.new[end.source_id],
+            owner=run.owner,
+            name=end.data["name"],
+            label=end.data["label"],
+            color=end.data["color"],
+            **times_of(end.data, run.now),
+        )
+        for end, row in zip(ends, existing, strict=True)
+    ]
     for end, row, partner, was_existing in zip(ends, rows, reversed(rows), existing, strict=True):
         row.inverse = partner if inverse else None
         (run.skipped if was_existing else run.imported)(end, row.pk, ref=row)
         (batch.to_update if was_existing else batch.to_create).append(row)
         if not row.is_deleted:
             batch.by_name[row.name] = row
-
-
-def _build_type(run: ImportRun, record: ImportRecord, batch: _TypeBatch) -> RelationshipType:
-    values = {column: record.data[column] for column in ("name", "label", "color")}
-    key = batch.ids.new[record.source_id]
-    return RelationshipType(pk=key, owner=run.owner, **values, **times_of(record.data, run.now))
 
 
 def _replace_default_types(run: ImportRun, ids: ResolvedIds) -> bool:

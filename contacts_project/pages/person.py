@@ -47,10 +47,12 @@ def _person_context(person: Person, viewer: User) -> dict[str, Any]:
     dates = ImportantDate.objects.owned_by(viewer).active().filter(person=person)
     values = CustomFieldValue.objects.owned_by(viewer).filter(person=person, template__deleted_at=None)
     values = values.select_related("template").order_by("template__position", "template_id")
+    interactions: Any = Interaction.objects.owned_by(viewer).active().filter(participations__person=person)
+    interactions = interactions.order_by("-at", "-id")[:_MAX_INTERACTIONS]
     sections = [
         (_("Contact"), list(contact_entries(person))),
         (_("Dates"), date_entries(person, viewer, dates, now)),
-        (_("Latest interactions"), interaction_entries(_latest_interactions(person, viewer), viewer)),
+        (_("Latest interactions"), interaction_entries(interactions, viewer)),
         (_("Details"), list(detail_entries(person, viewer, name, values))),
         (_("From the card"), list(card_entries(person))),
     ]
@@ -65,12 +67,6 @@ def _person_context(person: Person, viewer: User) -> dict[str, Any]:
         "relationships": related,
         "picture": picture_of(_ties(person, viewer, related)),
     }
-
-
-def _latest_interactions(person: Person, viewer: User) -> Iterable[Interaction]:
-    rows: Any = Interaction.objects.owned_by(viewer).active().filter(participations__person=person)
-    latest: Iterable[Interaction] = rows.order_by("-at", "-id")[:_MAX_INTERACTIONS]
-    return latest
 
 
 def _ties(person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]) -> Iterator[Tie]:

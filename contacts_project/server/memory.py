@@ -40,9 +40,9 @@ class MemoryReleaser:
         """Must be called on the event loop."""
         if not self._is_scheduled:
             self._is_scheduled = True
-            asyncio.get_running_loop().call_later(RELEASE_DELAY_SECONDS, self._start)
+            asyncio.get_running_loop().call_later(RELEASE_DELAY_SECONDS, self._release_in_thread)
 
-    def _start(self) -> None:
+    def _release_in_thread(self) -> None:
         self._is_scheduled = False
-        # In a thread: the event loop must not stop for the collection.
+        # The event loop must not stop for the collection.
         asyncio.get_running_loop().run_in_executor(None, release_memory)

@@ -41,7 +41,7 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
     return PeopleQuery(
         limit=limit,
         offset=offset,
-        group_ids=_read_ids(query, "groupIds"),
+        group_ids=_read_group_ids(query),
         details=read_flag(query, "includeDetails", default=True),
         everything=read_flag(query, "includeAll", default=False),
     )
@@ -61,8 +61,8 @@ def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH_LENGTH) -> str:
     return text
 
 
-def _read_ids(query: QueryDict, name: str) -> list[UUID] | None:
-    text = query.get(name, "").strip()
+def _read_group_ids(query: QueryDict) -> list[UUID] | None:
+    text = query.get("groupIds", "").strip()
     if not text:
         return None
     return [key for key in (parse_id(part.strip()) for part in text.split(",")) if key]

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -100,7 +100,11 @@ class FileImport:
             }
             related.write(people, types)
             remarks = related.remarks
-        whole = [_add_remarks(outcome, remarks.get(self.keys.get(outcome.index, ""), ())) for outcome in outcomes]
+        whole = []
+        for outcome in outcomes:
+            added = remarks.get(self.keys.get(outcome.index, ""), ())
+            reason = "; ".join(filter(None, (outcome.reason, *added)))
+            whole.append(replace(outcome, reason=reason) if added else outcome)
         leftovers = [*self.source.leftovers(), *describe_excess(self.source)]
         rest = [
             Outcome(index, name, SKIPPED, reason=reason)
@@ -123,11 +127,6 @@ class FileImport:
             # Every batch has stored its own counts: only the last update of the counts and `ended_at` are missing.
             if self.log.row._state.adding or not is_unavailable(error):
                 raise
-
-
-def _add_remarks(outcome: Outcome, remarks: Sequence[str]) -> Outcome:
-    reason = "; ".join(filter(None, (outcome.reason, *remarks)))
-    return replace(outcome, reason=reason) if remarks else outcome
 
 
 def _clean_file_name(name: str) -> str:

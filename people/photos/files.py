@@ -175,7 +175,8 @@ def delete_files(names: Iterable[str | None]) -> None:
 
 
 def _delete_on_commit(owner_id: UUID, names: set[str]) -> None:
-    # A lambda, not a partial: a robust callback that fails is logged by its __qualname__.
+    # Not in the loop of delete_files, whose variables a lambda would read when the transaction ends. A lambda, not a
+    # partial: a robust callback that fails is logged by its __qualname__.
     transaction.on_commit(lambda: _delete_unused(owner_id, names), robust=True)
 
 

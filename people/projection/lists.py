@@ -76,7 +76,10 @@ def project_all(owner: User, rows: Any, *, details: bool = True, everything: boo
     The related tables are read before the first person is yielded; the people are read while iterating.
     """
     columns = COLUMNS_WITH_LISTS if details else COLUMNS
-    lists = _load_lists(owner) if everything else {}
+    lists: dict[str, Mapping[str, str]] = {}
+    if everything:
+        from_extensions = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
+        lists = {"importantDates": _load_dates(owner), **from_extensions, "customFieldValues": _load_values(owner)}
     assemble = build_assembler(owner, columns, load_types(owner), load_groups(owner), lists)
     return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH_SIZE))
 
@@ -180,9 +183,3 @@ def _join(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
         before = found.get(person_id)
         found[person_id] = entry if before is None else f"{before},{entry}"
     return found
-
-
-def _load_lists(owner: User) -> dict[str, Mapping[str, str]]:
-    """The `lists` of build_assembler for all people."""
-    from_extensions = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
-    return {"importantDates": _load_dates(owner), **from_extensions, "customFieldValues": _load_values(owner)}

@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
+from accounts.transfer.run import NO_ID, ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.api.errors import validation_body
@@ -75,7 +75,9 @@ class _Batch:
         self.run, self.records = run, records
         self.calendar = schedule.load_calendar(run.owner)
         self.ids = run.find_existing(Person, records)
-        self.new_date_ids = self._resolve_date_ids().new
+        dates = (date for record in records for date in record.data.get("importantDates", []))
+        date_ids = {key for date in dates if (key := parse_id(date["id"]))}
+        self.new_date_ids = run.resolve_ids(ImportantDate, date_ids).new
         self.people, self.reminders = PlanAllowance(run, "people"), PlanAllowance(run, "reminders")
         self.rows: dict[type[Any], list[Any]] = defaultdict(list)
 
@@ -104,10 +106,6 @@ class _Batch:
                 for extension in EXTENSIONS:  # restores the relationship type from the trash
                     extension.restored(person, self.run.now)
 
-    def _resolve_date_ids(self) -> ResolvedIds:
-        dates = (date for record in self.records for date in record.data.get("importantDates", []))
-        return self.run.resolve_ids(ImportantDate, {key for date in dates if (key := parse_id(date["id"]))})
-
     def _add_person(self, record: ImportRecord) -> None:
         person = self._build_person(record)
         dates = list(self._build_dates(person, record))
@@ -117,7 +115,10 @@ class _Batch:
         for date in dates:
             left_out += self._limit_reminder(person, date)
             self.rows[ImportantDate].append(date)
-        self.rows[Membership] += self._build_memberships(person, record)
+        group_ids = {self.run.find("groups", source) for source in record.data.get("groupIds", [])} - {None}
+        self.rows[Membership] += [
+            Membership(owner=self.run.owner, person=person, group_id=group_id) for group_id in sorted(group_ids)
+        ]
         values, refused = self._build_values(person, record)
         self.rows[CustomFieldValue] += values
         self.run.imported(record, person.pk, "; ".join(filter(None, [self._missing_references(record), *refused])))
@@ -175,11 +176,6 @@ class _Batch:
             # If two dates have the same id, only the first one gets it.
             key = self.new_date_ids.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
             yield ImportantDate(pk=key, owner=self.run.owner, person=person, **columns)
-
-    def _build_memberships(self, person: Person, record: ImportRecord) -> Iterator[Membership]:
-        found = {self.run.find("groups", source) for source in record.data.get("groupIds", [])} - {None}
-        for group_id in sorted(found):
-            yield Membership(owner=self.run.owner, person=person, group_id=group_id)
 
     def _build_values(self, person: Person, record: ImportRecord) -> tuple[list[CustomFieldValue], list[str]]:
         """The valid values, and an error message for each of the others."""
