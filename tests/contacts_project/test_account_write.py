@@ -13,7 +13,7 @@ def revision_of(user: User) -> int:
     return User.objects.values_list("revision", flat=True).get(pk=user.pk)
 
 
-def test_a_write_inside_a_write_joins_it(alice: User) -> None:
+def test_nested_write_joins_the_outer_one(alice: User) -> None:
     alice.refresh_from_db()
     before = revision_of(alice)
     with account_write(alice) as outer, account_write(alice.pk) as inner:
@@ -26,12 +26,12 @@ def test_a_write_inside_a_write_joins_it(alice: User) -> None:
     assert current_write(alice.pk) is None
 
 
-def test_two_accounts_have_a_write_each(alice: User, mallory: User) -> None:
+def test_writes_of_two_accounts_are_separate(alice: User, mallory: User) -> None:
     with account_write(alice) as hers, account_write(mallory) as his:
         assert (hers.owner_id, his.owner_id) == (alice.pk, mallory.pk)
 
 
-def test_what_fails_inside_takes_the_whole_write_back_even_when_the_error_is_caught(alice: User) -> None:
+def test_error_in_a_nested_write_rolls_back_everything_even_if_caught(alice: User) -> None:
     before = revision_of(alice)
     with account_write(alice):
         Person.objects.create(owner=alice, name="Ada")
@@ -41,7 +41,7 @@ def test_what_fails_inside_takes_the_whole_write_back_even_when_the_error_is_cau
     assert not Person.objects.owned_by(alice).exists()
 
 
-def test_a_deleted_account_has_no_write(alice: User) -> None:
+def test_write_of_a_deleted_account_is_refused(alice: User) -> None:
     key = alice.pk
     alice.delete()
     with pytest.raises(AccountGoneError), account_write(key):
@@ -49,7 +49,7 @@ def test_a_deleted_account_has_no_write(alice: User) -> None:
     assert current_write(key) is None
 
 
-def test_one_put_with_everything_in_it_raises_the_revision_by_one(api: Client, alice: User) -> None:
+def test_put_with_all_fields_raises_the_revision_by_one(api: Client, alice: User) -> None:
     group = api.ok("POST", "/api/groups", {"name": "Analysts"}, status=201)["group"]["id"]
     person = make_person(alice)
     before = revision_of(alice)

@@ -26,13 +26,13 @@ def broken() -> Iterator[Signal]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_write_whose_news_fails_is_answered_as_done(broken: Signal, api: Client, alice: User) -> None:
+def test_write_succeeds_even_if_a_signal_after_the_commit_fails(broken: Signal, api: Client, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_mirrored=True)
     made = api.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]
     assert api.ok("get", f"/api/people/{made['id']}")["person"]["name"] == "Ada"
 
 
-def test_hooks_have_a_name_for_the_log() -> None:
+def test_commit_hooks_have_a_qualified_name() -> None:
     """Django logs the __qualname__ of a robust hook that failed; a partial has none, and would fail the request."""
     sources = [path for app in [*APPS, "contacts_project"] for path in (ROOT / app).rglob("*.py")]
     assert [path for path in sources if re.search(r"on_commit\(\s*partial\(", path.read_text())] == []

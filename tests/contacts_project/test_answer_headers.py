@@ -1,4 +1,4 @@
-"""What answers tell browsers: no foreign and no inline script, https only, nothing kept that is not meant to be."""
+"""Security headers of responses: no foreign or inline scripts, https only, no caching of private data."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ INLINE = re.compile(r"<script(?![^>]*(?: src=|type=\"application/json\"))[^>]*>|
 
 
 @pytest.mark.usefixtures("schedule")
-def test_no_page_needs_what_the_policy_forbids(operator: Client) -> None:
+def test_no_page_contains_what_the_content_policy_forbids(operator: Client) -> None:
     tasks = "/admin/django_celery_beat/periodictask/"
     task = PeriodicTask.objects.get(name=SCHEDULE[0].name)
     pages = ["/admin/", "/admin/accounts/user/", "/admin/accounts/user/add/", tasks, f"{tasks}{task.pk}/change/"]
@@ -28,7 +28,7 @@ def test_no_page_needs_what_the_policy_forbids(operator: Client) -> None:
         assert "no-store" in answer["Cache-Control"], path
 
 
-def test_with_https_there_is_nothing_left_to_harden(tmp_path: Path) -> None:
+def test_security_checks_of_django_pass_with_https(tmp_path: Path) -> None:
     script = (
         "from django.conf import settings as s; import django; django.setup(); "
         "from django.core.management import call_command as call; call('check', deploy=True, fail_level='WARNING'); "
@@ -54,7 +54,7 @@ HARDENED = {
 @pytest.mark.parametrize(
     "path", ["/", "/account/sign-in", "/admin/login/", "/admin/", "/api/version", "/api/health", "/metrics", "/nowhere"]
 )
-def test_with_https_every_answer_is_hardened(db: None, settings: Any, path: str) -> None:
+def test_every_response_has_security_headers_with_https(db: None, settings: Any, path: str) -> None:
     settings.SECURE_HSTS_SECONDS = 365 * 24 * 3600
     answer = Client().get(path, secure=True)
     assert {name: answer[name] for name in HARDENED} == HARDENED

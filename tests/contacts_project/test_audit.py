@@ -1,4 +1,4 @@
-"""The audit of the pinned packages fails on an advisory, and does not pass if the source cannot be asked."""
+"""The audit of the pinned packages fails on an advisory, and does not pass if the source cannot be reached."""
 
 import logging
 import subprocess
@@ -80,7 +80,7 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
 
 
-def test_a_known_advisory_fails(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_known_advisory_fails(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django", "celery") as source:
         assert audit.main([*source, *pinned]) == audit.FOUND
         assert audit.main([*source, *pinned, "--if-reachable"]) == audit.FOUND
@@ -88,29 +88,29 @@ def test_a_known_advisory_fails(pinned: list[str], capsys: pytest.CaptureFixture
 
 
 @pytest.mark.usefixtures("_in_this_process")
-def test_what_is_asked_for_by_itself_is_what_an_instance_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_default_audits_the_packages_of_an_instance(capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django") as source:
         assert audit.main(source) == audit.FOUND
     assert "django 5.2" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("_in_this_process")
-def test_none_is_known(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_packages_without_advisories_pass(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with advisories("django") as source:
         assert audit.main([*source, *pinned]) == audit.CLEAN
     assert "for 2 packages" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("_in_this_process")
-def test_a_source_that_knows_of_nothing_is_none(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """As a mirror of a registry without advisories: its silence is no proof."""
+def test_source_without_any_advisories_is_not_trusted(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """For example a mirror of a registry that has no advisories: its answer proves nothing."""
     with advisories() as source:
         assert audit.main([*source, *pinned]) == audit.UNREACHABLE
         assert audit.main([*source, *pinned, "--if-reachable"]) == 0
     assert capsys.readouterr().out.count("Not audited") == 2
 
 
-def test_without_a_network_lint_goes_on(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreachable_source_passes_with_if_reachable(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     nobody = ["--source", "osv", "--osv-url", "http://127.0.0.1:9/v1/query"]
     assert audit.main([*nobody, *pinned]) == audit.UNREACHABLE
     assert audit.main([*nobody, *pinned, "--if-reachable"]) == 0

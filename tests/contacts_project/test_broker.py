@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Any:
     return tmp_path / "dir" / "broker file.sqlite3"
 
 
-def test_messages_come_in_order_and_once(file: Any) -> None:
+def test_messages_are_claimed_once_and_in_order(file: Any) -> None:
     store = Store(file)
     for number in range(3):
         store.put("q", f"tag{number}", str(number))
@@ -51,7 +51,7 @@ def test_acknowledged_message_never_comes_back(file: Any) -> None:
     assert store.claim("q") is None
 
 
-def test_claims_of_the_living_are_theirs_and_of_the_dead_are_free(file: Any) -> None:
+def test_only_claims_of_dead_processes_are_released(file: Any) -> None:
     """A claimed message becomes free only when the process that claimed it is dead, even as a zombie."""
     Store(file).put("q", "tag", "body")
     child = subprocess.Popen([sys.executable, "-c", CLAIM_AND_WAIT, str(file)], stdout=subprocess.PIPE, text=True)
@@ -72,7 +72,7 @@ def test_claims_of_the_living_are_theirs_and_of_the_dead_are_free(file: Any) -> 
             child.stdout.close()
 
 
-def test_number_given_to_another_process_is_not_the_owner(file: Any) -> None:
+def test_process_with_a_reused_pid_is_not_the_owner(file: Any) -> None:
     store = Store(file)
     store.put("q", "tag", "body")
     store.claim("q")
@@ -81,7 +81,7 @@ def test_number_given_to_another_process_is_not_the_owner(file: Any) -> None:
     assert store.release_dead_claims() == 1
 
 
-def test_kombu_consumer_acknowledges_rejects_and_gives_back(file: Any) -> None:
+def test_kombu_consumer_acknowledges_rejects_and_requeues(file: Any) -> None:
     with Connection(broker_url(file)) as connection:
         queue = connection.SimpleQueue("things")
         for number in range(4):
@@ -104,7 +104,7 @@ def test_kombu_consumer_acknowledges_rejects_and_gives_back(file: Any) -> None:
     assert store.release_dead_claims() == 0
 
 
-def test_purge_takes_the_free_messages(file: Any) -> None:
+def test_purge_deletes_unclaimed_messages(file: Any) -> None:
     store = Store(file)
     for _ in range(3):
         store.put("q", new_delivery_tag(), "x")

@@ -30,7 +30,7 @@ def draws(budget: Budget, subject: str, times: int = 1) -> list[int]:
 
 
 @pytest.mark.django_db
-def test_no_window_holds_more_and_a_draw_given_back_does_not_count() -> None:
+def test_window_is_limited_and_a_returned_draw_does_not_count() -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         assert draws(THREE, "a") == [0]
         clock.shift(50)
@@ -46,7 +46,7 @@ def test_no_window_holds_more_and_a_draw_given_back_does_not_count() -> None:
 
 
 @pytest.mark.django_db
-def test_others_do_not_push_a_count_out() -> None:
+def test_other_subjects_do_not_evict_a_count() -> None:
     assert draws(THREE, "owner", 4)[-1] > 0
     for number in range(200):
         THREE.draw(f"flood {number}")
@@ -54,7 +54,7 @@ def test_others_do_not_push_a_count_out() -> None:
 
 
 @pytest.mark.django_db
-def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
+def test_refusal_writes_nothing_and_rows_contain_no_address() -> None:
     draws(THREE, "ada@example.org", 3)
     before = list(BudgetUse.objects.values())
     assert draws(THREE, "ada@example.org")[0] > 0
@@ -63,7 +63,7 @@ def test_a_refusal_writes_nothing_and_a_row_tells_nobodys_address() -> None:
 
 
 @pytest.mark.django_db
-def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_draws_are_purged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budgets, "_PURGE_BATCH_SIZE", 4)
     with time_machine.travel(NOON, tick=False) as clock:
         for number in range(9):
@@ -77,7 +77,7 @@ def test_what_counts_no_more_is_purged(monkeypatch: pytest.MonkeyPatch) -> None:
             assert draws(THREE, "new") == [30]
 
 
-def test_a_passing_budget_writes_nothing_and_begins_anew() -> None:
+def test_cached_budget_writes_nothing_and_resets_after_its_window() -> None:
     passing = CachedBudget("passing", 2, 60)
     with time_machine.travel(NOON, tick=False) as clock:
         passing.draw("a")
@@ -91,7 +91,7 @@ def test_a_passing_budget_writes_nothing_and_begins_anew() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_draws_at_once_take_no_more_than_there_is() -> None:
+def test_concurrent_draws_do_not_exceed_the_limit() -> None:
     def draw() -> list[int]:
         waits = draws(TEN, "one", 4)
         purge_budgets()

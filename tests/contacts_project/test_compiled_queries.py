@@ -1,4 +1,4 @@
-"""Statements that are written once: the rows are those of the ORM, for every number of ids."""
+"""Compiled queries: SQL is generated once, and the rows equal those of the ORM for every number of ids."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,7 +21,7 @@ def of_owner(owner_id: UUID, person_ids: list[UUID]) -> Any:
     return rows.order_by("name").values_list(IdHex("id"), "name")
 
 
-def test_rows_are_those_of_the_parameters(alice: User, mallory: User) -> None:
+def test_rows_match_the_parameters(alice: User, mallory: User) -> None:
     query = CompiledQuery(of_owner)
     ada, anna, eve = (make_person(alice, name=name).pk for name in ("Ada", "Anna", "Eve"))
     hers = make_person(mallory, name="Agnes").pk
@@ -37,7 +37,7 @@ def test_rows_are_those_of_the_parameters(alice: User, mallory: User) -> None:
         assert query.rows(owner_id=owner.pk, person_ids=ids) == expected
 
 
-def test_a_slice_has_its_limit_and_offset_from_the_parameters(alice: User) -> None:
+def test_limit_and_offset_of_a_slice_are_parameters(alice: User) -> None:
     for name in ("Ada", "Bea", "Cleo", "Dora"):
         make_person(alice, name=name)
 
@@ -51,7 +51,7 @@ def test_a_slice_has_its_limit_and_offset_from_the_parameters(alice: User) -> No
         assert query.rows(owner_id=alice.pk, limit=limit, offset=offset) == expected
 
 
-def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
+def test_sql_is_compiled_once_per_number_of_ids(alice: User) -> None:
     written = []
 
     def build(owner_id: UUID, person_ids: list[UUID]) -> Any:
@@ -65,7 +65,7 @@ def test_the_orm_writes_a_statement_once_for_each_shape(alice: User) -> None:
     assert (written, len(statements)) == ([1, 2], 5)
 
 
-def test_values_are_those_of_the_orm(alice: User) -> None:
+def test_values_equal_those_of_the_orm(alice: User) -> None:
     make_person(alice, name="Ada", phone_numbers=[{"type": "home", "number": "1"}])
 
     def build(owner_id: UUID) -> Any:
@@ -77,7 +77,7 @@ def test_values_are_those_of_the_orm(alice: User) -> None:
         assert query.values(owner_id=user_id) == list(build(user_id))
 
 
-def test_models_are_those_of_the_orm(alice: User) -> None:
+def test_models_equal_those_of_the_orm(alice: User) -> None:
     make_token(alice)
     token = ApiToken.unscoped.select_related("owner").get()
     query = CompiledQuery(lambda digest: ApiToken.unscoped.select_related("owner").filter(digest=digest))
@@ -91,7 +91,7 @@ def test_models_are_those_of_the_orm(alice: User) -> None:
     assert query.instance(digest="x") is None
 
 
-def test_a_parameter_that_is_not_compared_as_it_is_raises(alice: User) -> None:
+def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
     query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
     with pytest.raises(TypeError, match="name"):
         query.instances(name="A")

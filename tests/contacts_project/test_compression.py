@@ -29,7 +29,7 @@ def read(api: Client, path: str, coding: str, **headers: str) -> tuple[Any, byte
 
 
 @pytest.mark.parametrize("path", ["/api/people", "/api/people?includeAll=true"])
-def test_each_coding_has_a_strong_tag_of_its_own_and_all_mean_the_same(api: Client, alice: User, path: str) -> None:
+def test_each_coding_has_its_own_strong_etag_and_all_are_accepted(api: Client, alice: User, path: str) -> None:
     for number in range(30):
         make_person(alice, name=f"Ada {number}")
     answers = {coding: read(api, path, coding) for coding in DECODE}
@@ -66,7 +66,7 @@ def test_each_coding_has_a_strong_tag_of_its_own_and_all_mean_the_same(api: Clie
         ("", None),
     ],
 )
-def test_the_caller_chooses(accepted: str, coding: str | None) -> None:
+def test_coding_is_negotiated_by_accept_encoding(accepted: str, coding: str | None) -> None:
     assert choose_coding(accepted) == coding
 
 
@@ -87,14 +87,14 @@ def answer(response: HttpResponse | StreamingHttpResponse, **headers: str) -> An
     ],
     ids=["short", "secret", "encoded", "page", "picture", "short stream"],
 )
-def test_what_is_short_secret_or_no_json_is_left_as_it_is(response: HttpResponse | StreamingHttpResponse) -> None:
+def test_short_secret_and_other_responses_are_not_compressed(response: HttpResponse | StreamingHttpResponse) -> None:
     before = b"x" * 900
     left = answer(response)
     assert left.get("Content-Encoding") in {None, "br"}
     assert before in left.getvalue()
 
 
-def test_conditions_are_read_without_the_ending() -> None:
+def test_coding_suffix_is_removed_from_conditional_headers() -> None:
     seen: list[str] = []
 
     def view(request: Any) -> HttpResponse:
@@ -132,5 +132,5 @@ def test_secrets_are_neither_stored_nor_compressed(
     assert (answer.get("Content-Encoding"), answer["Cache-Control"]) == (None, "no-store")
 
 
-def test_answers_without_a_tag_are_compressed_too(api: Client) -> None:
+def test_responses_without_etag_are_compressed(api: Client) -> None:
     assert api.get("/api/openapi.json", headers={"Accept-Encoding": "gzip"})["Content-Encoding"] == "gzip"

@@ -6,16 +6,16 @@ import pytest
 
 from tests.client import Client
 
-ELSEWHERE = "https://app.example.org"
+OTHER_ORIGIN = "https://app.example.org"
 
 
 @pytest.fixture(autouse=True)
 def _allowed(settings: Any) -> None:
-    settings.CORS_ALLOWED_ORIGINS = [ELSEWHERE]
+    settings.CORS_ALLOWED_ORIGINS = [OTHER_ORIGIN]
 
 
 def preflight(origin: str, *headers: str) -> Any:
-    """What a browser sends before a PUT with these headers."""
+    """Send the preflight request of a browser before a PUT with these headers."""
     return Client().options(
         "/api/people/x",
         HTTP_ORIGIN=origin,
@@ -24,22 +24,22 @@ def preflight(origin: str, *headers: str) -> Any:
     )
 
 
-def words(header: str) -> set[str]:
+def split_header(header: str) -> set[str]:
     return {word.strip().lower() for word in header.split(",")}
 
 
-def test_a_preflight_allows_what_clients_of_the_contract_send() -> None:
+def test_preflight_allows_methods_and_headers_of_the_api() -> None:
     headers = {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-csrftoken"}
-    response = preflight(ELSEWHERE, *headers)
-    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (200, ELSEWHERE)
+    response = preflight(OTHER_ORIGIN, *headers)
+    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (200, OTHER_ORIGIN)
     assert response["Access-Control-Allow-Credentials"] == "true"
-    assert words(response["Access-Control-Allow-Headers"]) >= headers
+    assert split_header(response["Access-Control-Allow-Headers"]) >= headers
     assert "PUT" in response["Access-Control-Allow-Methods"]
 
 
-def test_an_answer_lets_them_read_its_headers(api: Client) -> None:
-    response = api.call("get", "/api/people", HTTP_ORIGIN=ELSEWHERE)
-    assert words(response["Access-Control-Expose-Headers"]) >= {
+def test_response_exposes_its_headers(api: Client) -> None:
+    response = api.call("get", "/api/people", HTTP_ORIGIN=OTHER_ORIGIN)
+    assert split_header(response["Access-Control-Expose-Headers"]) >= {
         "etag",
         "idempotent-replayed",
         "retry-after",
@@ -47,5 +47,5 @@ def test_an_answer_lets_them_read_its_headers(api: Client) -> None:
     }
 
 
-def test_other_sites_are_told_nothing() -> None:
+def test_other_origins_get_no_cors_headers() -> None:
     assert "Access-Control-Allow-Origin" not in preflight("https://evil.example.org", "content-type")

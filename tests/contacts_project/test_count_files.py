@@ -38,7 +38,7 @@ def total(folder: Path) -> float:
     return sum(values[0] for key, values in read_files(folder) if key == "planted")
 
 
-def test_each_process_counts_in_its_own_file_and_the_next_goes_on_in_that_of_a_dead_one(tmp_path: Path) -> None:
+def test_each_process_has_a_file_and_reuses_that_of_a_dead_process(tmp_path: Path) -> None:
     children = [start(tmp_path), start(tmp_path)]
     try:
         assert total(tmp_path) == 2
@@ -55,7 +55,7 @@ def test_each_process_counts_in_its_own_file_and_the_next_goes_on_in_that_of_a_d
             child.wait()
 
 
-def test_a_fork_counts_in_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fork_counts_in_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "folder", lambda: tmp_path)
     monkeypatch.setattr(series, "_process", _Process())
     counter = Counter("planted_total", "Planted.", ("label",))
@@ -74,7 +74,7 @@ def test_a_fork_counts_in_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 100, b"counts01" + b"\xff" * 200, b"counts01" + b"\0" * 200])
-def test_a_damaged_file_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+def test_damaged_file_is_replaced(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "1.counts").write_bytes(content)
     assert list(read_files(tmp_path)) == []
     file = CountFile(tmp_path)
@@ -84,7 +84,7 @@ def test_a_damaged_file_is_begun_anew(tmp_path: Path, content: bytes) -> None:
     assert list(read_files(tmp_path)) == [("planted", (1.0,))]
 
 
-def test_a_full_disk_or_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_or_file_does_not_fail_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*args: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -107,7 +107,7 @@ def test_a_full_disk_or_file_stops_nobody(tmp_path: Path, monkeypatch: pytest.Mo
         del series._declared["planted_total"]
 
 
-def test_a_metric_has_no_more_series_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_series_per_metric_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "folder", lambda: tmp_path)
     monkeypatch.setattr(series, "_process", _Process())
     monkeypatch.setattr(series, "MAX_SERIES", 10)

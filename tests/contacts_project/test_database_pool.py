@@ -13,7 +13,7 @@ from tests.workers import database_url, run_manage
 URL = "postgres://user:secret@db:5432/contacts"
 
 
-def test_a_pool_has_a_least_and_a_most_and_a_patience() -> None:
+def test_pool_has_minimum_maximum_and_timeout() -> None:
     assert DATABASE.parse(f"{URL}?pool=4..20&sslmode=require")["OPTIONS"] == {
         "pool": {"min_size": 4, "max_size": 20, "timeout": 5},
         "sslmode": "require",
@@ -21,7 +21,7 @@ def test_a_pool_has_a_least_and_a_most_and_a_patience() -> None:
     assert "pool" not in DATABASE.parse(URL).get("OPTIONS", {})
 
 
-def test_a_pooler_of_transactions_is_asked_for_no_cursor() -> None:
+def test_server_side_cursors_are_disabled_with_a_transaction_pooler() -> None:
     assert DATABASE.parse(f"{URL}?pooler=transaction")["DISABLE_SERVER_SIDE_CURSORS"] is True
 
 
@@ -34,7 +34,7 @@ def test_a_pooler_of_transactions_is_asked_for_no_cursor() -> None:
         "sqlite:////tmp/file?pooler=transaction",
     ],
 )
-def test_what_is_no_pool_is_refused(text: str) -> None:
+def test_invalid_pool_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         DATABASE.parse(text)
 
@@ -75,7 +75,7 @@ print({sample.labels[0]: int(sample.values[0]) for sample in read_all()["contact
 
 
 @pytest.mark.django_db(transaction=True)
-def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_path: Any) -> None:
+def test_threads_share_the_pool_and_waiting_for_a_connection_times_out(tmp_path: Any) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has no pool")
     url = database_url()
@@ -90,7 +90,7 @@ def test_threads_share_the_pool_and_who_finds_none_free_is_refused_in_time(tmp_p
 
 
 @pytest.mark.django_db
-def test_connections_are_counted_and_doctor_tells_of_them() -> None:
+def test_connections_are_counted_and_reported_by_doctor() -> None:
     found, messages = figures.database_connections(), check_connections(None)
     if connection.vendor != "postgresql":
         assert not found
@@ -102,7 +102,7 @@ def test_connections_are_counted_and_doctor_tells_of_them() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("price", "told"), [("4", 1), ("1.1", 0)])
-def test_doctor_tells_of_the_price_of_random_reads(price: str, told: int) -> None:
+def test_doctor_warns_about_a_high_random_page_cost(price: str, told: int) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('random_page_cost', %s, true)", [price])

@@ -1,4 +1,4 @@
-"""What the docs name in backticks exists: files, dotted names, identifiers, routes, commands."""
+"""Files, dotted names, identifiers, routes and commands that the docs name in backticks exist."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,8 +16,8 @@ APPS = ["accounts", "carddav", "contacts_project", "notifications", "people", "r
 FOLDERS = [*APPS, "clients", "deploy", "docs", "locale", "requirements", "templates"]
 GENERATED = {"__pycache__", "routes", "node_modules"}
 
-#: What is made while the service runs, is generated, or stands in a part of the contract that is yet to come.
-ELSEWHERE = {
+#: Names that are created while the service runs, are generated, or belong to planned parts of the contract.
+NOT_IN_THE_TREE = {
     "DATA_DIR/keys.json",
     "ForbiddenCsrfPlanLimitReadOnlyTokenError",
     "keys.json",
@@ -25,10 +25,10 @@ ELSEWHERE = {
 }
 
 
-def names(page: Path) -> set[str]:
-    """What stands in backticks, fenced blocks left out."""
+def names_in_backticks(page: Path) -> set[str]:
+    """The texts in backticks, without fenced blocks."""
     text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    return set(re.findall(r"`([^`\n]+)`", text)) - ELSEWHERE
+    return set(re.findall(r"`([^`\n]+)`", text)) - NOT_IN_THE_TREE
 
 
 @cache
@@ -43,7 +43,7 @@ def words_of(paths: Iterable[Path]) -> set[str]:
 
 
 @cache
-def words() -> set[str]:
+def all_words() -> set[str]:
     """Every word of the code and its templates."""
     return words_of(files())
 
@@ -73,7 +73,7 @@ def is_name(dotted: str) -> bool:
     """Whether the module of a dotted name is there, and every other part a word of it; else all are words of ours."""
     parts = dotted.split(".")
     if parts[0] not in APPS:
-        return set(parts) <= words()
+        return set(parts) <= all_words()
     place = ROOT
     while parts and (place / parts[0]).is_dir():
         place /= parts.pop(0)
@@ -92,7 +92,7 @@ KINDS: list[tuple[str, Callable[[str], bool]]] = [
 ]
 
 
-def is_there(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether the thing exists, as far as the name can be told to be one of ours."""
     for pattern, check in KINDS:
         if found := re.fullmatch(pattern, name, re.ASCII):
@@ -101,5 +101,5 @@ def is_there(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_names_is_there(page: Path) -> None:
-    assert sorted(name for name in names(page) if not is_there(name)) == []
+def test_names_in_backticks_exist(page: Path) -> None:
+    assert sorted(name for name in names_in_backticks(page) if not exists(name)) == []

@@ -21,11 +21,11 @@ from tests.workers import run_manage, start_fork
 APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "notifications")
 
 
-def test_the_page_is_made_from_the_table() -> None:
+def test_settings_page_is_generated_from_the_table() -> None:
     assert (settings.BASE_DIR / "docs" / "settings.md").read_text() == "".join(page.lines())
 
 
-def test_nothing_reads_the_environment_but_the_table() -> None:
+def test_only_the_table_reads_the_environment() -> None:
     reads = re.compile(r"environ\[|environ\.get\(|getenv|\benv\.\w+\(")
     found = {
         str(file) for app in APPS for file in (settings.BASE_DIR / app).rglob("*.py") if reads.search(file.read_text())
@@ -33,7 +33,7 @@ def test_nothing_reads_the_environment_but_the_table() -> None:
     assert found == set()
 
 
-def test_every_default_may_be_set_and_empty_means_unset() -> None:
+def test_defaults_are_valid_values_and_empty_means_unset() -> None:
     given = {setting.name: setting.default for setting in SETTINGS}
     assert read_settings(given) == read_settings({}) == read_settings(dict.fromkeys(given, " "))
 
@@ -80,7 +80,7 @@ def test_every_default_may_be_set_and_empty_means_unset() -> None:
         ("MAX_PHOTO_BYTES=20MiB", "a whole number"),
     ],
 )
-def test_a_wrong_value_is_named_with_what_is_allowed(line: str, allowed: str) -> None:
+def test_wrong_value_is_reported_with_the_allowed_values(line: str, allowed: str) -> None:
     name, _, value = line.partition("=")
     with pytest.raises(WrongSettingError) as caught:
         read_settings({name: value})
@@ -102,7 +102,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(line: str, allowed: str) ->
         ("REGISTRATION=\x1b[31m\nopen" + "n" * 200, "REGISTRATION=\\x1b[31m\\nopennn"),
     ],
 )
-def test_a_secret_is_not_shown_and_the_line_stays_one(line: str, shown: str) -> None:
+def test_error_contains_no_secret_and_one_line(line: str, shown: str) -> None:
     name, _, value = line.partition("=")
     with pytest.raises(WrongSettingError) as caught:
         read_settings({name: value})
@@ -121,7 +121,7 @@ def test_a_secret_is_not_shown_and_the_line_stays_one(line: str, shown: str) -> 
         ("s3cret", "line 2: a line of another form is not allowed"),
     ],
 )
-def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line: str, shown: str) -> None:
+def test_invalid_line_of_the_env_file_is_reported(tmp_path: Path, line: str, shown: str) -> None:
     file = tmp_path / ".env"
     file.write_text(f"# ours\n{line}\n")
     with pytest.raises(WrongSettingError) as caught:
@@ -139,13 +139,13 @@ def test_a_line_of_the_file_that_would_be_skipped_is_named(tmp_path: Path, line:
         ["-m", "contacts_project.processes.background"],
     ],
 )
-def test_whatever_is_started_stops_with_one_line(tmp_path: Path, command: list[str]) -> None:
-    assert stopped(command, PORT="abc", DATA_DIR=str(tmp_path)) == (
+def test_every_process_stops_with_a_one_line_error(tmp_path: Path, command: list[str]) -> None:
+    assert run_failing(command, PORT="abc", DATA_DIR=str(tmp_path)) == (
         "PORT=abc is not allowed. Allowed: a whole number from 1 to 65535.\n"
     )
 
 
-def test_a_web_process_names_a_taken_port(tmp_path: Path) -> None:
+def test_web_process_reports_a_port_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         web = start_fork(
@@ -157,24 +157,24 @@ def test_a_web_process_names_a_taken_port(tmp_path: Path) -> None:
     assert re.match(rf"Cannot listen on 127\.0\.0\.1:{port}: .*Choose another.*\n$", line)
 
 
-def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_data_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "data"
-    told = f"DATA_DIR={folder} is not allowed. Allowed: a folder that can be made and written (Not a directory).\n"
-    assert run_manage(tmp_path, {"DATA_DIR": str(folder)}, "check") == (1, told)
+    expected = f"DATA_DIR={folder} is not allowed. Allowed: a folder that can be made and written (Not a directory).\n"
+    assert run_manage(tmp_path, {"DATA_DIR": str(folder)}, "check") == (1, expected)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"SECRET_KEY": "x", "ENCRYPTION_KEY": "x"}'])
-def test_a_damaged_file_of_keys_is_named(tmp_path: Path, text: str) -> None:
+def test_damaged_key_file_is_reported(tmp_path: Path, text: str) -> None:
     file = tmp_path / "keys.json"
     file.write_text(text)
-    told = f"{file} is damaged. Put the one of your backup in its place.\n"
+    expected = f"{file} is damaged. Put the one of your backup in its place.\n"
     environment = {"DATA_DIR": str(tmp_path), "SECRET_KEY": "", "ENCRYPTION_KEYS": ""}
-    assert run_manage(tmp_path, environment, "check") == (1, told)
+    assert run_manage(tmp_path, environment, "check") == (1, expected)
 
 
-def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
-    """A file of others beside them would be kept with the backups, and open none."""
+def test_key_file_is_not_created_if_all_keys_are_set(tmp_path: Path) -> None:
+    """A key file with other keys would be kept beside the backups and could not decrypt them."""
     keys = {"SECRET_KEY": "x", "ENCRYPTION_KEYS": Fernet.generate_key().decode()}
     for missing in (None, "SECRET_KEY"):
         assert not (tmp_path / "keys.json").exists()
@@ -184,7 +184,7 @@ def test_keys_that_are_set_are_the_only_ones(tmp_path: Path) -> None:
     assert (tmp_path / "keys.json").exists()
 
 
-def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
+def test_creation_of_the_default_data_folder_is_reported(tmp_path: Path) -> None:
     """Without DATA_DIR, the folder `data` beside manage.py is created, and a line says so."""
     for app in ("contacts_project", "accounts", "notifications"):
         shutil.copytree(settings.BASE_DIR / app, tmp_path / app)
@@ -194,21 +194,21 @@ def test_a_second_data_folder_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "expected"),
     [
         ("", "The database is empty. Set DATA_DIR (now {}) or DATABASE_URL"),
         ("postgres://me:s3cret@127.0.0.1:1/contacts", "The database does not answer: "),
     ],
 )
-def test_a_command_without_its_database_says_so_in_a_line(tmp_path: Path, url: str, told: str) -> None:
+def test_command_without_database_reports_it_in_one_line(tmp_path: Path, url: str, expected: str) -> None:
     exit_code, line = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "deliver_reminders")
     assert exit_code == 1
-    assert line.startswith(told.format(tmp_path))
+    assert line.startswith(expected.format(tmp_path))
     assert line.count("\n") == 1
     assert "s3cret" not in line
 
 
-def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> None:
+def test_doctor_reports_why_the_database_does_not_answer(tmp_path: Path) -> None:
     url = "postgres://me:s3cret@127.0.0.1:1/contacts"
     _, output = run_manage(tmp_path, {"DATA_DIR": str(tmp_path), "DATABASE_URL": url}, "doctor")
     [line] = [line for line in output.splitlines() if line.startswith("ERROR")]
@@ -216,7 +216,7 @@ def test_the_doctor_says_why_the_database_does_not_answer(tmp_path: Path) -> Non
     assert "s3cret" not in output
 
 
-def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) -> None:
+def test_foreign_files_in_the_data_folder_keep_their_mode(tmp_path: Path) -> None:
     """DATA_DIR=/tmp must not change the mode of /tmp."""
     paths = [tmp_path, tmp_path / "foreign", tmp_path / "keys.json"]
     for path in paths:
@@ -226,27 +226,29 @@ def test_what_is_not_ours_in_the_data_folder_is_left_as_it_is(tmp_path: Path) ->
     assert [path.stat().st_mode & 0o777 for path in paths] == [0o755, 0o755, 0o700]
 
 
-def test_a_name_that_is_nearly_a_setting_is_found(tmp_path: Path) -> None:
+def test_misspelt_setting_is_found(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("REGISTRATIN=closed\nPORT=8000\nPOSTGRES_PASSWORD=x\n")
     assert list(misspelt_names(file)) == [("REGISTRATIN", "REGISTRATION")]
 
 
-def test_settings_follow_the_variables(tmp_path: Path) -> None:
-    told = "s.SESSION_COOKIE_SAMESITE, s.CSRF_COOKIE_SAMESITE, s.CSRF_COOKIE_SECURE, s.DATABASES['default']['NAME']"
+def test_settings_have_the_values_of_the_variables(tmp_path: Path) -> None:
+    expressions = (
+        "s.SESSION_COOKIE_SAMESITE, s.CSRF_COOKIE_SAMESITE, s.CSRF_COOKIE_SECURE, s.DATABASES['default']['NAME']"
+    )
     given = {
         "SESSION_SAMESITE": "none",
         "BASE_URL": "https://example.org/",
         "DATABASE_URL": "",
         "DATA_DIR": str(tmp_path),
     }
-    program = f"from django.conf import settings as s; print({told}, s.BASE_URL)"
+    program = f"from django.conf import settings as s; print({expressions}, s.BASE_URL)"
     exit_code, output = run_manage(tmp_path, given, "shell", "--no-imports", "-c", program)
     assert exit_code == 0
     assert output.split() == ["None", "None", "True", str(tmp_path / "contacts.sqlite3"), "https://example.org"]
 
 
-def stopped(command: list[str], **environment: str) -> str:
+def run_failing(command: list[str], **environment: str) -> str:
     """The output of a command that must fail at the start: exactly one line."""
     done = run(command, environment)
     assert (done.returncode, done.stdout) == (1, "")

@@ -47,7 +47,7 @@ def doctor() -> list[str]:
     return wrong
 
 
-def in_use(owner: User, api: Client, receiver: Recorder) -> None:
+def add_further_records(owner: User, api: Client, receiver: Recorder) -> None:
     """Add to the demo data deliveries, a merge, a mapping, records in the trash and removed ones."""
     api.ok("put", "/api/user/reminder-hour", {"hour": 0})
     webhook = {"type": "WEBHOOK", "label": "here", "url": f"{receiver.url}/hook"}
@@ -78,16 +78,16 @@ def owner(settings: Any, media: Path, mailbox: Mailbox) -> User:
     call_command("seed_demo", people=12, stdout=StringIO())
     owner = User.objects.get(email=DEMO_EMAIL)
     with recording_server() as receiver:
-        in_use(owner, client_of(owner), receiver)
+        add_further_records(owner, client_of(owner), receiver)
     return owner
 
 
-def test_a_lively_instance_is_whole(owner: User) -> None:
+def test_intact_instance_has_no_findings(owner: User) -> None:
     assert Delivery.objects.owned_by(owner).filter(state="sent").exists()
     assert doctor() == []
 
 
-def sql(statement: str, *values: str) -> None:
+def run_sql(statement: str, *values: str) -> None:
     """Run a statement that bypasses services, the ORM and triggers."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
@@ -202,7 +202,7 @@ def unmark_mirrored(owner: User) -> object:
 
 def raise_revision(owner: User) -> object:
     row = Person.objects.owned_by(owner).earliest("pk")
-    sql("UPDATE people_person SET revision = 7777777 WHERE uid = %s", row.uid)
+    run_sql("UPDATE people_person SET revision = 7777777 WHERE uid = %s", row.uid)
     return row.pk
 
 
@@ -211,28 +211,28 @@ def raise_settings_revision(owner: User) -> object:
     return owner.pk
 
 
-def bury_the_living(owner: User) -> object:
+def add_tombstone_of_existing_row(owner: User) -> object:
     row = Person.objects.owned_by(owner).earliest("pk")
     owner.refresh_from_db()
     known = {"owner_id": owner.pk, "kind": "person", "record_id": row.pk, "removed_at": timezone.now()}
     return Tombstone.objects.create(**known, revision=owner.revision).pk
 
 
-def bury_for_nobody(owner: User) -> object:
+def add_tombstone_without_account(owner: User) -> object:
     known = {"owner_id": UUID(int=7), "kind": "person", "record_id": UUID(int=8), "removed_at": timezone.now()}
     return Tombstone.objects.create(**known, revision=1).pk
 
 
 def lose_key(owner: User) -> object:
     row = Destination.objects.owned_by(owner).earliest("pk")
-    sql(
+    run_sql(
         "UPDATE notifications_destination SET secret = %s WHERE label = 'here'",
         Fernet(Fernet.generate_key()).encrypt(b"x").decode(),
     )
     return row.pk
 
 
-def sign_nobody_in(owner: User) -> object:
+def break_session_owner(owner: User) -> object:
     session = SessionStore()
     session["_auth_user_id"] = str(UUID(int=7))
     session.create()
@@ -263,27 +263,27 @@ BREAKS: dict[Callable[[User], object], str] = {
     unmark_mirrored: "accounts are marked as mirrored",
     raise_revision: "rows have a revision below 1 or above that of their account",
     raise_settings_revision: "accounts have a negative revision",
-    bury_the_living: "tombstones exist for rows that are not deleted",
-    bury_for_nobody: "tombstones belong to no account",
+    add_tombstone_of_existing_row: "tombstones exist for rows that are not deleted",
+    add_tombstone_without_account: "tombstones belong to no account",
     lose_key: "stored secrets cannot be decrypted",
-    sign_nobody_in: "sessions belong to no account",
+    break_session_owner: "sessions belong to no account",
     lose_line: "periodic tasks are missing from the schedule",
 }
 
 
-def test_what_is_broken_by_hand_is_named(owner: User) -> None:
+def test_every_break_is_reported_with_its_id(owner: User) -> None:
     """One instance is used for all cases; each change is rolled back."""
     missed = []
-    for break_it, told in BREAKS.items():
+    for break_it, finding in BREAKS.items():
         with transaction.atomic():
             broken = str(break_it(owner))
-            if not any(broken in example for breach in breaches(told) for example in breach.examples):
+            if not any(broken in example for breach in breaches(finding) for example in breach.examples):
                 missed.append(break_it.__name__)
             transaction.set_rollback(True)
     assert missed == []
 
 
-def test_files_of_photos(owner: User, media: Path) -> None:
+def test_missing_damaged_and_unreferenced_photo_files_are_reported(owner: User, media: Path) -> None:
     lost, damaged, *_ = sorted(media.rglob("*.jpg"))
     content = damaged.read_bytes()
     lost.unlink()
@@ -300,7 +300,7 @@ def test_files_of_photos(owner: User, media: Path) -> None:
     assert any("have no row of their own" in line for line in doctor())
 
 
-def test_a_quick_look_does_not_walk_the_data(owner: User) -> None:
+def test_doctor_without_deep_does_not_check_the_rows(owner: User) -> None:
     break_count(owner)
     out = StringIO()
     call_command("doctor", stdout=out)

@@ -20,15 +20,15 @@ def _expect_leak() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("text", ["to Lovelace", "ada@example.net", PASSWORD, "http://x.example/path"])
-def test_lines(alice: User, text: str) -> None:
+def test_leaks_in_log_lines_are_found(alice: User, text: str) -> None:
     make_person(alice, name="Ada", surname="Lovelace")
     logging.getLogger("planted").info("sent %s", text)
 
 
-def test_mails(alice: User) -> None:
+def test_leaks_in_mails_are_found(alice: User) -> None:
     leak_detector.scan_mail(b"Your password: " + PASSWORD.encode())
 
 
-def test_answers(alice: User) -> None:
+def test_leaks_in_responses_are_found(alice: User) -> None:
     make_person(alice, name="Ada", surname="Lovelace")
     leak_detector.scan_response(uuid4(), "/api/people", b'{"people": [{"surname": "Lovelace"}]}')

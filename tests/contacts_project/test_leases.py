@@ -25,7 +25,7 @@ def rows() -> Any:
     return AccountMail.objects.filter(next_try_at__lte=NOW)
 
 
-def test_a_row_is_held_until_it_is_released_or_the_lease_runs_out(row: AccountMail) -> None:
+def test_row_is_held_until_release_or_expiry(row: AccountMail) -> None:
     claim = rows().acquire(LEASE, clock=NOW, tries=7)
     row.refresh_from_db()
     assert (row.claim, row.tries, row.holder) == (claim, 7, this_process())
@@ -40,12 +40,12 @@ def test_a_row_is_held_until_it_is_released_or_the_lease_runs_out(row: AccountMa
     assert rows().acquire(LEASE, clock=NOW + LEASE) is not None
 
 
-def test_what_the_conditions_leave_out_is_not_taken(row: AccountMail) -> None:
+def test_acquire_respects_the_filters_of_the_queryset(row: AccountMail) -> None:
     assert AccountMail.objects.filter(next_try_at__lt=NOW).acquire(LEASE, clock=NOW) is None
     assert rows().free(NOW).exists()
 
 
-def test_a_heartbeat_holds_on_and_tells_who_has_lost_it(row: AccountMail) -> None:
+def test_renew_extends_the_lease_and_fails_once_it_is_lost(row: AccountMail) -> None:
     ours = rows().held_by(rows().acquire(LEASE, clock=NOW))
     assert ours.renew(LEASE, clock=NOW + LEASE / 2)
     assert rows().acquire(LEASE, clock=NOW + LEASE) is None
@@ -56,12 +56,12 @@ def test_a_heartbeat_holds_on_and_tells_who_has_lost_it(row: AccountMail) -> Non
     assert rows().get().tries == 0
 
 
-def test_nothing_is_held_under_no_claim(row: AccountMail) -> None:
+def test_held_by_none_matches_no_row(row: AccountMail) -> None:
     assert not rows().held_by(None).exists()
 
 
 @pytest.mark.parametrize(("shift", "is_free"), [(1, True), (0, False)])
-def test_the_row_of_a_killed_process_is_free_at_once(row: AccountMail, shift: int, is_free: bool) -> None:
+def test_row_of_a_killed_process_is_free_at_once(row: AccountMail, shift: int, is_free: bool) -> None:
     machine, pid, start = this_process().split(":")
     rows().acquire(LEASE, clock=NOW)
     rows().update(holder=f"{machine}:{pid}:{int(start) - shift}")
@@ -70,7 +70,7 @@ def test_the_row_of_a_killed_process_is_free_at_once(row: AccountMail, shift: in
     assert (rows().acquire(LEASE, clock=NOW) is not None) is is_free
 
 
-def test_nobody_is_gone_of_another_machine_or_without_a_name(row: AccountMail) -> None:
+def test_unknown_holders_count_as_running(row: AccountMail) -> None:
     rows().acquire(LEASE, clock=NOW)
     for holder in ("elsewhere:1:1", ""):
         rows().update(holder=holder)
@@ -79,7 +79,7 @@ def test_nobody_is_gone_of_another_machine_or_without_a_name(row: AccountMail) -
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("holder", ["nobody", "a killed process"])
-def test_of_many_at_once_one_takes_it(holder: str) -> None:
+def test_concurrent_acquire_succeeds_once(holder: str) -> None:
     AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
     if holder != "nobody":
         rows().acquire(LEASE, clock=NOW)
@@ -97,7 +97,7 @@ def test_of_many_at_once_one_takes_it(holder: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_heartbeat_in_a_transaction_keeps_others_off_until_its_end() -> None:
+def test_renew_in_a_transaction_blocks_others_until_its_end() -> None:
     AccountMail.objects.create(kind=MailKind.RESET, address="ada@example.org", next_try_at=NOW)
     ours = rows().held_by(rows().acquire(LEASE, clock=NOW))
 

@@ -39,9 +39,7 @@ def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     logging.getLogger().removeHandler(handler)
 
 
-def test_a_link_that_fails_is_logged_without_its_token(
-    alice: User, lines: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_link_is_logged_without_its_token(alice: User, lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reset = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
     out = unsubscribe_url(alice, Subject.DIGEST).removeprefix(project.BASE_URL)
     Client(enforce_csrf_checks=True).post(reset)
@@ -71,7 +69,7 @@ def test_a_link_that_fails_is_logged_without_its_token(
     # Explicit, because the default ids would contain the time of signing.
     ids=["token", "webhook", "dumped", "signed", "action"],
 )
-def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
+def test_secrets_are_masked_in_all_parts_of_a_line(lines: Any, secret: str) -> None:
     log = logging.getLogger("planted")
     log.error("In a message: %s.", secret)
     log.error("In what is added", extra={"data": {"args": repr((secret,))}})
@@ -81,7 +79,7 @@ def test_a_secret_is_masked_wherever_it_stands(lines: Any, secret: str) -> None:
     assert all("***" in json.dumps(line) and secret[5:25] not in json.dumps(line) for line in lines())
 
 
-def test_an_exception_is_told_without_what_somebody_wrote(lines: Any, alice: User) -> None:
+def test_exceptions_are_logged_without_user_data(lines: Any, alice: User) -> None:
     """Messages of exceptions contain data: PostgreSQL's the refused row, a mail server's the recipient."""
     log, name = logging.getLogger("planted"), "Lovelace"
     for error in (
@@ -104,7 +102,7 @@ def test_an_exception_is_told_without_what_somebody_wrote(lines: Any, alice: Use
     assert "test_logs.py" in written
 
 
-def test_a_task_that_fails_is_told_by_its_id_and_its_request(lines: Any, db: None, monkeypatch: Any) -> None:
+def test_failed_task_is_logged_with_its_id_and_request_id(lines: Any, db: None, monkeypatch: Any) -> None:
     name = "Lovelace"
 
     def fail(**kwargs: object) -> None:
@@ -119,26 +117,26 @@ def test_a_task_that_fails_is_told_by_its_id_and_its_request(lines: Any, db: Non
     assert "ValueError" in line["message"]
 
 
-def test_a_request_is_told_by_route_and_ids(lines: Any, api: Client, ada: Person) -> None:
+def test_request_is_logged_with_route_and_ids(lines: Any, api: Client, ada: Person) -> None:
     for path in (f"/api/people/{ada.pk}", "/people/Lovelace", "/Lovelace?q=Lovelace"):
         api.generic("GET", path)
-    told = [(line["route"], line["ids"]) for line in lines() if line["message"] == "request"]
-    assert told == [("/api/people/{personId}", [str(ada.pk)]), ("/people/{personId}", []), ("unknown", [])]
+    logged = [(line["route"], line["ids"]) for line in lines() if line["message"] == "request"]
+    assert logged == [("/api/people/{personId}", [str(ada.pk)]), ("/people/{personId}", []), ("unknown", [])]
 
 
-def test_each_operation_of_a_batch_is_told_so(lines: Any, api: Client, ada: Person) -> None:
+def test_operations_of_a_batch_are_logged_with_route_and_ids(lines: Any, api: Client, ada: Person) -> None:
     wanted = [("GET", f"/api/people/{ada.pk}"), ("GET", "/api/people/search?q=Lovelace"), ("PUT", "/Lovelace")]
     api.ok("POST", "/api/batch", {"operations": [{"method": method, "path": path} for method, path in wanted]})
-    told = [line for line in lines() if line["message"] == "operation of a batch"]
-    assert [(line["method"], line["route"], line["ids"], line["status"]) for line in told] == [
+    logged = [line for line in lines() if line["message"] == "operation of a batch"]
+    assert [(line["method"], line["route"], line["ids"], line["status"]) for line in logged] == [
         ("GET", "/api/people/{personId}", [str(ada.pk)], 200),
         ("GET", "/api/people/search", [], 200),
         ("PUT", "unknown", [], 404),
     ]
-    assert "Lovelace" not in str(told)
+    assert "Lovelace" not in str(logged)
 
 
-def test_workers_write_the_same_lines(tmp_path: Path) -> None:
+def test_workers_log_in_the_same_format(tmp_path: Path) -> None:
     script = (
         "from contacts_project.celery import app; app.log.setup(); "
         "import logging; logging.getLogger('celery.worker').error('/page?token=s3cret&next=1')"

@@ -42,7 +42,7 @@ def samples() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer scräpe"])
-def test_without_the_token_it_is_401(settings: Any, header: str) -> None:
+def test_missing_or_wrong_token_is_401(settings: Any, header: str) -> None:
     settings.METRICS_TOKEN = TOKEN
     answer = Client().get("/metrics", HTTP_AUTHORIZATION=header)
     assert answer.status_code == 401
@@ -51,12 +51,12 @@ def test_without_the_token_it_is_401(settings: Any, header: str) -> None:
 
 
 @pytest.mark.parametrize("header", ["Bearer ", "Bearer None", ""])
-def test_where_no_token_is_set_nobody_gets_in(settings: Any, header: str) -> None:
+def test_metrics_are_closed_if_no_token_is_set(settings: Any, header: str) -> None:
     settings.METRICS_TOKEN = ""
     assert Client().get("/metrics", HTTP_AUTHORIZATION=header).status_code == 401
 
 
-def test_requests_are_counted_by_the_template_of_their_route(scrape: Scrape, api: Client, ada: Any) -> None:
+def test_requests_are_counted_by_route_template(scrape: Scrape, api: Client, ada: Any) -> None:
     seen = {"route": "/api/people/{personId}", "method": "GET"}
     before = [scrape("contacts_http_requests_total", **seen, status=status) for status in ("200", "404")]
     timed = scrape("contacts_http_request_seconds_count", route=seen["route"])
@@ -68,7 +68,7 @@ def test_requests_are_counted_by_the_template_of_their_route(scrape: Scrape, api
     assert scrape("contacts_http_request_seconds_bucket", route=seen["route"], le="+Inf") == timed + 2
 
 
-def test_what_strangers_make_up_is_one_series(scrape: Scrape) -> None:
+def test_unknown_routes_and_methods_are_one_series(scrape: Scrape) -> None:
     client = Client(raise_request_exception=False)
     client.generic("BREW", "/nowhere")  # the series that there are from here on
     client.get("/nowhere")
@@ -84,7 +84,7 @@ def test_what_strangers_make_up_is_one_series(scrape: Scrape) -> None:
     assert {key for key in samples() if key[0].startswith("contacts_http")} - known == set()
 
 
-def test_a_failure_on_our_side_is_counted(scrape: Scrape, api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_errors_are_counted(scrape: Scrape, api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise RuntimeError("planted")
 
@@ -95,7 +95,7 @@ def test_a_failure_on_our_side_is_counted(scrape: Scrape, api: Client, monkeypat
     assert scrape("contacts_http_requests_total", **labels) == before + 1
 
 
-def test_sign_ins_are_counted_by_what_came_of_them(scrape: Scrape, alice: User) -> None:
+def test_sign_ins_are_counted_by_outcome(scrape: Scrape, alice: User) -> None:
     before = {outcome: scrape("contacts_sign_ins_total", outcome=outcome) for outcome in ("ok", "wrong")}
     for password in (PASSWORD, "wrong"):
         Client().call("post", "/api/auth/login", {"email": alice.email, "password": password})
@@ -103,7 +103,7 @@ def test_sign_ins_are_counted_by_what_came_of_them(scrape: Scrape, alice: User) 
         assert scrape("contacts_sign_ins_total", outcome=outcome) == number + 1
 
 
-def test_what_cannot_be_read_is_left_out(scrape: Scrape, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_that_cannot_be_read_are_omitted(scrape: Scrape, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "connection_for_write", lambda: Connection("redis://127.0.0.1:1/0"))
     names = {name for name, _ in samples()}
     assert "contacts_queue_messages" not in names
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_left_out(scrape: Scrape, monkeypatch: pytest.Mon
 
 
 @pytest.mark.both_databases
-def test_the_state_of_the_instance(scrape: Scrape, alice: User, ada: Person) -> None:
+def test_state_of_the_instance_is_reported(scrape: Scrape, alice: User, ada: Person) -> None:
     assert scrape("contacts_accounts") == 1
     assert scrape("contacts_people") == 1
     assert scrape("contacts_database_bytes") > 100_000
@@ -123,13 +123,13 @@ def test_the_state_of_the_instance(scrape: Scrape, alice: User, ada: Person) -> 
     }
 
 
-def test_tasks_are_timed(scrape: Scrape, db: None) -> None:
+def test_duration_of_tasks_is_measured(scrape: Scrape, db: None) -> None:
     before = scrape("contacts_task_seconds_count", task=purge_budgets.name)
     purge_budgets.apply()
     assert scrape("contacts_task_seconds_count", task=purge_budgets.name) == before + 1
 
 
-def test_a_page_has_the_names_and_types_that_dashboards_ask_for(scrape: Scrape, api: Client) -> None:
+def test_response_has_all_documented_names_and_types(scrape: Scrape, api: Client) -> None:
     api.ok("get", "/api/version")
     text = Client().get("/metrics", HTTP_AUTHORIZATION=f"Bearer {TOKEN}").content.decode()
     types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))

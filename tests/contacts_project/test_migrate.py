@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-def test_three_that_migrate_at_once_do_no_harm(tmp_path: Path) -> None:
+def test_concurrent_migrate_commands_succeed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with empty_database() as url:
         migrate = partial(start_fork, run_command, log, {"DATABASE_URL": url}, "migrate", "--verbosity", "0")
@@ -36,7 +36,7 @@ def test_three_that_migrate_at_once_do_no_harm(tmp_path: Path) -> None:
         ("doctor", "The encoding of the database is LATIN1."),
     ],
 )
-def test_a_database_that_cannot_take_every_name_is_refused(tmp_path: Path, command: str, words: str) -> None:
+def test_database_without_utf8_is_refused(tmp_path: Path, command: str, words: str) -> None:
     with empty_database(options="ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0") as url:
         refused = start_fork(run_command, tmp_path / "log", {"DATABASE_URL": url}, command)
         refused.join(300)

@@ -24,7 +24,7 @@ def state() -> Iterator[ProjectState]:
         yield found
 
 
-def test_an_index_renders_its_own_model_alone(state: ProjectState) -> None:
+def test_adding_an_index_renders_only_its_model(state: ProjectState) -> None:
     person, cat = (state.apps.get_model("t", name) for name in ("Person", "Cat"))
     state.add_index("t", "person", models.Index(fields=["id"], name="i"))
     assert [index.name for index in state.apps.get_model("t", "Person")._meta.indexes] == ["i"]
@@ -33,7 +33,7 @@ def test_an_index_renders_its_own_model_alone(state: ProjectState) -> None:
     assert [found.related_model for found in state.apps.get_model("t", "Person")._meta.related_objects] == [cat]
 
 
-def test_a_new_model_renders_no_other(state: ProjectState) -> None:
+def test_adding_a_model_renders_no_other_model(state: ProjectState) -> None:
     person = state.apps.get_model("t", "Person")
     key: tuple[str, models.Field[Any, Any]] = ("id", models.AutoField(primary_key=True))
     state.add_model(ModelState("t", "Dog", [key, ("owner", models.ForeignKey("t.Person", models.CASCADE))]))
@@ -41,31 +41,31 @@ def test_a_new_model_renders_no_other(state: ProjectState) -> None:
     assert {found.related_model.__name__ for found in person._meta.related_objects} == {"Cat", "Dog"}
 
 
-def test_before_code_runs_all_are_rendered(state: ProjectState) -> None:
+def test_all_models_are_rendered_before_code_runs(state: ProjectState) -> None:
     state.add_field("t", "person", "name", models.TextField(), preserve_default=True)
     state.clear_delayed_apps_cache()
     assert state.apps.get_model("t", "Cat").owner.field.related_model is state.apps.get_model("t", "Person")
 
 
 @pytest.mark.parametrize("table", ["folk", None])
-def test_who_refers_to_a_table_gets_its_new_name(state: ProjectState, table: str | None) -> None:
+def test_referring_models_get_the_new_table_name(state: ProjectState, table: str | None) -> None:
     state.alter_model_options("t", "person", {"db_table": "people"})
     state.alter_model_options("t", "person", {"db_table": table})
     assert state.apps.get_model("t", "Cat").owner.field.related_model._meta.db_table == (table or "t_person")
 
 
-def test_who_refers_to_a_model_gets_its_new_name(state: ProjectState) -> None:
+def test_referring_models_get_the_new_model_name(state: ProjectState) -> None:
     state.rename_model("t", "Person", "Human")
     assert state.apps.get_model("t", "Cat").owner.field.related_model.__name__ == "Human"
 
 
-def test_who_is_referred_to_knows_by_what(state: ProjectState) -> None:
+def test_referenced_model_gets_the_new_field_name(state: ProjectState) -> None:
     state.rename_field("t", "cat", "owner", "keeper")
     [found] = state.apps.get_model("t", "Person")._meta.related_objects
     assert found.field.name == "keeper"
 
 
-def test_who_inherits_from_a_model_gets_its_columns(state: ProjectState) -> None:
+def test_inheriting_models_get_new_columns(state: ProjectState) -> None:
     state.add_model(ModelState("t", "Child", [], bases=("t.person",)))
     state.add_field("t", "person", "name", models.TextField(), preserve_default=True)
     assert state.apps.get_model("t", "Child")._meta.get_field("name")

@@ -61,20 +61,20 @@ def bucket(server: int, settings: Any) -> Any:
         region_name="us-east-1",
     )
     client.create_bucket(Bucket=BUCKET)
-    use(settings, server)
+    use_bucket(settings, server)
     yield client
     for found in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
         client.delete_object(Bucket=BUCKET, Key=found["Key"])
 
 
-def use(settings: Any, port: int, bucket: str = BUCKET) -> None:
+def use_bucket(settings: Any, port: int, bucket: str = BUCKET) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     url = f"s3://key:secret@127.0.0.1:{port}/{bucket}?region=us-east-1"
     options = read_settings({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8"})["PHOTO_STORAGE"]
     settings.STORAGES = {**project.STORAGES, "default": {"BACKEND": BACKEND, "OPTIONS": options}}
 
 
-def keys(bucket: Any) -> set[str]:
+def keys_in_bucket(bucket: Any) -> set[str]:
     return {found["Key"] for found in bucket.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
 
 
@@ -82,11 +82,11 @@ def set_photo(client: Client, person: Person, color: str = "red") -> Any:
     return upload(client, f"/api/people/{person.pk}/photo", picture(color=color))
 
 
-def test_a_photo_is_stored_read_replaced_and_removed(
+def test_photo_is_stored_read_replaced_and_deleted(
     bucket: Any, api: Client, stranger: Client, ada: Person, django_capture_on_commit_callbacks: Any
 ) -> None:
     name = set_photo(api, ada).json()["photo"]
-    assert keys(bucket) == {f"photos/{name[:2]}/{name}"}
+    assert keys_in_bucket(bucket) == {f"photos/{name[:2]}/{name}"}
     stored = bucket.get_object(Bucket=BUCKET, Key=f"photos/{name[:2]}/{name}")
     assert stored["ContentType"] == "image/jpeg"
     answer = api.call("GET", f"/api/photos/{ada.pk}")
@@ -96,26 +96,26 @@ def test_a_photo_is_stored_read_replaced_and_removed(
     assert stranger.call("GET", f"/api/photos/{ada.pk}").status_code == 404
     with django_capture_on_commit_callbacks(execute=True):
         other = set_photo(api, ada, "blue").json()["photo"]
-    assert keys(bucket) == {f"photos/{other[:2]}/{other}"}
+    assert keys_in_bucket(bucket) == {f"photos/{other[:2]}/{other}"}
     with django_capture_on_commit_callbacks(execute=True):
         api.ok("DELETE", f"/api/people/{ada.pk}/photo")
-    assert keys(bucket) == set()
+    assert keys_in_bucket(bucket) == set()
     assert api.call("GET", f"/api/photos/{ada.pk}").status_code == 404
 
 
-def test_what_no_row_names_is_swept(bucket: Any, api: Client, ada: Person, alice: User) -> None:
+def test_unreferenced_objects_are_swept(bucket: Any, api: Client, ada: Person, alice: User) -> None:
     kept = set_photo(api, ada).json()["photo"]
     stray = files.photo_name(alice.pk, b"stray")
     files.put_photo(stray, b"stray")
-    assert len(keys(bucket)) == 2
+    assert len(keys_in_bucket(bucket)) == 2
     assert files.sweep_files(now=timezone.now()) == 0
     assert files.sweep_files(now=timezone.now() + dt.timedelta(days=2)) == 1
-    assert keys(bucket) == {f"photos/{kept[:2]}/{kept}"}
+    assert keys_in_bucket(bucket) == {f"photos/{kept[:2]}/{kept}"}
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("begun", ["stored", "announced", "going"])
-def test_what_was_killed_half_way_is_swept(bucket: Any, alice: User, begun: str) -> None:
+def test_objects_of_killed_uploads_are_swept(bucket: Any, alice: User, begun: str) -> None:
     name = files.photo_name(alice.pk, b"half")
     if begun == "announced":
         files._mark_uploading(alice.pk, name, 4)
@@ -125,11 +125,11 @@ def test_what_was_killed_half_way_is_swept(bucket: Any, alice: User, begun: str)
     assert files.sweep_files(now=timezone.now()) == 0
     StoredPhoto.objects.update(busy_until=timezone.now() - dt.timedelta(seconds=1))
     assert files.sweep_files(now=timezone.now()) == 1
-    assert (keys(bucket), StoredPhoto.objects.count()) == (set(), 0)
+    assert (keys_in_bucket(bucket), StoredPhoto.objects.count()) == (set(), 0)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_transaction_is_open_while_the_store_is_asked(
+def test_no_transaction_is_open_during_calls_of_the_store(
     bucket: Any, alice: User, api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -151,12 +151,14 @@ def test_no_transaction_is_open_while_the_store_is_asked(
     assert api.generic("POST", "/api/vcard/import", card, "text/vcard").json()["imported"] == 1
     api.ok("DELETE", f"/api/people/{ada.pk}/photo")
     assert set(asked) == {"_save", "_open", "delete"}
-    assert {name.rpartition("/")[2] for name in keys(bucket)} == set(StoredPhoto.objects.values_list("name", flat=True))
+    assert {name.rpartition("/")[2] for name in keys_in_bucket(bucket)} == set(
+        StoredPhoto.objects.values_list("name", flat=True)
+    )
     assert StoredPhoto.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_picture_is_not_stored_while_it_is_deleted(
+def test_same_picture_is_not_stored_while_it_is_being_deleted(
     bucket: Any, alice: User, api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = make_person(alice)
@@ -175,18 +177,18 @@ def test_the_same_picture_is_not_stored_while_it_is_deleted(
     monkeypatch.setattr(ObjectStorage, "delete", delete)
     api.ok("DELETE", f"/api/people/{ada.pk}/photo")
     assert len(refusals) == 1
-    assert keys(bucket) == set()
+    assert keys_in_bucket(bucket) == set()
     assert set_photo(api, ada).json()["photo"] == name
-    assert keys(bucket) == {f"photos/{name[:2]}/{name}"}
+    assert keys_in_bucket(bucket) == {f"photos/{name[:2]}/{name}"}
 
 
-def test_an_account_takes_its_photos_along(
+def test_deleting_an_account_deletes_its_photos(
     bucket: Any, alice: User, api: Client, ada: Person, django_capture_on_commit_callbacks: Any
 ) -> None:
     set_photo(api, ada)
     with django_capture_on_commit_callbacks(execute=True):
         delete_account(user=alice)
-    assert keys(bucket) == set()
+    assert keys_in_bucket(bucket) == set()
 
 
 def is_unavailable(answer: Any) -> bool:
@@ -194,12 +196,12 @@ def is_unavailable(answer: Any) -> bool:
 
 
 @pytest.mark.one_database
-def test_while_the_store_is_away_photos_wait_and_all_else_works(
+def test_unavailable_store_affects_only_photos(
     bucket: Any, server: int, settings: Any, api: Client, ada: Person, alice: User
 ) -> None:
     set_photo(api, ada)
     before = Person.unscoped.get(pk=ada.pk).photo
-    use(settings, closed_port())
+    use_bucket(settings, closed_port())
     assert is_unavailable(api.call("GET", f"/api/photos/{ada.pk}"))
     assert is_unavailable(set_photo(api, ada, "blue"))
     assert Person.unscoped.get(pk=ada.pk).photo == before
@@ -214,7 +216,7 @@ def test_while_the_store_is_away_photos_wait_and_all_else_works(
     assert Person.unscoped.get(name="Grace").photo is None
     assert [message.id for message in check_photo_folder(None)] == ["doctor.E053"]
     assert check_photos() == Check(True, "failed")
-    use(settings, server)
+    use_bucket(settings, server)
     assert api.call("GET", f"/api/photos/{ada.pk}").status_code == 200
     assert check_photo_folder(None) == []
     assert check_photos() == Check(True, "ok")
@@ -223,14 +225,14 @@ def test_while_the_store_is_away_photos_wait_and_all_else_works(
 
 
 @pytest.mark.one_database
-def test_a_bucket_that_is_not_there_is_told(server: int, settings: Any, api: Client, ada: Person) -> None:
-    use(settings, server, "no-such-bucket")
+def test_missing_bucket_is_reported(server: int, settings: Any, api: Client, ada: Person) -> None:
+    use_bucket(settings, server, "no-such-bucket")
     assert is_unavailable(set_photo(api, ada))
     assert not Person.unscoped.get(pk=ada.pk).photo
 
 
-def test_nobody_waits_for_a_store_that_was_just_away(bucket: Any, settings: Any, monkeypatch: Any) -> None:
-    use(settings, closed_port())
+def test_store_that_just_failed_is_not_called_again(bucket: Any, settings: Any, monkeypatch: Any) -> None:
+    use_bucket(settings, closed_port())
     with pytest.raises(OSError, match="is away"):
         default_storage.exists("photos/x")
     storage: Any = default_storage
@@ -240,7 +242,7 @@ def test_nobody_waits_for_a_store_that_was_just_away(bucket: Any, settings: Any,
         default_storage.exists("photos/x")
 
 
-def test_it_goes_to_its_host_alone(bucket: Any, settings: Any, monkeypatch: Any) -> None:
+def test_requests_to_other_hosts_are_refused(bucket: Any, settings: Any, monkeypatch: Any) -> None:
     storage: Any = default_storage
 
     class Request:
@@ -255,7 +257,9 @@ def test_it_goes_to_its_host_alone(bucket: Any, settings: Any, monkeypatch: Any)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: Client, tmp_path: Path) -> None:
+def test_two_machines_share_photos_without_a_shared_disk(
+    bucket: Any, server: int, alice: User, api: Client, tmp_path: Path
+) -> None:
     """Two processes with separate data folders serve the photos that the other has stored."""
     ada, grace = make_person(alice), make_person(alice, name="Grace")
     mine = set_photo(api, ada).json()["photo"]
@@ -278,14 +282,14 @@ def test_two_machines_share_no_disk(bucket: Any, server: int, alice: User, api: 
     assert exit_code == 0, output
     *_, theirs = output.splitlines()
     assert not list((tmp_path / "elsewhere").rglob("*.jpg"))
-    assert keys(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
+    assert keys_in_bucket(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
     answer = api.call("GET", f"/api/photos/{grace.pk}")
     assert (answer.status_code, answer["ETag"]) == (200, f'"{theirs[:40]}"')
 
 
 @pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
-def test_a_backup_moves_photos_between_folder_and_bucket(
+def test_backup_moves_photos_between_folder_and_bucket(
     bucket: Any, settings: Any, alice: User, api: Client, tmp_path: Path
 ) -> None:
     name = set_photo(api, make_person(alice)).json()["photo"]
@@ -299,7 +303,7 @@ def test_a_backup_moves_photos_between_folder_and_bucket(
     assert client_of(User.objects.get()).call("GET", f"/api/photos/{Person.unscoped.get().pk}").status_code == 200
 
 
-WRONG = [
+WRONG_URLS = [
     "https://key:secret@host/bucket",
     "s3://host/bucket",
     "s3://key@host/bucket",
@@ -313,8 +317,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("url", WRONG)
-def test_a_wrong_setting_stops_the_start_in_one_line(url: str) -> None:
+@pytest.mark.parametrize("url", WRONG_URLS)
+def test_wrong_setting_stops_the_start_with_one_line(url: str) -> None:
     with pytest.raises(WrongSettingError) as refusal:
         read_settings({"PHOTO_STORAGE": url})
     text = str(refusal.value)
@@ -333,6 +337,6 @@ def test_a_wrong_setting_stops_the_start_in_one_line(url: str) -> None:
         ("s3://k:s@minio:9000/bucket?scheme=http", "10.0.0.0/8", "http", "minio:9000"),
     ],
 )
-def test_plain_http_stays_inside(url: str, networks: str, scheme: str, host: str) -> None:
+def test_plain_http_is_allowed_only_in_internal_networks(url: str, networks: str, scheme: str, host: str) -> None:
     store = read_settings({"PHOTO_STORAGE": url, "OUTBOUND_ALLOWED_NETWORKS": networks})["PHOTO_STORAGE"]
     assert (store["scheme"], store["host"], store["secret_key"]) == (scheme, host, "s")

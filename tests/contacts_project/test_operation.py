@@ -38,7 +38,7 @@ def _has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contacts_project.operation.health.STARTED_AT", timezone.now())
 
 
-def test_a_new_instance_is_fit_before_its_first_due_scan(db: None) -> None:
+def test_new_instance_is_healthy_before_its_first_due_scan(db: None) -> None:
     answer = Client().ok("GET", "/api/health")
     assert answer["status"] == "ok"
     assert answer["checks"]["scheduler"] == {"status": "ok", "lagSeconds": None}
@@ -49,32 +49,32 @@ def test_lag_is_the_time_since_the_last_due_scan(db: None) -> None:
     assert Client().ok("GET", "/api/health")["checks"]["scheduler"]["lagSeconds"] in {90, 91}
 
 
-def test_a_silent_scheduler_is_unfit(db: None) -> None:
+def test_missing_due_scans_are_unhealthy(db: None) -> None:
     note_beat("due_scan", timezone.now() - dt.timedelta(hours=1))
     answer = Client().ok("GET", "/api/health", status=503)
     assert answer["status"] == "unfit"
     assert answer["checks"]["scheduler"]["status"] == "failed"
 
 
-def test_a_broker_that_does_not_answer_is_unfit(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broker_that_does_not_answer_is_unhealthy(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "connection_for_write", lambda: Connection("redis://127.0.0.1:1/0"))
     answer = Client().ok("GET", "/api/health", status=503)
     assert answer["checks"]["broker"] == "failed"
 
 
-def test_a_full_disk_is_unfit(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_unhealthy(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Client().ok("GET", "/api/health")["checks"]["disk"] == "ok"
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(100, 90, 10))
     assert Client().ok("GET", "/api/health", status=503)["checks"]["disk"] == "failed"
 
 
 @pytest.mark.parametrize(("free", "word"), [(10, "ERROR"), (2**29, "WARNING"), (2**40, "INFO")])
-def test_doctor_says_how_much_is_free(db: None, monkeypatch: pytest.MonkeyPatch, free: int, word: str) -> None:
+def test_doctor_reports_the_free_space(db: None, monkeypatch: pytest.MonkeyPatch, free: int, word: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(2 * free, free, free))
     assert f"{word}  {filesizeformat(free)} are free" in doctor()
 
 
-def test_doctor_names_files_that_others_can_read(db: None, settings: Any, tmp_path: Path) -> None:
+def test_doctor_reports_files_that_others_can_read(db: None, settings: Any, tmp_path: Path) -> None:
     photo = tmp_path / "media" / "photo.jpg"
     photo.parent.mkdir(mode=0o700)
     photo.touch(mode=0o600)
@@ -91,14 +91,14 @@ def doctor() -> str:
     return out.getvalue()
 
 
-def test_doctor_says_that_all_is_well_or_what_to_take_care_of(db: None) -> None:
+def test_doctor_reports_success_or_the_problems(db: None) -> None:
     out = StringIO()
     call_command("doctor", stdout=out)
     assert "ERROR" not in out.getvalue()
 
 
 @pytest.mark.both_databases
-def test_doctor_names_a_missing_owner_trigger(db: None) -> None:
+def test_doctor_reports_a_missing_owner_trigger(db: None) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("DROP TRIGGER own_people_membership_group_id ON people_membership")
@@ -120,7 +120,7 @@ def secret(alice: User, settings: Any) -> TotpDevice:
 
 
 @pytest.mark.both_databases
-def test_secrets_move_to_a_new_key_as_often_as_asked(secret: TotpDevice, settings: Any) -> None:
+def test_reencrypting_secrets_can_be_repeated(secret: TotpDevice, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.ENCRYPTION_KEYS]
     for _ in range(2):
         call_command("rotate_encryption", stdout=StringIO())
@@ -130,7 +130,7 @@ def test_secrets_move_to_a_new_key_as_often_as_asked(secret: TotpDevice, setting
 
 
 @pytest.mark.both_databases
-def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: Any) -> None:
+def test_missing_encryption_key_is_reported(secret: TotpDevice, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     with pytest.raises(CommandError, match="ENCRYPTION_KEYS no longer holds"):
         call_command("rotate_encryption", stdout=StringIO())
@@ -143,7 +143,7 @@ def test_a_key_that_is_still_needed_is_asked_for(secret: TotpDevice, settings: A
     )
 
 
-def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) -> None:
+def test_doctor_warns_about_plain_http_on_a_public_name(db: None, settings: Any) -> None:
     settings.BASE_URL = "http://contacts.example.org"
     out = StringIO()
     call_command("doctor", stdout=out)
@@ -151,7 +151,7 @@ def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("host", "told"),
+    ("host", "expected_words"),
     [
         ("192.168.1.5:8000", ["host 192.168.1.5,", "ALLOWED_HOSTS=192.168.1.5", "BASE_URL=http://192.168.1.5:8000"]),
         ("[fd00::5]", ["host [fd00::5],", "ALLOWED_HOSTS=[fd00::5]", "BASE_URL=http://[fd00::5]"]),
@@ -160,21 +160,21 @@ def test_doctor_warns_of_plain_http_on_a_public_name(db: None, settings: Any) ->
         ("a" * 5000, ["malformed"]),
     ],
 )
-def test_a_foreign_host_is_told_which_setting_to_change(host: str, told: list[str]) -> None:
+def test_disallowed_host_is_told_which_setting_to_change(host: str, expected_words: list[str]) -> None:
     answer = Client().get("/", HTTP_HOST=host)
     assert (answer.status_code, answer.json()["code"]) == (400, "host_not_allowed")
     error = answer.json()["error"]
-    assert [word for word in told if word not in error] == []
+    assert [word for word in expected_words if word not in error] == []
     assert len(error) < 400
 
 
-def test_request_ids_are_echoed_or_made() -> None:
+def test_request_ids_are_echoed_or_generated() -> None:
     client = Client()
     assert client.get("/api/version", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"
     assert len(client.get("/api/version", HTTP_X_REQUEST_ID="a\nb")["X-Request-ID"]) == 36
 
 
-def test_docs_load_nothing_from_elsewhere_and_no_script_inline() -> None:
+def test_api_docs_load_no_external_files_and_no_inline_scripts() -> None:
     answer = Client().get("/api/docs")
     page = answer.content.decode()
     assert "/static/drf_spectacular_sidecar/" in page
@@ -186,7 +186,7 @@ def test_docs_load_nothing_from_elsewhere_and_no_script_inline() -> None:
     assert '"validatorUrl": null' in script  # without it, a badge sends the document's URL to swagger.io
 
 
-def test_the_description_is_json(db: None) -> None:
+def test_api_description_is_json(db: None) -> None:
     response = Client().get("/api/openapi.json")
     assert response["Content-Type"] == "application/json"
     assert response.json()["openapi"].startswith("3.1")

@@ -22,7 +22,7 @@ def open_session(**changes: Any) -> OutboundSession:
     return OutboundSession(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
 
 
-def test_the_path_goes_out_as_it_is_spelled() -> None:
+def test_path_is_sent_unchanged() -> None:
     with (
         recording_server() as server,
         open_session() as session,
@@ -34,7 +34,7 @@ def test_the_path_goes_out_as_it_is_spelled() -> None:
     assert request.path in {"/a%7eb/%40@c;d", "/a%7Eb/%40@c;d"}  # urllib3 writes hexadecimal digits large
 
 
-def test_requests_share_a_connection_once_the_body_was_read() -> None:
+def test_connection_is_reused_after_the_body_was_read() -> None:
     opened = []
 
     def handle(connection: socket.socket) -> None:
@@ -50,7 +50,7 @@ def test_requests_share_a_connection_once_the_body_was_read() -> None:
     assert len(opened) == 1
 
 
-def test_a_compressed_answer_that_is_left_half_way() -> None:
+def test_compressed_response_may_be_closed_half_way() -> None:
     body = gzip.compress(b"x" * LIMIT)
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, body)
@@ -58,7 +58,7 @@ def test_a_compressed_answer_that_is_left_half_way() -> None:
             assert next(answer.chunks(LIMIT))
 
 
-def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() -> None:
+def test_connection_is_reused_after_an_unread_short_response() -> None:
     opened = []
 
     def handle(connection: socket.socket) -> None:
@@ -73,7 +73,7 @@ def test_a_short_answer_that_nobody_reads_leaves_its_connection_to_the_next() ->
             assert len(opened) == expected
 
 
-def test_a_compressed_body_is_counted_as_it_is_unpacked() -> None:
+def test_limit_applies_to_the_decompressed_body() -> None:
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, gzip.compress(b"a" * LIMIT))
         with session.open("GET", server.url) as answer:
@@ -83,7 +83,7 @@ def test_a_compressed_body_is_counted_as_it_is_unpacked() -> None:
     assert caught.value.code is Code.UNEXPECTED_RESPONSE
 
 
-def test_a_body_that_stalls_is_left_though_the_whole_has_time() -> None:
+def test_stalled_body_times_out_before_the_deadline() -> None:
     def handle(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
@@ -99,7 +99,7 @@ def test_a_body_that_stalls_is_left_though_the_whole_has_time() -> None:
     assert (caught.value.code, caught.value.has_sent) == (Code.TIMEOUT, True)
 
 
-def test_a_body_that_keeps_coming_may_take_longer_than_one_read_may() -> None:
+def test_slow_body_may_take_longer_than_the_idle_timeout() -> None:
     def handle(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
@@ -115,7 +115,7 @@ def test_a_body_that_keeps_coming_may_take_longer_than_one_read_may() -> None:
         assert answer.read(LIMIT) == b"xxxx"
 
 
-def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
+def test_error_tells_whether_the_request_may_have_been_sent() -> None:
     with open_session() as session, pytest.raises(OutboundError) as caught:
         session.open("PUT", f"http://127.0.0.1:{closed_port()}/", data=b"x")
     assert (caught.value.code, caught.value.has_sent) == (Code.REFUSED, False)
@@ -124,7 +124,7 @@ def test_what_never_left_is_told_from_what_may_have_arrived() -> None:
     assert caught.value.has_sent is True
 
 
-def test_other_calls_may_be_made_while_a_body_is_read() -> None:
+def test_other_requests_are_possible_while_a_body_is_read() -> None:
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {}, b"a" * 300_000)
         with session.open("GET", server.url) as long:

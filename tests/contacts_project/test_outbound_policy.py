@@ -173,7 +173,7 @@ def refusal(*args: Any, **kwargs: Any) -> Any:
     return caught.value.reason
 
 
-def test_the_table_holds_at_least_a_hundred() -> None:
+def test_table_has_at_least_a_hundred_cases() -> None:
     assert len(HOSTILE_LITERALS) >= 100
 
 
@@ -183,13 +183,13 @@ def test_hostile_url_is_refused(url: str, reason: Any) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://[v1.fe80::a]/", "http://[::1]evil.example/", "http://a[::1]/"])
-def test_odd_brackets_are_refused_by_us_or_by_the_parser(url: str) -> None:
+def test_malformed_brackets_are_refused(url: str) -> None:
     """Newer releases of Python refuse these in urlsplit; the result must not depend on the release."""
     assert refusal(url) in {Reason.HOST, Reason.MALFORMED}
 
 
 @pytest.mark.parametrize("answers", HOSTILE_ANSWERS, ids=str)
-def test_one_address_that_is_not_public_refuses_the_host(answers: Any) -> None:
+def test_host_with_one_internal_address_is_refused(answers: Any) -> None:
     assert refusal("https://public.example/", answers) is Reason.ADDRESS
 
 
@@ -206,7 +206,7 @@ def test_one_address_that_is_not_public_refuses_the_host(answers: Any) -> None:
         ("http://1.example/", "http://1.example/"),
     ],
 )
-def test_ordinary_url_becomes_its_target(url: str, written: Any) -> None:
+def test_ordinary_url_is_accepted(url: str, written: Any) -> None:
     assert check(url, [PUBLIC, PUBLIC_6]).url == written
 
 
@@ -216,7 +216,7 @@ def test_plain_http_is_refused_where_https_is_required() -> None:
     assert check("https://public.example/", schemes=Schemes.HTTPS_ONLY).scheme == "https"
 
 
-def test_allowed_network_opens_itself_and_plain_http_inside_it() -> None:
+def test_allowed_networks_may_be_reached_with_plain_http() -> None:
     policy = Policy.parse("127.0.0.0/8, fd00::/8")
     for address in ("127.0.0.1", "fd00::7"):
         check("http://inside.example/", [address], policy, Schemes.HTTPS_ONLY)
@@ -227,7 +227,7 @@ def test_allowed_network_opens_itself_and_plain_http_inside_it() -> None:
     assert refusal("http://public.example/", [PUBLIC], policy, Schemes.HTTPS_ONLY) is Reason.SCHEME
 
 
-def test_allowed_ports_are_beside_80_and_443() -> None:
+def test_allowed_ports_are_added_to_80_and_443() -> None:
     policy = Policy.parse(ports="8443,9000")
     assert check("https://public.example:8443/", policy=policy).port == 8443
     assert check("https://public.example/", policy=policy).port == 443
@@ -237,6 +237,6 @@ def test_allowed_ports_are_beside_80_and_443() -> None:
     assert refusal("https://public.example:0/", policy=every) is Reason.PORT
 
 
-def test_refusal_is_no_os_error() -> None:
+def test_refusal_is_not_an_os_error() -> None:
     """Not an OSError, which urllib3 would turn into a connection error, so that the reason would be lost."""
     assert not issubclass(BlockedError, OSError)

@@ -70,7 +70,7 @@ def test_loopback_is_blocked_without_the_setting(server: Any) -> None:
     assert server.received == []
 
 
-def test_answer_that_changes_between_check_and_connect_is_judged_again(server: Any) -> None:
+def test_address_that_changes_after_the_check_is_checked_again(server: Any) -> None:
     changing = resolver(["127.0.0.1"], ["10.0.0.1"])
     with open_session(resolve=changing) as session:
         session.check(f"http://turncoat.example:{server.port}/")
@@ -80,7 +80,7 @@ def test_answer_that_changes_between_check_and_connect_is_judged_again(server: A
     assert server.received == []
 
 
-def test_connection_asks_the_resolver_once_and_goes_where_that_was(server: Any) -> None:
+def test_connection_uses_the_address_that_was_checked(server: Any) -> None:
     """A second DNS query between check and connect would get the hostile answer (DNS rebinding)."""
     with open_session(resolve=resolver(["127.0.0.1"], ["10.0.0.1"])) as session:
         response = session.get(f"http://turncoat.example:{server.port}/")
@@ -88,7 +88,7 @@ def test_connection_asks_the_resolver_once_and_goes_where_that_was(server: Any) 
     assert server.received[0].headers["host"] == f"turncoat.example:{server.port}"
 
 
-def test_one_bad_address_among_good_ones_blocks_all(server: Any) -> None:
+def test_host_with_one_internal_address_is_blocked(server: Any) -> None:
     error = failure(f"http://mixed.example:{server.port}/", resolve=resolver(["127.0.0.1", "10.0.0.1"]))
     assert error.code is Code.BLOCKED
     assert server.received == []
@@ -108,11 +108,11 @@ def test_https_only_blocks_plain_http_outside_the_allowed_networks() -> None:
 
 
 @pytest.mark.parametrize("answer", [socket.gaierror(-2, "Name or service not known"), [], UnicodeError("x")])
-def test_name_that_does_not_resolve(answer: Any) -> None:
+def test_name_that_does_not_resolve_is_a_dns_error(answer: Any) -> None:
     assert failure("http://gone.example/", resolve=resolver(answer)).code is Code.DNS
 
 
-def test_resolver_that_hangs_is_left_at_the_deadline() -> None:
+def test_hanging_resolver_times_out_at_the_deadline() -> None:
     release = threading.Event()
 
     def resolve_slowly(host: Any, port: int) -> Any:
@@ -125,7 +125,7 @@ def test_resolver_that_hangs_is_left_at_the_deadline() -> None:
         release.set()
 
 
-def test_nobody_listening_is_refused() -> None:
+def test_closed_port_is_a_refused_connection() -> None:
     assert failure(f"http://127.0.0.1:{closed_port()}/").code is Code.REFUSED
 
 
@@ -151,12 +151,12 @@ def dripping(prefix: bytes, byte: bytes = b"x") -> Any:
     ids=["status line", "header", "body", "counted body", "chunks", "1xx", "silence"],
 )
 @pytest.mark.parametrize("truncate", [False, True])
-def test_dripping_server_is_cut_at_the_deadline(handle: Any, truncate: Any) -> None:
+def test_dripping_server_times_out_at_the_deadline(handle: Any, truncate: Any) -> None:
     with raw_server(handle) as port:
         assert failure(f"http://127.0.0.1:{port}/", seconds=0.3, truncate=truncate).code is Code.TIMEOUT
 
 
-def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
+def test_server_that_does_not_read_times_out_at_the_deadline() -> None:
     with (
         raw_server(hang) as port,
         open_session(seconds=0.5) as session,
@@ -166,7 +166,7 @@ def test_server_that_does_not_read_is_cut_at_the_deadline() -> None:
     assert caught.value.code is Code.TIMEOUT
 
 
-def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
+def test_deadline_covers_the_whole_call(server: Any) -> None:
     """The deadline covers everything; a call may have one of its own (`timeout`)."""
     with raw_server(hang) as port, open_session(seconds=60) as session:
         with pytest.raises(OutboundError) as caught:
@@ -174,7 +174,7 @@ def test_time_left_is_counted_over_the_whole_call(server: Any) -> None:
         assert caught.value.code is Code.TIMEOUT
 
 
-def test_oversize_answer_is_an_unexpected_response(server: Any) -> None:
+def test_too_large_response_is_unexpected(server: Any) -> None:
     server.reply = Reply(body=b"x" * (64 * 1024 + 1))
     assert failure(server.url).code is Code.UNEXPECTED_RESPONSE
     server.reply = Reply(body=b"x" * 64 * 1024)
@@ -182,7 +182,7 @@ def test_oversize_answer_is_an_unexpected_response(server: Any) -> None:
         assert len(session.get(server.url).content) == 64 * 1024
 
 
-def test_cap_is_per_call_and_may_cut_instead(server: Any) -> None:
+def test_size_limit_is_per_call_and_can_truncate(server: Any) -> None:
     server.reply = Reply(body=b"x" * 100_000)
     with open_session() as session:
         assert len(session.request("GET", server.url, max_bytes=200_000).content) == 100_000
@@ -192,7 +192,7 @@ def test_cap_is_per_call_and_may_cut_instead(server: Any) -> None:
         assert session.get(server.url).content == b"x" * 10
 
 
-def test_endless_answer_is_read_to_the_cap_only() -> None:
+def test_endless_response_is_read_up_to_the_limit() -> None:
     def flood(connection: Any) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -202,7 +202,7 @@ def test_endless_answer_is_read_to_the_cap_only() -> None:
         assert failure(f"http://127.0.0.1:{port}/").code is Code.UNEXPECTED_RESPONSE
 
 
-def test_compressed_answer_is_capped_by_what_it_becomes(server: Any) -> None:
+def test_limit_applies_to_the_decompressed_response(server: Any) -> None:
     import gzip
 
     server.reply = Reply(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b"\0" * 10_000_000))
@@ -232,7 +232,7 @@ def test_redirect_is_not_followed(server: Any) -> None:
         (503, Code.HTTP_5XX),
     ],
 )
-def test_status_becomes_its_code(server: Any, status: Any, code: Any) -> None:
+def test_error_statuses_are_mapped_to_codes(server: Any, status: Any, code: Any) -> None:
     server.reply = Reply(status, {"Retry-After": "120"})
     error = failure(server.url)
     assert (error.code, error.status, error.retry_after) == (code, status, 120)
@@ -241,7 +241,7 @@ def test_status_becomes_its_code(server: Any, status: Any, code: Any) -> None:
         check_status(session.get(server.url))
 
 
-def test_the_log_quotes_neither_an_answer_nor_the_path_of_a_url(server: Any, caplog: Any) -> None:
+def test_log_contains_no_response_and_no_path(server: Any, caplog: Any) -> None:
     server.reply = Reply(200, {"X-\xe9": "said by the destination"})  # a header that cannot be read
     failure(f"{server.url}/secret-path", seconds=0.5)
     assert "said by" not in caplog.text
@@ -257,7 +257,7 @@ def test_the_log_quotes_neither_an_answer_nor_the_path_of_a_url(server: Any, cap
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", Code.UNEXPECTED_RESPONSE),
     ],
 )
-def test_broken_answer(answer: Any, code: Any) -> None:
+def test_malformed_responses_are_mapped_to_codes(answer: Any, code: Any) -> None:
     def handle(connection: Any) -> None:
         connection.recv(65536)
         connection.sendall(answer)
@@ -266,7 +266,7 @@ def test_broken_answer(answer: Any, code: Any) -> None:
         assert failure(f"http://127.0.0.1:{port}/").code is code
 
 
-def test_nothing_from_the_environment(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_ignored(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("NO_PROXY", "")
@@ -275,7 +275,7 @@ def test_nothing_from_the_environment(server: Any, monkeypatch: pytest.MonkeyPat
         assert session.get(server.url, proxies={"http": f"http://127.0.0.1:{closed_port()}"}).ok
 
 
-def test_cookies_are_not_kept(server: Any) -> None:
+def test_cookies_are_not_stored(server: Any) -> None:
     server.reply = Reply(headers={"Set-Cookie": "a=b; Path=/"})
     with open_session() as session:
         session.get(server.url)
@@ -291,7 +291,7 @@ def test_connection_is_reused_within_a_session(server: Any) -> None:
         assert pool.num_connections == 1
 
 
-def test_another_session_is_guarded(server: Any) -> None:
+def test_policy_applies_to_other_session_classes(server: Any) -> None:
     """Authlib has a Session class of its own; its requests must obey the outbound policy, too."""
     session = guard(requests.Session(), Rules(policy=LOOPBACK), raise_redirects=True)
     assert session.get(server.url).status_code == 200
@@ -306,5 +306,5 @@ def test_another_session_is_guarded(server: Any) -> None:
         session.get("ftp://127.0.0.1/")
 
 
-def test_blocked_is_no_os_error() -> None:
+def test_blocked_error_is_not_an_os_error() -> None:
     assert not issubclass(OutboundError, OSError)

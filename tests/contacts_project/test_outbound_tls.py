@@ -43,7 +43,7 @@ def test_private_authority_is_trusted_when_configured(ca: PrivateCA) -> None:
         assert server.received[1].headers["host"] == f"inside.example:{server.port}"
 
 
-def test_server_name_indication_is_the_host(ca: PrivateCA) -> None:
+def test_server_name_indication_is_the_host_name(ca: PrivateCA) -> None:
     asked = []
     context = ca.server_context("inside.example")
     context.sni_callback = lambda sock, name, ctx: asked.append(name)
@@ -52,20 +52,20 @@ def test_server_name_indication_is_the_host(ca: PrivateCA) -> None:
     assert asked == ["inside.example"]
 
 
-def test_name_mismatch_is_tls(ca: PrivateCA) -> None:
+def test_name_mismatch_is_a_tls_error(ca: PrivateCA) -> None:
     with recording_server(ca.server_context("other.example", "127.0.0.1")) as server:
         assert failure(ca.file, f"https://inside.example:{server.port}/") is Code.TLS
         assert server.received == []
 
 
-def test_unknown_authority_and_self_signed_are_tls(ca: PrivateCA) -> None:
+def test_unknown_authority_and_self_signed_certificate_are_tls_errors(ca: PrivateCA) -> None:
     with recording_server(ca.server_context("inside.example")) as server:
         assert failure(None, f"https://inside.example:{server.port}/") is Code.TLS
     with recording_server(ca.server_context("inside.example", self_signed=True)) as server:
         assert failure(ca.file, f"https://inside.example:{server.port}/") is Code.TLS
 
 
-def test_verification_cannot_be_switched_off_by_the_caller(ca: PrivateCA) -> None:
+def test_caller_cannot_disable_verification(ca: PrivateCA) -> None:
     with (
         recording_server(ca.server_context("inside.example", self_signed=True)) as server,
         open_session(ca.file) as session,
@@ -75,12 +75,12 @@ def test_verification_cannot_be_switched_off_by_the_caller(ca: PrivateCA) -> Non
     assert caught.value.code is Code.TLS
 
 
-def test_https_to_a_plain_server_is_tls(ca: PrivateCA) -> None:
+def test_https_to_a_plain_http_server_is_a_tls_error(ca: PrivateCA) -> None:
     with recording_server() as server:
         assert failure(ca.file, f"https://127.0.0.1:{server.port}/") is Code.TLS
 
 
-def test_dripping_over_tls_is_cut_at_the_deadline(ca: PrivateCA) -> None:
+def test_dripping_tls_server_times_out_at_the_deadline(ca: PrivateCA) -> None:
     def handle(connection: Any) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         drip(connection)
@@ -94,7 +94,7 @@ def test_dripping_over_tls_is_cut_at_the_deadline(ca: PrivateCA) -> None:
     assert caught.value.code is Code.TIMEOUT
 
 
-def test_handshake_that_never_ends_is_cut_at_the_deadline(ca: PrivateCA) -> None:
+def test_endless_handshake_times_out_at_the_deadline(ca: PrivateCA) -> None:
     with (
         raw_server(hang) as port,
         open_session(ca.file, seconds=0.5) as session,

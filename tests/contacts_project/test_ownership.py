@@ -10,14 +10,14 @@ from contacts_project.kernel.ownership.triggers import owner_triggers
 from people.models import Group, Membership, Person
 
 
-def test_a_row_cannot_point_at_another_accounts_row(alice: User, mallory: User) -> None:
+def test_row_cannot_refer_to_a_row_of_another_account(alice: User, mallory: User) -> None:
     group = Group.objects.create(owner=alice, name="Friends", name_key="friends", color="#000000")
     person = Person.objects.create(owner=mallory, name="Eve")
     with pytest.raises(IntegrityError), transaction.atomic():
         Membership.objects.create(owner=mallory, person=person, group=group)
 
 
-def test_a_row_cannot_be_moved_to_another_account(alice: User, mallory: User) -> None:
+def test_row_cannot_be_moved_to_another_account(alice: User, mallory: User) -> None:
     group = Group.objects.create(owner=alice, name="Friends", name_key="friends", color="#000000")
     person = Person.objects.create(owner=alice, name="Eve")
     membership = Membership.objects.create(owner=alice, person=person, group=group)
@@ -25,11 +25,11 @@ def test_a_row_cannot_be_moved_to_another_account(alice: User, mallory: User) ->
         Membership.unscoped.filter(pk=membership.pk).update(owner=mallory)
 
 
-def test_a_query_without_an_owner_is_refused() -> None:
+def test_query_without_owner_is_refused() -> None:
     with pytest.raises(UnscopedQueryError):
         Person.objects.filter(name="Eve")  # type: ignore[attr-defined]  # the types say so too
 
 
-def test_every_link_between_owned_tables_has_its_trigger(db: None) -> None:
+def test_every_foreign_key_between_owned_tables_has_a_trigger(db: None) -> None:
     assert list(owner_triggers())
     assert missing_triggers() == []

@@ -1,4 +1,4 @@
-"""The HTML pages: the home page and that of a person, for links that are opened without a client."""
+"""The HTML pages: the home page and that of a person, for links that are opened in a browser without a client app."""
 
 import re
 from typing import Any
@@ -18,9 +18,9 @@ from tests.client import Client, client_of
 
 pytestmark = pytest.mark.sqlite_suffices
 
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
 NOW = "2026-11-25T12:00:00Z"
-RICH = {
+ALL_FIELDS = {
     "name": "Ada<b>",
     "surname": "Lovelace",
     "nickname": "Countess",
@@ -48,7 +48,7 @@ def text_of(response: Any) -> str:
     return html
 
 
-def shown(signed_in: Client, person_id: object) -> str:
+def person_page(signed_in: Client, person_id: object) -> str:
     response = signed_in.get(f"/people/{person_id}")
     assert response.status_code == 200
     return text_of(response)
@@ -56,14 +56,14 @@ def shown(signed_in: Client, person_id: object) -> str:
 
 @pytest.fixture
 def ada(api: Client) -> str:
-    person_id: str = api.ok("post", "/api/people", RICH, status=201)["person"]["id"]
+    person_id: str = api.ok("post", "/api/people", ALL_FIELDS, status=201)["person"]["id"]
     return person_id
 
 
-def test_a_person_is_shown_whole_and_escaped(signed_in: Client, api: Client, ada: str) -> None:
+def test_person_page_shows_all_fields_escaped(signed_in: Client, api: Client, ada: str) -> None:
     group = api.ok("post", "/api/groups", {"name": "Royal <Society>", "peopleIds": [ada]}, status=201)["group"]
     with time_machine.travel(NOW, tick=False):
-        html = shown(signed_in, ada)
+        html = person_page(signed_in, ada)
     for text in (
         "<h1>Ada&lt;b&gt; &quot;Countess&quot; Lovelace</h1>",
         "Analyst, Engines &amp; Co",
@@ -83,62 +83,64 @@ def test_a_person_is_shown_whole_and_escaped(signed_in: Client, api: Client, ada
     assert 'href="tel:"' not in html
 
 
-def test_relationships_say_what_the_others_are(signed_in: Client, api: Client, ada: str) -> None:
+def test_person_page_shows_relationships_with_their_type(signed_in: Client, api: Client, ada: str) -> None:
     byron = api.ok("post", "/api/people", {"name": "Byron"}, status=201)["person"]["id"]
     types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     body = {"personId": byron, "relatedPersonId": ada, "relationshipTypeId": types["PARENT"], "notes": "A poet"}
     api.ok("post", "/api/relationships", body)
     api.ok("put", f"/api/people/{ada}", {"relationshipToUserId": types["FRIEND"]})
-    html = shown(signed_in, ada)
+    html = person_page(signed_in, ada)
     assert re.search(rf'Parent</dt>\n<dd><a href="/people/{byron}">Byron</a><small>A poet</small>', html)
     assert '<li class="tie">Friend</li>' in html
-    assert "Child</dt>" in shown(signed_in, byron)
+    assert "Child</dt>" in person_page(signed_in, byron)
     api.ok("delete", f"/api/people/{byron}")
-    assert "Byron" not in shown(signed_in, ada)
+    assert "Byron" not in person_page(signed_in, ada)
 
 
 @pytest.mark.both_databases
-def test_it_is_in_the_accounts_language_formats_and_order(signed_in: Client, alice: User, ada: str) -> None:
+def test_person_page_uses_language_formats_and_name_order_of_the_account(
+    signed_in: Client, alice: User, ada: str
+) -> None:
     formats = {"language": "de-DE", "date_format": "DMY", "name_order": "EASTERN", "name_display_format": "SHORT"}
     change_preferences(user=alice, values=formats)
     with time_machine.travel(NOW, tick=False):
-        html = shown(signed_in, ada)
+        html = person_page(signed_in, ada)
     assert '<html lang="de-DE">' in html
     assert "<h1>Countess</h1>" in html
     assert "<dd>Lovelace Ada&lt;b&gt; &quot;Countess&quot;</dd>" in html
     assert "09/12/1988<small>Mittwoch, 9. Dezember · in 14 Tagen · wird 38</small>" in html
 
 
-def test_what_is_not_ones_own_is_the_same_as_what_is_not_there(
+def test_deleted_foreign_and_unknown_people_give_the_same_404(
     signed_in: Client, api: Client, ada: str, mallory: User
 ) -> None:
     hers = make_person(mallory, name="Secret")
     api.ok("delete", f"/api/people/{ada}")
-    pages = [signed_in.get(f"/people/{key}") for key in (UNKNOWN, hers.pk, ada, "x")]
+    pages = [signed_in.get(f"/people/{key}") for key in (UNKNOWN_ID, hers.pk, ada, "x")]
     assert {page.status_code for page in pages} == {404}
     bodies = {re.sub(r'value="[^"]*"', "", text_of(page)) for page in pages}  # the CSRF token differs each time
     assert len(bodies) == 1
     assert "There is nothing here" in bodies.pop()
 
 
-def test_strangers_are_asked_to_sign_in_first(db: None, alice: User) -> None:
+def test_anonymous_visitors_are_redirected_to_sign_in(db: None, alice: User) -> None:
     ada = make_person(alice)
     for client in (Client(), client_of(alice)):
-        for key in (ada.pk, UNKNOWN):
+        for key in (ada.pk, UNKNOWN_ID):
             response = client.get(f"/people/{key}")
             assert (response.status_code, response["Location"]) == (302, f"/account/sign-in?next=%2Fpeople%2F{key}")
 
 
-def test_a_link_from_another_site_opens_with_a_strict_cookie_too(db: None, settings: Any) -> None:
-    """Browsers hold such a cookie back until a page of ours leads on; only then is nobody signed in."""
+def test_link_from_another_site_works_with_a_strict_cookie(db: None, settings: Any) -> None:
+    """Browsers withhold such a cookie on links from other sites, so a page of the service redirects once more."""
     settings.SESSION_COOKIE_SAMESITE = "Strict"
-    page = Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="cross-site")
+    page = Client().get(f"/people/{UNKNOWN_ID}", HTTP_SEC_FETCH_SITE="cross-site")
     assert (page.status_code, page.has_header("Location")) == (200, False)
-    assert f'content="0; url=/people/{UNKNOWN}"' in text_of(page)
-    assert Client().get(f"/people/{UNKNOWN}", HTTP_SEC_FETCH_SITE="same-origin").status_code == 302
+    assert f'content="0; url=/people/{UNKNOWN_ID}"' in text_of(page)
+    assert Client().get(f"/people/{UNKNOWN_ID}", HTTP_SEC_FETCH_SITE="same-origin").status_code == 302
 
 
-def test_its_cost_does_not_grow(
+def test_number_of_queries_does_not_grow_with_the_person(
     signed_in: Client, api: Client, alice: User, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:
     lonely, liked = make_person(alice, name="Lonely"), make_person(alice, name="Liked")
@@ -150,28 +152,28 @@ def test_its_cost_does_not_grow(
         body = {"personId": str(liked.pk), "relatedPersonId": str(friend.pk), "relationshipTypeId": types[number]["id"]}
         api.ok("post", "/api/relationships", body)
         api.ok("post", "/api/groups", {"name": f"Group {number}", "peopleIds": [str(liked.pk)]}, status=201)
-    shown(signed_in, lonely.pk)  # notes the use of the session
+    person_page(signed_in, lonely.pk)  # notes the use of the session
     with django_assert_max_num_queries(12) as queries:
-        shown(signed_in, lonely.pk)
+        person_page(signed_in, lonely.pk)
     with django_assert_num_queries(len(queries)):
-        shown(signed_in, liked.pk)
+        person_page(signed_in, liked.pk)
 
 
 @pytest.mark.both_databases
-def test_a_photo_is_shown(signed_in: Client, alice: User) -> None:
+def test_person_page_shows_the_photo(signed_in: Client, alice: User) -> None:
     person = make_person(alice)
-    assert '<span class="face" aria-hidden="true">A</span>' in shown(signed_in, person.pk)
+    assert '<span class="face" aria-hidden="true">A</span>' in person_page(signed_in, person.pk)
     Person.objects.owned_by(alice).filter(pk=person.pk).update(photo="x.jpg")
-    assert f'src="/api/photos/{person.pk}"' in shown(signed_in, person.pk)
+    assert f'src="/api/photos/{person.pk}"' in person_page(signed_in, person.pk)
 
 
 @pytest.fixture
-def is_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def healthy_instance(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = {"database": "ok", "migrations": "ok", "broker": "ok", "scheduler": {"status": "ok", "lagSeconds": 7}}
     monkeypatch.setattr(home, "check_health", lambda now: (True, checks))
 
 
-def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None, settings: Any) -> None:
+def test_home_page_shows_state_and_first_steps(db: None, healthy_instance: None, settings: Any) -> None:
     settings.BASE_URL = "https://contacts.example"
     html = text_of(Client().get("/"))
     for text in (
@@ -190,11 +192,13 @@ def test_the_home_page_says_what_this_is_and_how_to_begin(db: None, is_fit: None
     assert "n’accepte pas de nouveaux comptes" in html
 
 
-def test_the_home_page_has_words_for_every_part(db: None) -> None:
+def test_home_page_describes_every_health_check(db: None) -> None:
     assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
 
 
-def test_the_home_page_knows_its_reader(signed_in: Client, is_fit: None, ada: str) -> None:
+def test_home_page_shows_upcoming_dates_of_the_signed_in_user(
+    signed_in: Client, healthy_instance: None, ada: str
+) -> None:
     with time_machine.travel(NOW, tick=False):
         html = text_of(signed_in.get("/"))
     assert f'/people/{ada}">Ada&lt;b&gt; &quot;Countess&quot; Lovelace</a>' in html
@@ -204,7 +208,7 @@ def test_the_home_page_knows_its_reader(signed_in: Client, is_fit: None, ada: st
     assert 'href="/account/sign-in"' not in html
 
 
-def test_the_home_page_says_what_does_not_work(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_page_shows_failed_checks(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     late = {"status": "failed", "lagSeconds": 600}
     checks = {"database": "failed", "migrations": "failed", "broker": "failed", "scheduler": late, "disk": "failed"}
     monkeypatch.setattr(home, "check_health", lambda now: (False, checks))
@@ -218,11 +222,11 @@ def test_the_home_page_says_what_does_not_work(signed_in: Client, monkeypatch: p
 
 
 @pytest.mark.parametrize("path", ["/people", "/people/", "/people/a/b", "/account", "/x", "/index.html", "/api"])
-def test_anything_else_is_an_answer_in_json(signed_in: Client, path: str) -> None:
+def test_unknown_paths_are_404_in_json(signed_in: Client, path: str) -> None:
     assert signed_in.ok("get", path, status=404)["error"]
 
 
-def test_pages_find_their_look(db: None) -> None:
+def test_stylesheets_and_images_of_pages_exist(db: None) -> None:
     html = text_of(Client().get("/account/sign-in"))
     for path in set(re.findall(r'"(/static/[^"]+)"', html)):
         response: Any = Client().get(path)
@@ -241,7 +245,7 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_every_text_can_be_read_in_both_schemes(settings: Any) -> None:
+def test_contrast_is_sufficient_in_both_colour_schemes(settings: Any) -> None:
     """Minimum contrasts of WCAG 2.2, 1.4.3 and 1.4.11."""
     css = (settings.BASE_DIR / "contacts_project/static/pages/pages.css").read_text()
     schemes = [
@@ -256,23 +260,25 @@ def test_every_text_can_be_read_in_both_schemes(settings: Any) -> None:
         assert contrast(color["field"], color["card"]) >= 3
 
 
-def test_the_network_is_drawn_and_bounded(signed_in: Client, api: Client, alice: User, ada: str) -> None:
+def test_network_picture_is_drawn_with_a_limited_number_of_people(
+    signed_in: Client, api: Client, alice: User, ada: str
+) -> None:
     types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     others = [make_person(alice, name=f"Kin<{number}>") for number in range(45)]
     for other in others:
         body = {"personId": str(other.pk), "relatedPersonId": ada, "relationshipTypeId": types["CHILD"]}
         api.ok("post", "/api/relationships", body)
     api.ok("put", f"/api/people/{ada}", {"relationshipToUserId": types["FRIEND"]})
-    html = shown(signed_in, ada)
+    html = person_page(signed_in, ada)
     picture = html[html.index('<svg class="network"') : html.index("and 6 more")]
     assert '<title id="network-title">The network of Ada&lt;b&gt;' in picture
     assert picture.count("<path") == picture.count("<text x=") == 40
     assert f'<a href="/people/{others[0].pk}"><title>Kin&lt;0&gt;: Child</title>' in picture
     assert "<title>Alice: you</title>" in picture
-    assert '<svg class="network"' not in shown(signed_in, make_person(alice, name="Lonely").pk)
+    assert '<svg class="network"' not in person_page(signed_in, make_person(alice, name="Lonely").pk)
 
 
-def test_text_of_the_network_stays_inside() -> None:
+def test_long_texts_of_the_network_picture_are_shortened() -> None:
     ties = [Tie("Maximiliane Friederike García Márquez", "Acquaintance"), Tie("山" * 30, "Kin" * 20, href="/x")]
     picture = picture_of(ties)
     assert picture is not None
@@ -283,7 +289,9 @@ def test_text_of_the_network_stays_inside() -> None:
 
 
 @pytest.mark.both_databases
-def test_the_latest_interactions_and_the_rest_of_the_card_are_shown(signed_in: Client, api: Client, ada: str) -> None:
+def test_person_page_shows_latest_interactions_and_other_card_properties(
+    signed_in: Client, api: Client, ada: str
+) -> None:
     for number in range(7):
         body = {
             "personIds": [ada],
@@ -293,7 +301,7 @@ def test_the_latest_interactions_and_the_rest_of_the_card_are_shown(signed_in: C
         }
         api.ok("post", "/api/interactions", body, status=201)
     Person.unscoped.update(more=[{"name": "X-SOCIALPROFILE", "value": "https://b.example/<a>", "label": "bird"}])
-    html = shown(signed_in, ada)
+    html = person_page(signed_in, ada)
     assert "<dt>2026-02-07</dt>\n<dd>Talk &lt;6&gt;<small>Call</small>" in html
     assert html.count("Talk &lt;") == 5
     assert "<dt>bird</dt>" in html

@@ -6,11 +6,13 @@ import sys
 from contacts_project.kernel.processes import is_gone, this_process
 from tests import ROOT
 
-NAME_ITSELF = "from contacts_project.kernel.processes import this_process; print(this_process(), flush=True); input()"
+PRINT_IDENTITY = (
+    "from contacts_project.kernel.processes import this_process; print(this_process(), flush=True); input()"
+)
 
 
-def test_a_process_is_gone_once_it_was_killed() -> None:
-    command = [sys.executable, "-c", NAME_ITSELF]
+def test_killed_process_is_dead() -> None:
+    command = [sys.executable, "-c", PRINT_IDENTITY]
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -22,7 +24,7 @@ def test_a_process_is_gone_once_it_was_killed() -> None:
         assert is_gone(name)
 
 
-def test_a_number_that_was_given_again_is_another_process() -> None:
+def test_reused_pid_is_another_process() -> None:
     machine, pid, start = this_process().split(":")
     assert not is_gone(f"{machine}:{pid}:{start}")
     assert is_gone(f"{machine}:{pid}:{start}0")

@@ -15,7 +15,7 @@ def queue_of(task: str) -> str:
     return str(route["queue"].name)
 
 
-def test_what_takes_long_is_apart_from_what_is_due() -> None:
+def test_long_tasks_and_reminders_have_separate_queues() -> None:
     app.loader.import_default_modules()
     ours = [name for name in app.tasks if not name.startswith("celery.")]
     queues = {name: queue_of(name) for name in ours}
@@ -37,7 +37,7 @@ def test_what_takes_long_is_apart_from_what_is_due() -> None:
     assert queues["people.tasks.geocode"] == queues["notifications.tasks.purge_deliveries"] == "chores"
 
 
-def test_a_reminder_is_not_kept_waiting_by_what_takes_long() -> None:
+def test_reminder_does_not_wait_for_long_tasks() -> None:
     """A reminder is sent while syncs use all threads that they may, and more of them wait."""
     pool: Any = QueuePool(limit=THREADS)
     release, reminded = threading.Event(), threading.Event()
@@ -57,5 +57,5 @@ def apply(pool: Any, queue: str, work: Callable[[], object]) -> None:
     pool.apply_async(lambda *args: work(), ("task", "id", request), callback=lambda result: None)
 
 
-def test_every_long_queue_is_one_that_there_is() -> None:
+def test_every_long_queue_exists() -> None:
     assert set(settings.QUEUES) > LONG_QUEUES

@@ -17,21 +17,21 @@ from tests.workers import database_url, run_manage
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="SQLite keeps statements by itself")
 
 
-def kept() -> list[str]:
+def prepared_statements() -> list[str]:
     """The prepared statements of this connection."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement FROM pg_prepared_statements")
         return [statement for (statement,) in cursor.fetchall()]
 
 
-def test_a_read_and_a_write_that_are_repeated_are_kept(api: Client) -> None:
+def test_repeated_reads_and_writes_are_prepared(api: Client) -> None:
     person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
     for notes in "abcd":
         assert api.ok("PUT", f"/api/people/{person}", {"notes": notes})["person"]["notes"] == notes
-    assert {statement.split()[0] for statement in kept()} >= {"SELECT", "UPDATE"}
+    assert {statement.split()[0] for statement in prepared_statements()} >= {"SELECT", "UPDATE"}
 
 
-def test_plans_are_used_again(api: Client) -> None:
+def test_generic_plans_are_used(api: Client) -> None:
     person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
     for _ in range(20):
         api.ok("GET", f"/api/people/{person}")
@@ -41,33 +41,35 @@ def test_plans_are_used_again(api: Client) -> None:
 
 
 @pytest.mark.parametrize("number", [MAX_BOUND_PARAMETERS, MAX_BOUND_PARAMETERS + 1, 70_000])
-def test_a_statement_may_have_any_number_of_parameters(db: None, number: int) -> None:
+def test_statements_with_many_parameters_are_not_prepared(db: None, number: int) -> None:
     with connection.cursor() as cursor:
         for _ in range(4):
             cursor.execute(f"SELECT '100 %%', x FROM (VALUES {', '.join(['(%s::int)'] * number)}) v (x)", range(number))
             assert cursor.fetchall() == [("100 %", one) for one in range(number)]
     # An earlier test on this connection may have left INSERTs, or this statement with another number.
-    of_this_test = [statement for statement in kept() if "100 %" in statement and statement.count("::int") == number]
+    of_this_test = [
+        statement for statement in prepared_statements() if "100 %" in statement and statement.count("::int") == number
+    ]
     assert bool(of_this_test) == (number <= MAX_BOUND_PARAMETERS)
     assert connection.connection.prepare_threshold == 2
 
 
-def test_the_threshold_is_back_after_an_error(db: None) -> None:
+def test_prepare_threshold_is_restored_after_an_error(db: None) -> None:
     with connection.cursor() as cursor, pytest.raises(DataError), transaction.atomic():
         cursor.execute(f"SELECT {', '.join(['%s::int'] * 301)}", ["x"] * 301)
     assert connection.connection.prepare_threshold == 2
 
 
-def test_a_list_is_planned_for_its_values(alice: User) -> None:
+def test_statements_with_lists_are_not_prepared(alice: User) -> None:
     people = [make_person(alice, name=name).pk for name in "ab"]
     for _ in range(4):
         assert Person.objects.owned_by(alice).filter(pk__in=people).count() == 2
         assert len(Person.objects.active_rows.instances(owner_id=alice.pk, row_ids=people)) == 2
-    assert [statement for statement in kept() if " IN ($" in statement] == []
+    assert [statement for statement in prepared_statements() if " IN ($" in statement] == []
 
 
 @pytest.mark.parametrize("number", [70_000, 2**31, 2**32 + 1, 2**63 + 1])
-def test_a_number_beyond_its_column_is_refused_and_not_cut_off(alice: User, number: int) -> None:
+def test_number_outside_the_range_of_its_column_is_refused(alice: User, number: int) -> None:
     with pytest.raises(DataError), transaction.atomic():
         User.objects.filter(pk=alice.pk).update(weekly_digest_weekday=number)
     with pytest.raises(DataError), transaction.atomic():
@@ -75,7 +77,7 @@ def test_a_number_beyond_its_column_is_refused_and_not_cut_off(alice: User, numb
     assert User.objects.filter(pk=alice.pk, revision__in=[alice.revision + 2**32]).count() == 0
 
 
-def test_ids_of_very_many_people(db: None) -> None:
+def test_query_with_seventy_thousand_ids(db: None) -> None:
     alice = make_user("alice@example.org")
     ada = make_person(alice, name="Ada")
     strangers = [ada.pk.__class__(int=number) for number in range(70_000)]
@@ -85,7 +87,7 @@ def test_ids_of_very_many_people(db: None) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_kept_statement_outlives_a_change_of_its_table_and_a_rollback() -> None:
+def test_prepared_statement_survives_a_table_change_and_a_rollback() -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE kept_for_a_test (id integer)")
         try:
@@ -104,7 +106,7 @@ def test_a_kept_statement_outlives_a_change_of_its_table_and_a_rollback() -> Non
             cursor.execute("DROP TABLE kept_for_a_test")
 
 
-KEPT = """
+COUNT_PREPARED = """
 from django.db import connection
 with connection.cursor() as cursor:
     for number in range(5):
@@ -116,7 +118,10 @@ with connection.cursor() as cursor:
 
 @pytest.mark.parametrize(("query", "number"), [("", 1), ("pooler=transaction", 0)])
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_kept_on_a_connection_that_a_pooler_lends(tmp_path: Path, query: str, number: int) -> None:
+def test_nothing_is_prepared_behind_a_transaction_pooler(tmp_path: Path, query: str, number: int) -> None:
     url = database_url()
     url += f"{'&' if '?' in url else '?'}{query}" if query else ""
-    assert run_manage(tmp_path, {"DATABASE_URL": url}, "shell", "-v0", "-c", KEPT) == (0, f"postgresql {number}\n")
+    assert run_manage(tmp_path, {"DATABASE_URL": url}, "shell", "-v0", "-c", COUNT_PREPARED) == (
+        0,
+        f"postgresql {number}\n",
+    )

@@ -25,7 +25,7 @@ from tests.client import Client
 
 
 @pytest.fixture
-def strict(monkeypatch: pytest.MonkeyPatch) -> None:
+def refuse_unlocked_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse writes outside account_write in tests, too, which tests/conftest.py otherwise allows."""
 
     def refuse(model: type[Any]) -> dict[str, Any]:
@@ -50,16 +50,16 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda ada: ada.owner.save(),
     ],
 )
-def test_a_write_without_the_account_lock_is_refused(alice: User, strict: None, write: Callable[[Person], Any]) -> None:
+def test_write_without_the_account_lock_is_refused(
+    alice: User, refuse_unlocked_writes: None, write: Callable[[Person], Any]
+) -> None:
     with account_write(alice):
         ada = make_person(alice)
     with pytest.raises(NoOpenWriteError):
         write(ada)
 
 
-def test_a_write_of_unscoped_rows_is_refused_where_nothing_says_whose_they_are(
-    alice: User, mallory: User, strict: None
-) -> None:
+def test_unscoped_write_without_owner_is_refused(alice: User, mallory: User, refuse_unlocked_writes: None) -> None:
     with account_write(alice), account_write(mallory):
         people = [make_person(alice), make_person(mallory)]
         with pytest.raises(NoOpenWriteError):
@@ -68,7 +68,7 @@ def test_a_write_of_unscoped_rows_is_refused_where_nothing_says_whose_they_are(
             Person.unscoped.bulk_update(people, ["name"])
 
 
-def test_what_no_client_sees_takes_no_lock(alice: User, strict: None) -> None:
+def test_quiet_columns_can_be_written_without_the_lock(alice: User, refuse_unlocked_writes: None) -> None:
     with account_write(alice) as write:
         ada = make_person(alice)
     with account_write(alice):
@@ -81,7 +81,7 @@ def test_what_no_client_sees_takes_no_lock(alice: User, strict: None) -> None:
     assert (ada.revision, ada.name) == (write.revision, "Bob")
 
 
-def test_each_way_to_write_gives_the_number_of_the_write(alice: User) -> None:
+def test_every_kind_of_write_assigns_the_revision(alice: User) -> None:
     def number(person: Person) -> int:
         return int(Person.unscoped.values_list("revision", flat=True).get(pk=person.pk))
 
@@ -99,7 +99,7 @@ def test_each_way_to_write_gives_the_number_of_the_write(alice: User) -> None:
     assert (number(ada), number(bob)) == (write.revision - 1, write.revision)
 
 
-def test_what_is_removed_by_a_cascade_leaves_a_tombstone_each(api: Client, alice: User) -> None:
+def test_cascade_leaves_a_tombstone_per_row(api: Client, alice: User) -> None:
     ada, bob = make_person(alice), make_person(alice, name="Bob")
     date = ImportantDate.objects.create(owner=alice, person=ada, title="Met", date=dt.date(2020, 1, 1))
     pair = DuplicateDismissal.objects.create(owner=alice, first=ada, second=bob)
@@ -116,7 +116,7 @@ def test_what_is_removed_by_a_cascade_leaves_a_tombstone_each(api: Client, alice
     assert {stone.revision for stone in stones} == {alice.revision}
 
 
-def test_the_purge_leaves_tombstones_and_takes_them_after_120_days(alice: User) -> None:
+def test_purge_leaves_tombstones_and_removes_them_after_120_days(alice: User) -> None:
     ada = make_person(alice, deleted_at=timezone.now())
     now = timezone.now() + dt.timedelta(days=31)
     purge_deleted(now=now)
@@ -128,7 +128,7 @@ def test_the_purge_leaves_tombstones_and_takes_them_after_120_days(alice: User) 
     assert not Tombstone.unscoped.exists()
 
 
-def test_a_record_that_came_back_and_went_again_has_one(alice: User) -> None:
+def test_record_deleted_twice_has_one_tombstone(alice: User) -> None:
     key: UUID | None = None
     for _ in range(2):
         with account_write(alice) as write:
@@ -140,7 +140,7 @@ def test_a_record_that_came_back_and_went_again_has_one(alice: User) -> None:
 
 
 @pytest.mark.parametrize("delete", [lambda user: delete_account(user=user), lambda user: user.delete()])
-def test_an_account_that_is_deleted_leaves_none(alice: User, mallory: User, delete: Callable[[User], Any]) -> None:
+def test_deleted_account_leaves_no_tombstones(alice: User, mallory: User, delete: Callable[[User], Any]) -> None:
     for owner in (alice, mallory):
         with account_write(owner):
             make_person(owner).delete()
@@ -151,7 +151,7 @@ def test_an_account_that_is_deleted_leaves_none(alice: User, mallory: User, dele
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_has_read_up_to_a_number_has_missed_nothing_below_it(alice: User) -> None:
+def test_reader_of_a_revision_has_seen_all_lower_ones(alice: User) -> None:
     """Four concurrent writers, some of which commit slowly, and a reader."""
     done = Event()
 

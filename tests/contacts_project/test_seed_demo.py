@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: a network in which everybody is connected; again, it adds only what is missing."""
+"""`manage.py seed_demo` creates a network in which everybody is connected; a second run adds what is missing."""
 
 import pytest
 from django.conf import LazySettings
@@ -14,7 +14,7 @@ from tests.client import Client, client_of
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
-def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=12, password="Correct-Horse-7")
     assert "Correct-Horse-7" in capsys.readouterr().out
     owner = User.objects.get(email=DEMO_EMAIL)
@@ -33,14 +33,14 @@ def test_the_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]
     assert {person["id"] for person in people} <= ends
 
 
-def test_what_the_services_wrote_passes_the_api(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_people_are_valid_for_the_api(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=24)
     api = client_of(User.objects.get(email=DEMO_EMAIL))
     for person in api.ok("get", "/api/people?includeAll=true")["people"]:
         api.ok("put", f"/api/people/{person['id']}", person)
 
 
-def test_a_second_run_adds_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_run_adds_only_missing_records(capsys: pytest.CaptureFixture[str]) -> None:
     def counts() -> list[int]:
         models = (Person, Group, Membership, Relationship, CustomFieldValue)
         return [model.unscoped.count() for model in models]
@@ -56,7 +56,7 @@ def test_a_second_run_adds_what_is_missing(capsys: pytest.CaptureFixture[str]) -
     assert User.objects.count() == 1
 
 
-def test_a_made_up_password_is_shown_and_differs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_password_is_shown_and_differs(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo", people=0)
     shown = capsys.readouterr().out.split()[-1]
     assert User.objects.get(email=DEMO_EMAIL).check_password(shown)
@@ -64,7 +64,7 @@ def test_a_made_up_password_is_shown_and_differs(capsys: pytest.CaptureFixture[s
         call_command("seed_demo", people=-1)
 
 
-def test_the_first_who_registers_is_the_operator_all_the_same(settings: LazySettings) -> None:
+def test_first_registration_after_the_demo_becomes_operator(settings: LazySettings) -> None:
     call_command("seed_demo", people=0, password=PASSWORD)
     settings.REGISTRATION = "first"
     first = {"email": "op@example.org", "password": PASSWORD, "name": "Op"}
@@ -74,7 +74,7 @@ def test_the_first_who_registers_is_the_operator_all_the_same(settings: LazySett
     assert [user.email for user in User.objects.filter(is_superuser=True)] == ["op@example.org"]
 
 
-def test_nobody_becomes_a_second_operator_by_the_demos_address(settings: LazySettings) -> None:
+def test_demo_address_of_the_operator_allows_no_second_operator(settings: LazySettings) -> None:
     settings.REGISTRATION = "first"
     first = {"email": DEMO_EMAIL, "password": PASSWORD, "name": "Op"}
     Client().ok("POST", "/api/auth/register", first, status=201)

@@ -132,7 +132,7 @@ def test_the_first_request_of_the_readme_works_as_printed(
     assert '"imported":1' in printed, printed
 
 
-def test_it_idles_in_300_mb(shared_instance: Instance) -> None:
+def test_idle_instance_uses_less_than_300_mb(shared_instance: Instance) -> None:
     assert 0 < shared_instance.idle_bytes < 300 * 1024 * 1024  # in all processes together
 
 
@@ -158,7 +158,7 @@ def run_shell(script: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_a_chunked_body_is_taken_and_bounded(shared_instance: Instance) -> None:
+def test_chunked_body_is_accepted_up_to_the_limit(shared_instance: Instance) -> None:
     account = json.dumps({"email": "grace@example.org", "password": "Analytical-1", "name": "Grace"}).encode()
     headers = {"Content-Type": "application/json"}
     url = f"{shared_instance.base}/api/auth/register"
@@ -168,7 +168,7 @@ def test_a_chunked_body_is_taken_and_bounded(shared_instance: Instance) -> None:
     assert (too_much.status_code, too_much.json()["code"]) == (413, "too_large")
 
 
-def test_nobody_else_may_read_what_an_instance_keeps(shared_instance: Instance) -> None:
+def test_files_of_an_instance_are_private(shared_instance: Instance) -> None:
     """Files of an older version are protected, too."""
     deadline = time.monotonic() + 120
     while not (shared_instance.data / "broker.sqlite3").exists():  # created by the worker; web may be ready first
@@ -179,7 +179,7 @@ def test_nobody_else_may_read_what_an_instance_keeps(shared_instance: Instance) 
     assert list(readable_by_others([shared_instance.data, *files])) == []
 
 
-def test_libraries_that_most_instances_never_need_are_not_loaded(shared_instance: Instance) -> None:
+def test_rarely_needed_libraries_are_not_loaded(shared_instance: Instance) -> None:
     """HEIF, browser push and PostgreSQL's driver take 20 MB in each process; Django 100 MB in the supervisor."""
     loaded = {
         pid: Path(f"/proc/{pid}/maps").read_text()
@@ -219,7 +219,7 @@ def stop_and_check_children(process: "subprocess.Popen[str]") -> None:
     assert not [pid for pid in children if is_running(pid)]
 
 
-def test_what_is_killed_is_started_again(shared_instance: Instance) -> None:
+def test_killed_child_is_restarted(shared_instance: Instance) -> None:
     before = children_of(shared_instance.process.pid)
     [web] = [pid for pid in before if "contacts_project.server" in Path(f"/proc/{pid}/cmdline").read_text()]
     os.kill(web, signal.SIGKILL)
@@ -231,7 +231,7 @@ def test_what_is_killed_is_started_again(shared_instance: Instance) -> None:
     assert requests.get(f"{shared_instance.base}/api/health", timeout=60).status_code == 200
 
 
-def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
+def test_child_that_does_not_stop_is_killed_with_its_descendants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "GRACE_SECONDS", 0.5)
@@ -250,7 +250,7 @@ def test_a_child_that_will_not_stop_is_killed_with_all_that_it_started(
         time.sleep(0.05)
 
 
-def test_a_taken_port_is_named(settings: Any) -> None:
+def test_port_in_use_is_reported(settings: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings.HOST, settings.PORT = taken.getsockname()
         with pytest.raises(CommandError, match=f"Cannot listen on 127.0.0.1:{settings.PORT}: .*Choose another"):

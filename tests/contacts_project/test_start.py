@@ -9,7 +9,7 @@ import pytest
 from tests import ROOT
 
 #: Of these a process loads what it uses, when it first uses it.
-LATER = (
+LAZY_MODULES = (
     "PIL",
     *("aiohttp", "authlib", "boto3", "dns.resolver", "icalendar", "jsonschema", "mcp", "opentelemetry", "pillow_heif"),
     *("prometheus_client", "psycopg", "py_vapid", "pydantic", "pywebpush", "redis", "starlette", "storages"),
@@ -24,7 +24,7 @@ PROGRAM = (
 )
 
 
-def test_what_few_use_is_loaded_when_it_is_used() -> None:
+def test_rarely_used_modules_are_not_loaded_at_start() -> None:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
@@ -33,11 +33,11 @@ def test_what_few_use_is_loaded_when_it_is_used() -> None:
     assert {"contacts_project.tracing", "notifications.tasks"} <= set(worker)
     assert set(FOR_REQUESTS) & set(worker) == set()
     assert {"people.api.urls"} <= set(web)
-    assert [name for name in web if f"{name}.".startswith(tuple(f"{package}." for package in LATER))] == []
+    assert [name for name in web if f"{name}.".startswith(tuple(f"{package}." for package in LAZY_MODULES))] == []
 
 
 @pytest.mark.parametrize("program", ["tests.soak", "tests.fuzz"])
-def test_programs_that_test_an_instance_need_no_settings(program: str) -> None:
+def test_programs_that_test_an_instance_import_no_settings(program: str) -> None:
     """They start instances and never set up Django, so no module that they import may need its settings."""
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "-m", program, "--help"]

@@ -10,7 +10,7 @@ from contacts_project.kernel.ownership.batches import BatchWriter
 
 
 @pytest.mark.parametrize(("batches", "are_many"), [(4, False), (5, True)])
-def test_postgresql_measures_its_tables_after_a_large_import(alice: User, batches: int, are_many: bool) -> None:
+def test_tables_are_analyzed_after_a_large_import(alice: User, batches: int, are_many: bool) -> None:
     """Not on SQLite, whose statistics are fixed."""
     writer, sent = BatchWriter(alice), list[str]()
 

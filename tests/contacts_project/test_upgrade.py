@@ -35,11 +35,11 @@ from tests.databases import on_empty_database
 
 #: The SQLite database of the first version after `seed_demo --people 8`, as SQL.
 FIRST_VERSION = Path(__file__).parent / "first_version.sql.gz"
-OLD = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "0002"}
+OLD_MIGRATIONS = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "0002"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database(tmp_path: Path) -> None:
+def test_upgrade_keeps_all_data_and_gives_the_schema_of_a_new_database(tmp_path: Path) -> None:
     expected = schema_of(connection)
     with on_empty_database(tmp_path):
         if connection.vendor == "sqlite":
@@ -47,14 +47,14 @@ def test_an_upgrade_keeps_what_there_is_and_ends_at_the_tables_of_a_new_database
         old = migrate_to_the_old_version()
         people, ties = keys(old, "people.Person"), keys(old, "relationships.Relationship")
         cases = [
-            verified_addresses_are_proven_and_claimed(old),
-            people_get_uids_and_card_lines(old),
-            rows_get_the_revision_of_their_account(old),
-            types_and_what_names_them_survive(old),
+            check_verified_addresses_are_claimed(old),
+            check_people_have_uids_and_card_lines(old),
+            check_rows_have_the_revision_of_their_account(old),
+            check_types_and_their_references_survive(old),
         ]
         for case in cases:
             next(case)
-        # SQLite rebuilds a table, and refuses to rename one while a trigger names a table that is not there.
+        # SQLite rebuilds tables, and refuses to rename one while a trigger refers to a missing table.
         install_triggers(plan=["old"])
         ContentType.objects.clear_cache()
         try:
@@ -81,10 +81,10 @@ def keys(registry: Apps, model: str) -> set[uuid.UUID]:
 
 
 def migrate_to_the_old_version() -> Apps:
-    """Run the migrations up to OLD that are not applied; returns the models of that time."""
+    """Run the migrations up to OLD_MIGRATIONS that are not applied; returns the models of that time."""
     executor = MigrationExecutor(connection)
     find = executor.loader.get_migration_by_prefix
-    then: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD.items()]).apps
+    then: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD_MIGRATIONS.items()]).apps
     return then
 
 
@@ -96,7 +96,7 @@ def old_person(old: Apps, owner: Any, **values: Any) -> Any:
     return old.get_model("people", "Person")._base_manager.create(owner=owner, **{"name": "Ada", "uid": "1", **values})
 
 
-def verified_addresses_are_proven_and_claimed(old: Apps) -> Iterator[None]:
+def check_verified_addresses_are_claimed(old: Apps) -> Iterator[None]:
     verified, unverified = "ada@example.org", "bob@example.org"
     spelled = {"eve@bücher.example": True, "eve@xn--bcher-kva.example": False, "Max@xn--bcher-kva.example": True}
     users = {
@@ -110,7 +110,7 @@ def verified_addresses_are_proven_and_claimed(old: Apps) -> Iterator[None]:
         assert user.email_verified == user.is_claimed == (email == verified or spelled.get(email, False))
 
 
-def people_get_uids_and_card_lines(old: Apps) -> Iterator[None]:
+def check_people_have_uids_and_card_lines(old: Apps) -> Iterator[None]:
     lines = ["X-ODD:kept", "DEATHDATE:18521127"]
     person = Person(pk=old_person(old, old_user(old, "cards@example.org"), uid=None, vcard_extra=lines).pk)
     yield
@@ -123,7 +123,7 @@ def people_get_uids_and_card_lines(old: Apps) -> Iterator[None]:
     )
 
 
-def rows_get_the_revision_of_their_account(old: Apps) -> Iterator[None]:
+def check_rows_have_the_revision_of_their_account(old: Apps) -> Iterator[None]:
     owner = old_user(old, "revisions@example.org", revision=7)
     ada = old_person(old, owner)
     values = {"name": "G", "name_key": "g", "color": "#000000"}
@@ -134,8 +134,8 @@ def rows_get_the_revision_of_their_account(old: Apps) -> Iterator[None]:
     assert User.objects.get(pk=owner.pk).settings_revision == 7
 
 
-def types_and_what_names_them_survive(old: Apps) -> Iterator[None]:
-    """The types were of the app above once."""
+def check_types_and_their_references_survive(old: Apps) -> Iterator[None]:
+    """Relationship types once belonged to the app relationships."""
     owner = old_user(old, "types@example.org")
     friend = uuid.uuid4()
     values = {"name": "FRIEND", "label": "Friend", "color": "#123456"}
@@ -155,9 +155,9 @@ def types_and_what_names_them_survive(old: Apps) -> Iterator[None]:
     log.create(user=owner, content_type=kind, object_id=str(friend), action_flag=1)
     yield
     api = client_of(User.objects.get(pk=owner.pk))
-    [told] = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
-    assert told["id"] == str(friend)
-    assert {name: told[name] for name in values} == values
+    [found] = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
+    assert found["id"] == str(friend)
+    assert {name: found[name] for name in values} == values
     assert RelationshipType.unscoped.get(pk=friend).inverse_id == friend
     assert Relationship.unscoped.get(pk=key).relationship_type_id == friend
     assert Person.unscoped.get(pk=ada.pk).relationship_to_user_id == friend

@@ -20,7 +20,7 @@ def columns() -> list[Any]:
     return [field for field in found if field.model._meta.app_label in APPS]
 
 
-def test_every_column_with_choices_has_a_constraint_of_just_these() -> None:
+def test_every_column_with_choices_has_a_matching_constraint() -> None:
     assert len(columns()) > 15
     for field in columns():
         words = [str(word) for word, _ in field.flatchoices]
@@ -39,7 +39,7 @@ def test_every_column_with_choices_has_a_constraint_of_just_these() -> None:
         ("contact_reminder_interval_unit", "weeks", False),
     ],
 )
-def test_a_column_takes_its_words(alice: User, column: str, word: Any, is_taken: bool) -> None:
+def test_column_accepts_only_its_choices(alice: User, column: str, word: Any, is_taken: bool) -> None:
     ada = make_person(alice)
     if is_taken:
         Person.unscoped.filter(pk=ada.pk).update(**{column: word})
@@ -48,7 +48,7 @@ def test_a_column_takes_its_words(alice: User, column: str, word: Any, is_taken:
         Person.unscoped.filter(pk=ada.pk).update(**{column: word})
 
 
-def test_others_refuse_too(alice: User) -> None:
+def test_columns_of_other_models_refuse_other_values(alice: User) -> None:
     make_person(alice)
     CustomFieldTemplate.objects.create(owner=alice, name="x", slug="x", type="TEXT")
     ImportantDate.objects.create(owner=alice, person=Person.unscoped.get(), title="x", date="2020-01-01", next_kind="")
