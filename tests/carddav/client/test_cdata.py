@@ -1,4 +1,4 @@
-"""Cards in sections of CDATA arrive as they are, wherever the network cuts the answer (Cyrus writes all so)."""
+"""Cards in CDATA sections are read unchanged, however the response is split into chunks (Cyrus sends CDATA)."""
 
 import pytest
 
@@ -9,7 +9,7 @@ TEXT = card("1", "Ada & Bob <b>", "item1.X-ABLabel:_$!<HomePage>!$_", "NOTE:&#8;
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 100_000])
-def test_what_looks_like_a_tag_or_a_reference_in_cdata_is_neither(size: int) -> None:
+def test_markup_in_cdata_is_plain_text(size: int) -> None:
     first, second = TEXT[:40], TEXT[40:]
     body = (
         '<m:multistatus xmlns:m="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><m:response><m:href>/1.vcf</m:href>'

@@ -1,4 +1,4 @@
-"""Finding the address book, wherever a server hides it and whatever it answers on the way."""
+"""Discovery finds the address book with all layouts, redirects and errors of servers."""
 
 from typing import Any
 
@@ -38,24 +38,26 @@ def multistatus(*responses: tuple[str, str]) -> str:
     return f'<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav">{inner}</multistatus>'
 
 
-def dav(path: str, *responses: tuple[str, str]) -> Fault:
-    """The server answers a PROPFIND of the path."""
+def propfind_response(path: str, *responses: tuple[str, str]) -> Fault:
+    """Answer a PROPFIND of the path with a multistatus of `responses`."""
     return fail(207, multistatus(*responses), when=lambda request: at(path)(request) and request.method == "PROPFIND")
 
 
 def add_account(proxy: Proxy, root: str = "/dav/", *books: tuple[str, str]) -> None:
-    """A server whose DAV begins at `root`, with one book where none are given."""
-    proxy.add(dav(root, (root, PRINCIPAL)))
-    proxy.add(dav("/p/ada/", ("/p/ada/", HOME)))
-    proxy.add(dav("/h/ada/", ("/h/ada/", "<resourcetype><collection/></resourcetype>"), *(books or [BOOK])))
+    """Play a server whose DAV root is `root`, with `books`, or one book by default."""
+    proxy.add(propfind_response(root, (root, PRINCIPAL)))
+    proxy.add(propfind_response("/p/ada/", ("/p/ada/", HOME)))
+    proxy.add(
+        propfind_response("/h/ada/", ("/h/ada/", "<resourcetype><collection/></resourcetype>"), *(books or [BOOK]))
+    )
 
 
-def find(url: str, **options: Any) -> Any:
+def discover_from(url: str, **options: Any) -> Any:
     with open_session(Login(url, USER, PASSWORD)) as session:
         return discover(session, **options)
 
 
-def test_both_servers_are_found_from_their_root(server: DavServer, proxy: Proxy, session: DavSession) -> None:
+def test_book_is_found_from_the_root_of_both_servers(server: DavServer, proxy: Proxy, session: DavSession) -> None:
     path = server.make_book(USER, "Family")
     found = discover(session)
     assert proxy.count() == 3
@@ -64,20 +66,20 @@ def test_both_servers_are_found_from_their_root(server: DavServer, proxy: Proxy,
     assert (book.name, book.caps.has_sync, book.caps.writable) == ("Family", True, True)
 
 
-def test_the_url_may_be_book_home_or_principal(server: DavServer, proxy: Proxy, session: DavSession) -> None:
+def test_url_may_be_that_of_a_book_home_or_principal(server: DavServer, proxy: Proxy, session: DavSession) -> None:
     path = server.make_book(USER)
     root = proxy.url.rstrip("/")
     found = discover(session)
     for url in (found.home_urls[0], found.principal_url):
-        assert f"{root}{path}" in [book.url for book in find(url).books]
+        assert f"{root}{path}" in [book.url for book in discover_from(url).books]
     proxy.clear_requests()
-    assert find(f"{root}{path}").book.url == f"{root}{path}"
+    assert discover_from(f"{root}{path}").book.url == f"{root}{path}"
     assert proxy.log() == [f"PROPFIND {path}"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("target", ["/dav/", "{url}dav/", "dav/../../dav/"])
-def test_well_known_redirects_a_propfind(fake: FakeBook, status: int, target: str) -> None:
+def test_well_known_redirect_of_propfind_is_followed(fake: FakeBook, status: int, target: str) -> None:
     location = target.format(url=fake.proxy.url) if target != "dav/../../dav/" else "//127.0.0.1:{port}/dav/"
     location = location.format(port=fake.proxy.port)
     fake.proxy.add(redirect(status, location, when=at("/.well-known/carddav")))
@@ -87,7 +89,7 @@ def test_well_known_redirects_a_propfind(fake: FakeBook, status: int, target: st
     assert fake.proxy.count() == 5
 
 
-def test_well_known_that_redirects_only_a_get(fake: FakeBook) -> None:
+def test_well_known_redirect_of_get_only_is_followed(fake: FakeBook) -> None:
     fake.proxy.add(redirect(301, "/dav/", when=method("GET", path="well-known")))
     add_account(fake.proxy)
     fake.proxy.add(fail(405))
@@ -96,14 +98,14 @@ def test_well_known_that_redirects_only_a_get(fake: FakeBook) -> None:
 
 @pytest.mark.parametrize("answer", [sign_in_page, lambda: fail(405), lambda: fail(404)])
 @pytest.mark.parametrize("root", ["/remote.php/dav/", "/dav.php/", "/SOGo/dav/", "/caldav.php/"])
-def test_the_known_paths_are_tried_last(fake: FakeBook, answer: Any, root: str) -> None:
+def test_known_paths_are_tried_last(fake: FakeBook, answer: Any, root: str) -> None:
     add_account(fake.proxy, root)
     fake.proxy.add(answer())
     assert discover(fake.session).book.url.endswith("/h/ada/b/")
 
 
 @pytest.mark.parametrize("place", ["127.0.0.1:{closed}", "localhost", "inside.example:8080"])
-def test_a_redirect_to_a_dead_port_or_an_inside_name_stays_here(fake: FakeBook, place: str) -> None:
+def test_redirect_to_an_unreachable_host_keeps_the_original_host(fake: FakeBook, place: str) -> None:
     location = f"http://{place.format(closed=closed_port())}/dav/"
     fake.proxy.add(redirect(301, location, when=at("/.well-known/carddav")))
     add_account(fake.proxy)
@@ -111,42 +113,42 @@ def test_a_redirect_to_a_dead_port_or_an_inside_name_stays_here(fake: FakeBook, 
     assert discover(fake.session).book.url.startswith(fake.proxy.url)
 
 
-def test_a_circle_of_redirects_ends(fake: FakeBook) -> None:
+def test_redirect_loop_ends(fake: FakeBook) -> None:
     fake.proxy.add(redirect(302, "/again/"))
     with pytest.raises(NotCardDavError):
         discover(fake.session)
     assert fake.proxy.count() < 80
 
 
-def test_a_login_that_is_refused_is_not_tried_again(fake: FakeBook) -> None:
+def test_refused_login_is_not_retried(fake: FakeBook) -> None:
     fake.proxy.add(fail(401, headers={"WWW-Authenticate": 'Basic realm="x"'}))
     with pytest.raises(LoginRefusedError):
         discover(fake.session)
     assert fake.proxy.count() == 1
 
 
-def test_a_server_that_knows_nobody_refuses_the_login(fake: FakeBook) -> None:
+def test_unauthenticated_principal_is_a_refused_login(fake: FakeBook) -> None:
     nobody = "<current-user-principal><unauthenticated/></current-user-principal>"
-    fake.proxy.add(dav("/", ("/", nobody)))
+    fake.proxy.add(propfind_response("/", ("/", nobody)))
     with pytest.raises(LoginRefusedError):
         discover(fake.session)
 
 
-def test_no_principal_means_that_the_books_are_below_the_url(fake: FakeBook) -> None:
+def test_books_below_the_url_are_found_without_a_principal(fake: FakeBook) -> None:
     here = ("/", "<resourcetype><collection/></resourcetype>")
-    fake.proxy.add(dav("/", here, ("/b/", BOOK_TYPE)))
+    fake.proxy.add(propfind_response("/", here, ("/b/", BOOK_TYPE)))
     assert discover(fake.session).book.url == f"{fake.proxy.url}b/"
 
 
-def test_several_homes_are_looked_into(fake: FakeBook) -> None:
+def test_all_homes_are_searched(fake: FakeBook) -> None:
     two = HOME.replace("</C:", "<href>/h/shared/</href></C:")
-    fake.proxy.add(dav("/", ("/", two)))
-    fake.proxy.add(dav("/h/ada/", ("/h/ada/", "")))
-    fake.proxy.add(dav("/h/shared/", ("/h/shared/s/", BOOK_TYPE)))
+    fake.proxy.add(propfind_response("/", ("/", two)))
+    fake.proxy.add(propfind_response("/h/ada/", ("/h/ada/", "")))
+    fake.proxy.add(propfind_response("/h/shared/", ("/h/shared/s/", BOOK_TYPE)))
     assert discover(fake.session).book.url.endswith("/h/shared/s/")
 
 
-def test_the_stored_book_is_kept_and_never_exchanged(fake: FakeBook) -> None:
+def test_stored_book_is_never_replaced_by_another(fake: FakeBook) -> None:
     add_account(fake.proxy, "/", ("/h/ada/a/", BOOK_TYPE), ("/h/ada/b%20c/", BOOK_TYPE))
     stored = f"{fake.proxy.url}h/ada/b c"
     assert discover(fake.session, stored=stored).book.url.endswith("/h/ada/b%20c/")
@@ -154,7 +156,7 @@ def test_the_stored_book_is_kept_and_never_exchanged(fake: FakeBook) -> None:
         discover(fake.session, stored=f"{fake.proxy.url}h/ada/gone/")
 
 
-def test_of_many_books_the_providers_own_or_the_first_that_is_writable(fake: FakeBook) -> None:
+def test_default_book_is_the_providers_or_the_first_writable(fake: FakeBook) -> None:
     read_only = BOOK_TYPE + READ_ONLY
     books = (("/h/ada/system/", read_only), ("/h/ada/first/", BOOK_TYPE), ("/h/ada/contacts/", BOOK_TYPE))
     add_account(fake.proxy, "/", *books)
@@ -162,28 +164,28 @@ def test_of_many_books_the_providers_own_or_the_first_that_is_writable(fake: Fak
     assert discover(fake.session, provider="nextcloud").book.url.endswith("/contacts/")
 
 
-def test_a_domain_is_looked_up_where_it_has_no_web_server(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def test_domain_without_web_server_is_looked_up_in_dns(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    domains = []
 
     def find_services(domain: str) -> list[Service]:
-        asked.append(domain)
+        domains.append(domain)
         return [Service(fake.proxy.url + "dav/", has_path=True)]
 
     monkeypatch.setattr("carddav.client.discovery.find_services", find_services)
     add_account(fake.proxy)
-    # Over plain http the login goes to nobody that the user has not named; so the server must not ask for it.
-    assert find("ada@nowhere.invalid").book.url.endswith("/h/ada/b/")
-    assert asked == ["nowhere.invalid"]
+    # Over plain http the login is sent only to hosts that the user named, so this server must not require it.
+    assert discover_from("ada@nowhere.invalid").book.url.endswith("/h/ada/b/")
+    assert domains == ["nowhere.invalid"]
     assert all("authorization" not in request.headers for request in fake.proxy.requests)
 
 
-def test_a_domain_that_nobody_has_does_not_resolve(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_domain_is_a_dns_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.client.discovery.find_services", lambda domain: [])
     with pytest.raises(DnsError):
-        find("nowhere.invalid")
+        discover_from("nowhere.invalid")
 
 
-def test_service_records_are_asked_for_by_the_names_of_the_standard(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_records_follow_rfc_6764(monkeypatch: pytest.MonkeyPatch) -> None:
     class Srv:
         def __init__(self, priority: int, weight: int, target: str) -> None:
             self.priority, self.weight, self.target, self.port = priority, weight, target, 443
@@ -202,17 +204,17 @@ def test_service_records_are_asked_for_by_the_names_of_the_standard(monkeypatch:
     assert [service.url for service in found] == [f"https://{name}.example:443/dav/" for name in "acb"]
 
 
-def test_a_principal_elsewhere_without_encryption_is_looked_for_here(fake: FakeBook) -> None:
+def test_principal_at_another_host_over_http_is_requested_from_the_original_host(fake: FakeBook) -> None:
     with fault_proxy() as other:
         elsewhere = PRINCIPAL.replace("/p/ada/", f"http://localhost:{other.port}/p/ada/")
-        fake.proxy.add(dav("/", ("/", elsewhere)))
+        fake.proxy.add(propfind_response("/", ("/", elsewhere)))
         add_account(fake.proxy)
         assert discover(fake.session).book.url.startswith(fake.proxy.url)
         assert other.requests == []
 
 
-def test_a_guessed_path_that_denies_access_hides_nothing(radicale_server: DavServer) -> None:
-    """Radicale answers 403 below a collection that is not there: the login is right, and there is no book."""
+def test_403_of_a_guessed_path_is_not_an_access_error(radicale_server: DavServer) -> None:
+    """Radicale answers 403 below a missing collection, although the login is right; there is just no book."""
     path = radicale_server.make_book("solo")
     radicale_server.delete("solo", path)
     url = radicale_server.url.rstrip("/") + path

@@ -1,4 +1,4 @@
-"""Answers that are made to break the client: each ends as a DavError, and none takes the process with it."""
+"""Malicious responses: each is a DavError or is ignored, and none exhausts memory or crashes the process."""
 
 import gzip
 import tracemalloc
@@ -32,14 +32,14 @@ def prop(href: str, *props: str) -> str:
 
 
 @pytest.mark.parametrize("link", BROKEN_LINKS)
-def test_a_redirect_that_is_no_url(fake: FakeBook, link: str) -> None:
+def test_redirect_to_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     fake.proxy.add(fail(301, headers={"Location": link}))
     with pytest.raises(DavError):
         fake.book.list()
 
 
 @pytest.mark.parametrize("link", BROKEN_LINKS)
-def test_a_principal_that_is_no_url(fake: FakeBook, link: str) -> None:
+def test_principal_with_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     props = f"<current-user-principal><href>{link}</href></current-user-principal>"
     fake.proxy.add(fail(207, multistatus(prop("/", props))))
     with pytest.raises(DavError):
@@ -47,14 +47,14 @@ def test_a_principal_that_is_no_url(fake: FakeBook, link: str) -> None:
 
 
 @pytest.mark.parametrize("link", BROKEN_LINKS)
-def test_a_new_name_that_is_no_url(fake: FakeBook, link: str) -> None:
+def test_invalid_location_of_a_new_card_is_ignored(fake: FakeBook, link: str) -> None:
     fake.proxy.add(fail(201, headers={"Location": link}))
     written = fake.book.create("1.vcf", card())
     assert (written.outcome, written.href) == (Outcome.DONE, "/ada/book/1.vcf")
 
 
 @pytest.mark.parametrize("name", ["zlib", "bz2", "base64", "hex", "rot13", "punycode", "idna", "undefined", "utf-7"])
-def test_a_charset_that_is_none(fake: FakeBook, name: str) -> None:
+def test_unknown_charsets_are_ignored(fake: FakeBook, name: str) -> None:
     listing = multistatus(prop("/ada/book/"), prop("/ada/book/1.vcf", "<getetag>1</getetag>"))
     fake.proxy.add(fail(207, listing, headers={"Content-Type": f"text/xml; charset={name}"}, when=method("PROPFIND")))
     fake.proxy.add(fail(200, card(), headers={"Content-Type": f"text/vcard; charset={name}"}, when=method("GET")))
@@ -63,14 +63,14 @@ def test_a_charset_that_is_none(fake: FakeBook, name: str) -> None:
 
 
 @pytest.mark.parametrize("etag", ['"a\nb"', '"a\r\nX-Evil: 1"', '"Łukasz"', '"\x7f"', '"ü"'])
-def test_an_etag_that_no_header_can_hold(fake: FakeBook, etag: str) -> None:
+def test_etag_that_is_invalid_in_a_header_is_not_sent(fake: FakeBook, etag: str) -> None:
     fake.proxy.add(fail(412))
     assert fake.book.put("1.vcf", card(), etag).outcome is Outcome.CHANGED
     assert all("x-evil" not in request.headers for request in fake.proxy.requests)
 
 
 @pytest.mark.parametrize("username", ["Łukasz", "a\nX-Evil: 1", 'a"b'])
-def test_a_user_name_that_no_header_can_hold(waits: list[float], username: str) -> None:
+def test_user_name_that_is_invalid_in_a_header_is_not_sent(waits: list[float], username: str) -> None:
     with fault_proxy() as proxy, open_session(Login(proxy.url, username, "Ł\n"), sleep=waits.append) as session:
         proxy.add(digest_only("somebody", "else"))
         with pytest.raises(DavError):
@@ -78,7 +78,7 @@ def test_a_user_name_that_no_header_can_hold(waits: list[float], username: str) 
     assert all("x-evil" not in request.headers for request in proxy.requests)
 
 
-def test_a_small_answer_that_is_large_once_it_is_read(fake: FakeBook) -> None:
+def test_decompression_bomb_is_refused(fake: FakeBook) -> None:
     packed = gzip.compress(multistatus("<response>" + "<a/>" * 4_000_000 + "</response>").encode())
     reply = Reply(207, {"Content-Type": "application/xml", "Content-Encoding": "gzip"}, packed)
     fake.proxy.add(Fault(before=lambda request: reply))
@@ -91,15 +91,15 @@ def test_a_small_answer_that_is_large_once_it_is_read(fake: FakeBook) -> None:
         tracemalloc.stop()
 
 
-def test_one_tag_that_does_not_end() -> None:
+def test_endless_tag_is_refused() -> None:
     attributes = (b"".join(b"a%d='' " % (100 * n + i) for i in range(100)) for n in range(10_000))
     body = iter([b'<multistatus xmlns="DAV:"><response ', *attributes, b"/></multistatus>"])
     with pytest.raises(MalformedAnswerError):
         list(Multistatus(body))
 
 
-def test_a_book_without_end(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page says that there is another."""
+def test_endless_listing_is_refused(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page announces another page."""
     monkeypatch.setattr("carddav.client.book._MAX_CARDS", 1_000)
     count = iter(range(10**9))
 
@@ -115,21 +115,21 @@ def test_a_book_without_end(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> 
     assert fake.proxy.count() == 4
 
 
-def test_an_href_that_no_column_holds_is_no_card(fake: FakeBook) -> None:
+def test_too_long_href_is_skipped(fake: FakeBook) -> None:
     own, long, short = prop("/ada/book/"), prop(f"/ada/book/{'x' * 2000}.vcf"), prop("/ada/book/1.vcf")
     fake.proxy.add(fail(207, multistatus(own, long, short)))
     assert [entry.href for entry in fake.book.list().changed] == ["/ada/book/1.vcf"]
 
 
 @pytest.mark.parametrize(("etag", "kept"), [("x" * 501, None), ("x" * 500, "x" * 500), ("\t ", None), ("a\tb", "ab")])
-def test_an_etag_that_no_column_holds_is_none(fake: FakeBook, etag: str, kept: str | None) -> None:
+def test_too_long_etag_counts_as_missing(fake: FakeBook, etag: str, kept: str | None) -> None:
     found = prop("/ada/book/1.vcf", f"<getetag>{etag}</getetag><C:address-data>{card()}</C:address-data>")
     fake.proxy.add(fail(207, multistatus(prop("/ada/book/"), found)))
     assert [entry.etag for entry in fake.book.list().changed] == [kept]
     assert [result.etag for result in fake.book.fetch(["/ada/book/1.vcf"])] == [kept]  # type: ignore[union-attr]
 
 
-def test_a_header_and_a_card_that_no_column_holds(fake: FakeBook) -> None:
+def test_too_long_etag_header_and_nul_in_a_card_are_removed(fake: FakeBook) -> None:
     fake.proxy.add(fail(200, card("1", "A\0da"), headers={"ETag": "x" * 501}))
     found = fake.book.get("1.vcf")
     assert (found.etag, found.text) == (None, card("1", "Ada"))  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Answers that are within the standards, or nearly so, and that few servers give."""
+"""Unusual responses that the standards allow, or almost allow."""
 
 from typing import Any
 
@@ -6,7 +6,14 @@ import pytest
 
 from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Card, Missing, Outcome, Unreadable
 from carddav.client.multiget import MAX_HREFS
-from tests.carddav.client.test_discovery import BOOK, BOOK_TYPE, PRINCIPAL, dav, find, multistatus
+from tests.carddav.client.test_discovery import (
+    BOOK,
+    BOOK_TYPE,
+    PRINCIPAL,
+    discover_from,
+    multistatus,
+    propfind_response,
+)
 from tests.carddav.conftest import FakeBook, card
 from tests.carddav.faults import at, compress, fail, method, reports
 from tests.carddav.proxy import Fault, Reply, Request
@@ -20,19 +27,19 @@ LISTING = (
 CARDDAV = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"'
 
 
-def found(href: str, data: str) -> str:
+def response_with_card(href: str, data: str) -> str:
     return (
         f'<response><href>{href}</href><propstat><prop><getetag>"1"</getetag><C:address-data>{data}</C:address-data>'
         "</prop></propstat></response>"
     )
 
 
-def hrefs_asked_for(request: Request) -> list[str]:
+def requested_hrefs(request: Request) -> list[str]:
     return [part.partition("</href>")[0] for part in request.body.decode().split("<href>")[1:]]
 
 
 @pytest.mark.parametrize("status", [403, 404, 410, 412, 500])
-def test_an_old_token_that_is_refused_without_a_reason(fake: FakeBook, status: int) -> None:
+def test_token_refused_without_a_reason_gives_a_full_listing(fake: FakeBook, status: int) -> None:
     fake.book.caps = SYNC
     fake.proxy.add(fail(status, when=reports("sync-collection")))
     fake.proxy.add(fail(207, LISTING, when=method("PROPFIND")))
@@ -42,9 +49,7 @@ def test_an_old_token_that_is_refused_without_a_reason(fake: FakeBook, status: i
 
 
 @pytest.mark.parametrize(("status", "error"), [(403, AccessDeniedError), (404, BookGoneError)])
-def test_a_book_that_is_closed_or_gone_says_so_of_its_listing_too(
-    fake: FakeBook, status: int, error: type[Exception]
-) -> None:
+def test_forbidden_or_missing_book_is_an_error(fake: FakeBook, status: int, error: type[Exception]) -> None:
     fake.book.caps = SYNC
     fake.proxy.add(fail(status))
     with pytest.raises(error):
@@ -52,7 +57,7 @@ def test_a_book_that_is_closed_or_gone_says_so_of_its_listing_too(
 
 
 @pytest.mark.parametrize("status", [405, 415, 501])
-def test_a_report_that_is_listed_and_not_there_is_asked_for_once(fake: FakeBook, status: int) -> None:
+def test_unsupported_report_is_requested_only_once(fake: FakeBook, status: int) -> None:
     fake.book.caps = SYNC
     fake.proxy.add(fail(status, when=method("REPORT")))
     fake.proxy.add(fail(207, LISTING, when=method("PROPFIND")))
@@ -62,20 +67,22 @@ def test_a_report_that_is_listed_and_not_there_is_asked_for_once(fake: FakeBook,
     assert fake.proxy.log() == ["PROPFIND /ada/book/"]
 
 
-def test_a_multiget_that_no_list_names_is_asked_for(fake: FakeBook) -> None:
+def test_multiget_is_tried_even_if_not_listed_as_supported(fake: FakeBook) -> None:
     fake.book.caps = Capabilities(reports=("expand-property",))
-    fake.proxy.add(fail(207, f"<multistatus {CARDDAV}>{found('1.vcf', card())}</multistatus>"))
+    fake.proxy.add(fail(207, f"<multistatus {CARDDAV}>{response_with_card('1.vcf', card())}</multistatus>"))
     assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [Card]
     assert fake.proxy.log() == ["REPORT /ada/book/"]
 
 
-def test_one_card_that_is_forbidden_stops_no_other(fake: FakeBook) -> None:
+def test_forbidden_card_does_not_stop_the_others(fake: FakeBook) -> None:
     def answer(request: Request) -> Reply:
-        asked = hrefs_asked_for(request) or [request.path]
-        if any(href.endswith("/2.vcf") for href in asked):
+        hrefs = requested_hrefs(request) or [request.path]
+        if any(href.endswith("/2.vcf") for href in hrefs):
             return Reply(403)
         return Reply(
-            207, {}, f"<multistatus {CARDDAV}>{''.join(found(h, card()) for h in asked)}</multistatus>".encode()
+            207,
+            {},
+            f"<multistatus {CARDDAV}>{''.join(response_with_card(h, card()) for h in hrefs)}</multistatus>".encode(),
         )
 
     fake.proxy.add(fail(207, multistatus(("/ada/book/", BOOK_TYPE)), when=method("PROPFIND")))
@@ -84,21 +91,19 @@ def test_one_card_that_is_forbidden_stops_no_other(fake: FakeBook) -> None:
     assert results == {"0.vcf": Card, "1.vcf": Card, "2.vcf": Unreadable, "3.vcf": Card}
 
 
-def test_cards_that_are_too_long_for_one_answer_come_in_several(
-    fake: FakeBook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(request: Request) -> Reply:
-        cards = [found(href, card("1", "A" * 1000)) for href in hrefs_asked_for(request)]
+        cards = [response_with_card(href, card("1", "A" * 1000)) for href in requested_hrefs(request)]
         return Reply(207, {}, f"<multistatus {CARDDAV}>{''.join(cards)}</multistatus>".encode())
 
     monkeypatch.setattr("carddav.client.session.MAX_BODY_BYTES", 20_000)
     fake.proxy.add(Fault(before=answer, when=method("REPORT")))
     hrefs = [f"{number}.vcf" for number in range(2 * MAX_HREFS)]
     assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, Card)} == set(hrefs)
-    assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # by halves, until they fit
+    assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # the request is halved until the response fits
 
 
-def test_a_card_that_is_too_long_by_itself_stops_no_other(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_card_does_not_stop_the_others(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.client.multiget.MAX_BODY_BYTES", 100)
     fake.proxy.add(fail(501, when=method("REPORT")))
     fake.proxy.add(fail(200, card("1", "A" * 1000), when=at("/ada/book/1.vcf")))
@@ -106,7 +111,7 @@ def test_a_card_that_is_too_long_by_itself_stops_no_other(fake: FakeBook, monkey
     assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, Card]
 
 
-def test_a_status_may_be_said_of_several_hrefs(fake: FakeBook) -> None:
+def test_response_may_give_a_status_for_several_hrefs(fake: FakeBook) -> None:
     gone = "".join(f"<href>/ada/book/{number}.vcf</href>" for number in range(3))
     body = f"<multistatus {CARDDAV}><response>{gone}<status>HTTP/1.1 404 Not Found</status></response></multistatus>"
     fake.proxy.add(fail(207, body))
@@ -124,9 +129,9 @@ def test_a_status_may_be_said_of_several_hrefs(fake: FakeBook) -> None:
         (b"\xe2\x82\r\n \xac 5", "€ 5"),
     ],
 )
-def test_bytes_that_are_no_utf_8_are_not_lost(fake: FakeBook, data: bytes, name: str) -> None:
+def test_text_that_is_not_utf_8_is_decoded(fake: FakeBook, data: bytes, name: str) -> None:
     text = card("1", "NAME").encode().replace(b"FN:NAME", b"FN:" + data)
-    entry = found("1.vcf", "CARD").encode().replace(b"CARD", text)
+    entry = response_with_card("1.vcf", "CARD").encode().replace(b"CARD", text)
     fake.proxy.add(
         Fault(
             before=lambda request: Reply(207, {}, f"<multistatus {CARDDAV}>".encode() + entry + b"</multistatus>"),
@@ -142,7 +147,7 @@ def test_bytes_that_are_no_utf_8_are_not_lost(fake: FakeBook, data: bytes, name:
         assert f"FN:{name}" in lines
 
 
-def test_an_etag_of_a_compressed_answer_matches(fake: FakeBook) -> None:
+def test_etag_of_a_compressed_response_matches(fake: FakeBook) -> None:
     def put(request: Request) -> Reply:
         return Reply(204 if request.headers["if-match"] == '"1"' else 412)
 
@@ -154,21 +159,21 @@ def test_an_etag_of_a_compressed_answer_matches(fake: FakeBook) -> None:
     assert fake.book.put("1.vcf", card(), result.etag or "").outcome is Outcome.DONE
 
 
-def test_a_home_that_is_closed_hides_no_other(fake: FakeBook) -> None:
+def test_forbidden_home_does_not_hide_the_others(fake: FakeBook) -> None:
     homes = "<C:addressbook-home-set><href>/h/closed/</href><href>/h/ada/</href></C:addressbook-home-set>"
-    fake.proxy.add(dav("/dav/", ("/dav/", PRINCIPAL)))
-    fake.proxy.add(dav("/p/ada/", ("/p/ada/", homes)))
+    fake.proxy.add(propfind_response("/dav/", ("/dav/", PRINCIPAL)))
+    fake.proxy.add(propfind_response("/p/ada/", ("/p/ada/", homes)))
     fake.proxy.add(fail(403, when=at("/h/closed/")))
-    fake.proxy.add(dav("/h/ada/", BOOK))
-    assert find(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")
+    fake.proxy.add(propfind_response("/h/ada/", BOOK))
+    assert discover_from(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")
 
 
-def test_a_server_that_fails_over_a_property_is_asked_for_less(fake: FakeBook) -> None:
-    def fails(request: Request) -> bool:
+def test_failing_property_is_left_out_of_the_next_request(fake: FakeBook) -> None:
+    def requests_report_set(request: Request) -> bool:
         return b"supported-report-set" in request.body
 
     homes: Any = "<C:addressbook-home-set><href>/h/ada/</href></C:addressbook-home-set>"
-    fake.proxy.add(fail(500, when=fails))
-    fake.proxy.add(dav("/dav/", ("/dav/", homes)))
-    fake.proxy.add(dav("/h/ada/", BOOK))
-    assert find(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")
+    fake.proxy.add(fail(500, when=requests_report_set))
+    fake.proxy.add(propfind_response("/dav/", ("/dav/", homes)))
+    fake.proxy.add(propfind_response("/h/ada/", BOOK))
+    assert discover_from(f"{fake.proxy.url}dav/").book.url.endswith("/h/ada/b/")

@@ -1,4 +1,4 @@
-"""The login over https: to hosts that discovery named, to no other."""
+"""Over https, the login is sent only to hosts that discovery has named."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -25,17 +25,17 @@ from tests.loopback import PrivateCA, Received, Recorder, Reply, closed_port, re
 
 @dataclass
 class Hosts:
-    """Two servers with certificates of their own: what the user typed, and another."""
+    """Two servers with their own certificates: the one whose URL the user entered, and another one."""
 
-    here: Recorder
-    there: Recorder
+    first_host: Recorder
+    other_host: Recorder
 
     @property
-    def elsewhere(self) -> str:
-        return f"https://localhost:{self.there.port}"
+    def other_url(self) -> str:
+        return f"https://localhost:{self.other_host.port}"
 
-    def logins_there(self) -> int:
-        return sum("authorization" in request.headers for request in self.there.received)
+    def count_logins_at_other_host(self) -> int:
+        return sum("authorization" in request.headers for request in self.other_host.received)
 
 
 @pytest.fixture
@@ -43,15 +43,15 @@ def hosts(tmp_path: Path, settings: Any) -> Iterator[Hosts]:
     authority = PrivateCA(tmp_path)
     settings.OUTBOUND_CA_FILE = authority.file
     with ExitStack() as stack:
-        here, there = (
+        first_host, other_host = (
             stack.enter_context(recording_server(authority.server_context(name))) for name in ("127.0.0.1", "localhost")
         )
-        there.reply = account
-        yield Hosts(here, there)
+        other_host.reply = account_response
+        yield Hosts(first_host, other_host)
 
 
-def account(request: Received) -> Reply:
-    """A whole account."""
+def account_response(request: Received) -> Reply:
+    """The responses of a server with one account and one book."""
     answers = {
         "/dav/": multistatus(("/dav/", PRINCIPAL)),
         "/p/ada/": multistatus(("/p/ada/", HOME)),
@@ -64,88 +64,91 @@ def account(request: Received) -> Reply:
     return Reply(207, {"Content-Type": "application/xml"}, body.encode()) if body else Reply(404)
 
 
-def test_a_redirect_of_discovery_names_the_host(hosts: Hosts) -> None:
-    hosts.here.reply = Reply(301, {"Location": f"{hosts.elsewhere}/dav/"})
-    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
+def test_redirect_during_discovery_names_the_host(hosts: Hosts) -> None:
+    hosts.first_host.reply = Reply(301, {"Location": f"{hosts.other_url}/dav/"})
+    with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD)) as session:
         found = discover(session)
-    assert found.book.url == f"{hosts.elsewhere}/h/ada/b/"
-    assert hosts.logins_there() == len(hosts.there.received)
+    assert found.book.url == f"{hosts.other_url}/h/ada/b/"
+    assert hosts.count_logins_at_other_host() == len(hosts.other_host.received)
 
 
-def test_a_home_on_another_host_is_named_too(hosts: Hosts) -> None:
-    home = HOME.replace("/h/ada/", f"{hosts.elsewhere}/h/ada/")
-    hosts.here.reply = Reply(207, {"Content-Type": "application/xml"}, multistatus(("/", home)).encode())
-    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
+def test_home_set_names_the_host(hosts: Hosts) -> None:
+    home = HOME.replace("/h/ada/", f"{hosts.other_url}/h/ada/")
+    hosts.first_host.reply = Reply(207, {"Content-Type": "application/xml"}, multistatus(("/", home)).encode())
+    with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD)) as session:
         found = discover(session)
-    assert found.home_urls == (f"{hosts.elsewhere}/h/ada/",)
-    assert hosts.logins_there() == 1
+    assert found.home_urls == (f"{hosts.other_url}/h/ada/",)
+    assert hosts.count_logins_at_other_host() == 1
 
 
-def test_a_book_that_redirects_later_gets_nothing_elsewhere(hosts: Hosts) -> None:
-    hosts.here.reply = Reply(302, {"Location": f"{hosts.elsewhere}/dav/"})
-    url = f"{hosts.here.url}/book/"
-    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD), trusted_urls=[url]) as session:
+def test_redirect_of_a_book_does_not_name_the_host(hosts: Hosts) -> None:
+    hosts.first_host.reply = Reply(302, {"Location": f"{hosts.other_url}/dav/"})
+    url = f"{hosts.first_host.url}/book/"
+    with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD), trusted_urls=[url]) as session:
         with pytest.raises(BookMovedError):
             Book(session, url).list()
-        assert hosts.there.received == []
+        assert hosts.other_host.received == []
 
 
-def test_what_discovery_named_before_may_have_the_login(hosts: Hosts) -> None:
-    url = f"{hosts.elsewhere}/h/ada/b/"
-    login = Login(f"{hosts.here.url}/", USER, PASSWORD)
+def test_host_named_by_an_earlier_discovery_gets_the_login(hosts: Hosts) -> None:
+    url = f"{hosts.other_url}/h/ada/b/"
+    login = Login(f"{hosts.first_host.url}/", USER, PASSWORD)
     with open_session(login, trusted_urls=[url]) as session:
         Book(session, url).list()
-    assert hosts.logins_there() == 1
+    assert hosts.count_logins_at_other_host() == 1
 
 
-def leave(hosts: Hosts, owner: User, status: int, *, is_named: bool) -> Connection:
-    """The owner's book, which is not at its host any more, as between iCloud's partitions."""
-    home = HOME.replace("/h/ada/", f"{hosts.elsewhere}/h/ada/")
+def connect_moved_book(hosts: Hosts, owner: User, status: int, *, is_named: bool) -> Connection:
+    """Create a connection whose stored book has moved to another host, as when iCloud moves an account.
 
-    def here(request: Received) -> Reply:
+    `is_named`: whether discovery names the other host.
+    """
+    home = HOME.replace("/h/ada/", f"{hosts.other_url}/h/ada/")
+
+    def respond(request: Received) -> Reply:
         if request.path == "/" and is_named:
             return Reply(207, {"Content-Type": "application/xml"}, multistatus(("/", home)).encode())
         if request.path == "/h/ada/b/":
-            return Reply(status, {"Location": f"{hosts.elsewhere}/h/ada/b/"})
+            return Reply(status, {"Location": f"{hosts.other_url}/h/ada/b/"})
         return Reply(404)
 
-    hosts.here.reply = here
-    return make_connection(owner, server_url=f"{hosts.here.url}/", book_url=f"{hosts.here.url}/h/ada/b/")
+    hosts.first_host.reply = respond
+    return make_connection(owner, server_url=f"{hosts.first_host.url}/", book_url=f"{hosts.first_host.url}/h/ada/b/")
 
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("status", [302, 404, 421])
-def test_a_stored_book_is_followed_to_a_host_that_discovery_names(
+def test_moved_book_is_followed_if_discovery_names_the_host(
     alice: User, hosts: Hosts, status: int, is_named: bool
 ) -> None:
-    connection = leave(hosts, alice, status, is_named=is_named)
+    connection = connect_moved_book(hosts, alice, status, is_named=is_named)
     book_url = connection.book_url
     run = runs.execute_run(runs.start_run(owner=alice, trigger="manual", now=timezone.now()).pk)
     connection.refresh_from_db()
     if is_named:
         assert (run.code, run.error) == ("", "")
-        assert connection.book_url == f"{hosts.elsewhere}/h/ada/b/"
+        assert connection.book_url == f"{hosts.other_url}/h/ada/b/"
     else:
         assert run.code == "book_gone"
         assert "save the connection" in run.error
         assert connection.book_url == book_url
-        assert hosts.there.received == []
+        assert hosts.other_host.received == []
 
 
 @pytest.mark.parametrize("route", ["discover", "export-bulk", "backup"])
-def test_what_else_asks_the_server_follows_the_book_too(alice: User, api: Client, hosts: Hosts, route: str) -> None:
-    leave(hosts, alice, 404, is_named=True)
+def test_other_operations_follow_a_moved_book(alice: User, api: Client, hosts: Hosts, route: str) -> None:
+    connect_moved_book(hosts, alice, 404, is_named=True)
     body = {"personIds": [str(make_person(alice).pk)]} if route == "export-bulk" else None
     if route == "backup":
         assert api.call("POST", "/api/carddav/backup", body)["X-Contact-Count"] == "0"
     else:
         assert api.ok("POST", f"/api/carddav/{route}", body)["errorMessages"] == []
-    assert hosts.logins_there() == len(hosts.there.received) > 0
+    assert hosts.count_logins_at_other_host() == len(hosts.other_host.received) > 0
 
 
-def test_a_redirect_to_a_dead_port_of_the_host_is_looked_for_here(hosts: Hosts) -> None:
+def test_redirect_to_a_closed_port_keeps_the_original_port(hosts: Hosts) -> None:
     moved = Reply(301, {"Location": f"https://127.0.0.1:{closed_port()}/dav/"})
-    hosts.here.reply = lambda request: moved if "well-known" in request.path else account(request)
-    with open_session(Login(f"{hosts.here.url}/", USER, PASSWORD)) as session:
-        assert discover(session).book.url == f"{hosts.here.url}/h/ada/b/"
+    hosts.first_host.reply = lambda request: moved if "well-known" in request.path else account_response(request)
+    with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD)) as session:
+        assert discover(session).book.url == f"{hosts.first_host.url}/h/ada/b/"

@@ -1,4 +1,4 @@
-"""Listing and fetching on both servers, and behind a proxy that plays the others."""
+"""Listing and fetching cards on both servers, with faults of other servers injected by the proxy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,11 +44,11 @@ def fill(real: RealBook, number: int) -> None:
     real.server.fill(USER, real.path, cards)
 
 
-def texts(real: RealBook, hrefs: list[str]) -> dict[str, str]:
+def fetch_texts(real: RealBook, hrefs: list[str]) -> dict[str, str]:
     return {found.href: found.text for found in real.book.fetch(hrefs) if isinstance(found, Card)}
 
 
-def test_changes_are_told_since_the_last_token(real: RealBook, proxy: Proxy) -> None:
+def test_changes_since_a_token_are_listed(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     first = real.book.changes("", "")
     assert (len(first.changed), first.removed, first.is_full, first.is_unchanged) == (3, (), True, False)
@@ -64,7 +64,7 @@ def test_changes_are_told_since_the_last_token(real: RealBook, proxy: Proxy) -> 
     assert proxy.count() == 1
 
 
-def test_a_listing_names_each_card_with_its_etag_and_nothing_else(real: RealBook) -> None:
+def test_listing_has_each_card_with_its_etag(real: RealBook) -> None:
     fill(real, 3)
     listed, synced = real.book.list(), real.book.changes("", "")
     assert {(entry.key, entry.etag) for entry in listed.changed} == {(e.key, e.etag) for e in synced.changed}
@@ -73,11 +73,11 @@ def test_a_listing_names_each_card_with_its_etag_and_nothing_else(real: RealBook
     assert listed.ctag
 
 
-def test_cards_come_byte_for_byte_fifty_a_request(real: RealBook, proxy: Proxy) -> None:
+def test_cards_are_fetched_byte_for_byte_fifty_per_request(real: RealBook, proxy: Proxy) -> None:
     fill(real, 60)
     entries = real.book.changes("", "").changed
     proxy.clear_requests()
-    found = texts(real, [entry.href for entry in entries])
+    found = fetch_texts(real, [entry.href for entry in entries])
     assert proxy.log() == [f"REPORT {real.path}"] * 2
     assert len(found) == 60
     href = entries[7].href
@@ -85,24 +85,24 @@ def test_cards_come_byte_for_byte_fifty_a_request(real: RealBook, proxy: Proxy) 
     assert "\r\n" in found[href]
 
 
-def test_the_thread_counts_as_free_while_cards_come(real: RealBook) -> None:
-    asides: list[str] = []
+def test_thread_counts_as_free_while_cards_are_fetched(real: RealBook) -> None:
+    releases: list[str] = []
 
     @contextmanager
-    def aside() -> Iterator[None]:
-        asides.append("aside")
+    def record_release() -> Iterator[None]:
+        releases.append("aside")
         yield
 
     real.put("1.vcf", card())
-    token = release_thread.set(aside)
+    token = release_thread.set(record_release)
     try:
         assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
     finally:
         release_thread.reset(token)
-    assert asides == ["aside"]
+    assert releases == ["aside"]
 
 
-def test_a_card_that_vanished_is_missing_and_the_others_arrive(real: RealBook) -> None:
+def test_deleted_card_is_missing_and_the_others_are_fetched(real: RealBook) -> None:
     fill(real, 3)
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     real.server.delete(USER, f"{real.path}1.vcf")
@@ -111,7 +111,7 @@ def test_a_card_that_vanished_is_missing_and_the_others_arrive(real: RealBook) -
     assert real.book.get(f"{real.path}1.vcf") == Missing(f"{real.path}1.vcf", f"{real.path}1.vcf")
 
 
-def test_one_missing_card_that_fails_the_whole_request_costs_only_itself(real: RealBook, proxy: Proxy) -> None:
+def test_missing_card_that_fails_the_multiget_does_not_lose_the_others(real: RealBook, proxy: Proxy) -> None:
     fill(real, 50)
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     real.server.delete(USER, f"{real.path}17.vcf")
@@ -121,21 +121,21 @@ def test_one_missing_card_that_fails_the_whole_request_costs_only_itself(real: R
     assert [result.key for result in found if isinstance(result, Missing)] == [f"{real.path}17.vcf"]
 
 
-def test_a_request_that_is_too_long_is_asked_by_halves(real: RealBook, proxy: Proxy) -> None:
+def test_too_large_request_is_split(real: RealBook, proxy: Proxy) -> None:
     fill(real, 20)
     proxy.add(fail(413, when=lambda request: request.body.count(b"<href>") > 6))
-    assert len(texts(real, [entry.href for entry in real.book.changes("", "").changed])) == 20
+    assert len(fetch_texts(real, [entry.href for entry in real.book.changes("", "").changed])) == 20
 
 
-def test_what_a_multiget_passes_over_in_silence_is_asked_for_by_get(real: RealBook, proxy: Proxy) -> None:
+def test_cards_omitted_by_multiget_are_fetched_by_get(real: RealBook, proxy: Proxy) -> None:
     fill(real, 4)
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     proxy.add(hide_half(when=reports("addressbook-multiget")))
-    assert len(texts(real, hrefs)) == 4
+    assert len(fetch_texts(real, hrefs)) == 4
     assert proxy.count("GET") == 2
 
 
-def test_a_card_that_was_said_to_be_gone_and_is_passed_over_is_missing(real: RealBook, proxy: Proxy) -> None:
+def test_removed_card_that_multiget_omits_is_missing(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     token = real.book.changes("", "").token
     for name in ("0.vcf", "2.vcf"):
@@ -149,23 +149,23 @@ def test_a_card_that_was_said_to_be_gone_and_is_passed_over_is_missing(real: Rea
 
 
 @pytest.mark.parametrize(("token", "may_repeat"), [("1795357540", True), ("data:,59", False), ("17", False)])
-def test_a_token_that_is_a_time_lists_the_same_second_again(fake: FakeBook, token: str, may_repeat: bool) -> None:
+def test_token_that_is_a_timestamp_may_repeat_changes(fake: FakeBook, token: str, may_repeat: bool) -> None:
     fake.proxy.add(fail(207, '<multistatus xmlns="DAV:"><sync-token>t</sync-token></multistatus>'))
     fake.book.caps = Capabilities(reports=("sync-collection",))
     assert fake.book.changes(token, "").may_repeat is may_repeat
 
 
-def test_a_server_without_multiget_is_asked_once_and_then_by_get(real: RealBook, proxy: Proxy) -> None:
+def test_server_without_multiget_is_read_by_get(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     proxy.add(fail(501, when=reports("addressbook-multiget")))
-    assert len(texts(real, hrefs)) == 3
-    assert len(texts(real, hrefs)) == 3
+    assert len(fetch_texts(real, hrefs)) == 3
+    assert len(fetch_texts(real, hrefs)) == 3
     assert not real.book.caps.has_multiget
     assert (proxy.count("GET"), proxy.count("REPORT")) == (6, 2)
 
 
-def test_one_card_that_the_server_cannot_give_stops_no_other(real: RealBook, proxy: Proxy) -> None:
+def test_unreadable_card_does_not_stop_the_others(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     proxy.add(fail(500, when=lambda request: b"/1.vcf" in request.body or request.path.endswith("/1.vcf")))
@@ -177,7 +177,7 @@ def test_one_card_that_the_server_cannot_give_stops_no_other(real: RealBook, pro
 
 
 @pytest.mark.parametrize("status", [400, 403, 409, 412, 404])
-def test_a_token_that_is_refused_gives_the_full_listing(real: RealBook, proxy: Proxy, status: int) -> None:
+def test_refused_token_gives_a_full_listing(real: RealBook, proxy: Proxy, status: int) -> None:
     fill(real, 2)
     token = real.book.changes("", "").token
     proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection")))
@@ -186,13 +186,13 @@ def test_a_token_that_is_refused_gives_the_full_listing(real: RealBook, proxy: P
     assert changes.token
 
 
-def test_a_token_that_nobody_knows_gives_the_full_listing(real: RealBook) -> None:
+def test_unknown_token_gives_a_full_listing(real: RealBook) -> None:
     fill(real, 2)
     changes = real.book.changes("http://example.org/sync/0", "")
     assert len(changes.changed) == 2
 
 
-def test_without_sync_collection_the_ctag_says_that_nothing_changed(real: RealBook, proxy: Proxy) -> None:
+def test_ctag_detects_changes_without_sync_collection(real: RealBook, proxy: Proxy) -> None:
     fill(real, 2)
     proxy.add(rewrite(r"<[^<>]*sync-collection[^<>]*>", "", when=method("PROPFIND")))
     real.book.caps = real.book.fetch_properties().caps
@@ -209,7 +209,7 @@ def test_without_sync_collection_the_ctag_says_that_nothing_changed(real: RealBo
     assert proxy.log() == [f"PROPFIND {real.path}"]
 
 
-def test_a_report_in_pages_is_read_to_its_end(real: RealBook, proxy: Proxy) -> None:
+def test_all_pages_of_a_report_are_read(real: RealBook, proxy: Proxy) -> None:
     def page(request: Request) -> Reply:
         number = int(request.body.partition(b"<sync-token>p")[2].partition(b"<")[0] or 0)
         cut = f"<response><href>{real.path}</href><status>HTTP/1.1 507 Insufficient Storage</status></response>"
@@ -227,7 +227,7 @@ def test_a_report_in_pages_is_read_to_its_end(real: RealBook, proxy: Proxy) -> N
     assert (changes.token, changes.is_full) == ("p3", True)
 
 
-def test_a_book_that_is_gone_or_elsewhere_is_no_empty_book(real: RealBook, proxy: Proxy) -> None:
+def test_missing_or_moved_book_is_not_an_empty_book(real: RealBook, proxy: Proxy) -> None:
     token = real.book.changes("", "").token
     proxy.add(redirect(301, "/elsewhere/", when=at(real.path), times=1))
     proxy.add(fail(207, '<multistatus xmlns="DAV:"/>', when=at("/elsewhere/")))
@@ -245,30 +245,30 @@ def test_a_book_that_is_gone_or_elsewhere_is_no_empty_book(real: RealBook, proxy
 
 
 @pytest.mark.parametrize("status", [200, 207])
-def test_a_page_for_browsers_is_no_empty_book(real: RealBook, proxy: Proxy, status: int) -> None:
+def test_html_page_is_not_an_empty_book(real: RealBook, proxy: Proxy, status: int) -> None:
     fill(real, 1)
     page = sign_in_page()
     proxy.add(page)
-    for ask in (real.book.list, lambda: real.book.changes("", ""), lambda: real.book.get("0.vcf")):
+    for read_book in (real.book.list, lambda: real.book.changes("", ""), lambda: real.book.get("0.vcf")):
         with pytest.raises(NotCardDavError):
-            ask()
+            read_book()
 
 
-def test_a_listing_that_stops_in_the_middle_is_no_listing(real: RealBook, proxy: Proxy) -> None:
+def test_truncated_listing_is_an_error(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     proxy.add(rewrite(r"^(.{400}).*$", r"\1", when=method("PROPFIND")))
     with pytest.raises(MalformedAnswerError):
         real.book.list()
 
 
-def test_a_read_that_breaks_off_is_asked_once_more(real: RealBook, proxy: Proxy) -> None:
+def test_interrupted_read_is_retried_once(real: RealBook, proxy: Proxy) -> None:
     fill(real, 1)
     proxy.add(lose_reply(times=1))
     assert len(real.book.changes("", "").changed) == 1
     assert proxy.count("REPORT") == 2
 
 
-def test_entries_without_an_etag_and_cards_never_seen_are_told_as_they_are(real: RealBook, proxy: Proxy) -> None:
+def test_entries_without_etag_and_unknown_removed_cards_are_listed(real: RealBook, proxy: Proxy) -> None:
     body = (
         '<d:multistatus xmlns:d="DAV:"><d:response><d:href>a.vcf</d:href><d:propstat><d:prop><d:getetag/></d:prop>'
         "<d:status>HTTP/1.1 404 Not Found</d:status></d:propstat></d:response><d:response>"
@@ -282,7 +282,7 @@ def test_entries_without_an_etag_and_cards_never_seen_are_told_as_they_are(real:
     assert [entry.key for entry in changes.removed] == [f"{real.path}b%20%2F%C3%BC.vcf"]
 
 
-def test_characters_that_xml_does_not_know_do_no_harm(real: RealBook, proxy: Proxy) -> None:
+def test_characters_that_xml_forbids_are_replaced(real: RealBook, proxy: Proxy) -> None:
     text = card("1", "A\x0bda &#xD83D;&#xDE00; &#8; &#128512; &#xD83D;").replace("\r\n", "&#13;\n")
     body = (
         '<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"><response><href>1.vcf</href><propstat>'
@@ -295,7 +295,7 @@ def test_characters_that_xml_does_not_know_do_no_harm(real: RealBook, proxy: Pro
     assert found.text.split("\r\n")[3] == "FN:Ada \U0001f600  \U0001f600 "
 
 
-def test_entities_are_not_read(real: RealBook, proxy: Proxy) -> None:
+def test_external_entities_are_refused(real: RealBook, proxy: Proxy) -> None:
     body = '<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><multistatus xmlns="DAV:">&e;</multistatus>'
     proxy.add(fail(207, body))
     with pytest.raises(MalformedAnswerError):
@@ -303,7 +303,7 @@ def test_entities_are_not_read(real: RealBook, proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("has_sync", [True, False])
-def test_a_first_listing_may_take_longer_than_any_other_answer(
+def test_first_listing_has_a_longer_timeout(
     real: RealBook, proxy: Proxy, waits: list[float], monkeypatch: pytest.MonkeyPatch, has_sync: bool
 ) -> None:
     real.put("1.vcf", card())

@@ -1,4 +1,4 @@
-"""Writing on both servers, and what each refusal of others comes down to."""
+"""Writing cards on both servers, and the outcome of each error status of other servers."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_create_overwrites_nothing(real: RealBook) -> None:
     assert "FN:Ada\r\n" in real.text("1.vcf")
 
 
-def test_what_is_no_card_is_refused(real: RealBook) -> None:
+def test_invalid_card_is_refused(real: RealBook) -> None:
     assert real.book.create("1.vcf", "this is no card").outcome is Outcome.REFUSED
 
 
@@ -75,39 +75,39 @@ def test_what_is_no_card_is_refused(real: RealBook) -> None:
         (507, "", Outcome.FULL),
     ],
 )
-def test_each_refusal_has_one_meaning(fake: FakeBook, status: int, condition: str, outcome: Outcome) -> None:
+def test_error_statuses_are_mapped_to_outcomes(fake: FakeBook, status: int, condition: str, outcome: Outcome) -> None:
     fake.proxy.add(refuse(status, condition) if condition else fail(status))
     written = fake.book.put("1.vcf", card(), '"1"')
     assert (written.outcome, written.status) == (outcome, status)
     assert written.preconditions == frozenset({condition} - {""})
 
 
-def test_the_name_of_an_exception_is_no_precondition(fake: FakeBook) -> None:
+def test_exception_name_of_sabredav_is_not_a_precondition(fake: FakeBook) -> None:
     fake.proxy.add(refuse(412, "exception", "http://sabredav.org/ns"))
     assert fake.book.put("1.vcf", card(), '"1"').outcome is Outcome.CHANGED
 
 
-def test_a_lost_reply_leaves_the_outcome_open_and_sends_nothing_twice(real: RealBook, proxy: Proxy) -> None:
+def test_lost_response_gives_an_unknown_outcome_without_retry(real: RealBook, proxy: Proxy) -> None:
     proxy.add(lose_reply(when=method("PUT")))
     assert real.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
     assert proxy.count("PUT") == 1
     assert "FN:Ada" in real.text("1.vcf")
 
 
-def test_what_was_never_sent_is_no_open_outcome() -> None:
+def test_unsent_request_is_an_error_not_an_unknown_outcome() -> None:
     url = f"http://127.0.0.1:{closed_port()}/"
     with open_session(Login(url, USER, PASSWORD)) as session, pytest.raises(ConnectionRejectedError):
         Book(session, f"{url}book/").create("1.vcf", card())
 
 
-def test_a_write_that_was_busy_first_and_refused_then_may_have_been_done(fake: FakeBook, waits: list[float]) -> None:
+def test_write_refused_after_a_retry_has_an_unknown_outcome(fake: FakeBook, waits: list[float]) -> None:
     fake.proxy.add(fail(503, times=1))
     fake.proxy.add(fail(412))
     assert fake.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
     assert len(waits) == 1
 
 
-def test_a_server_that_stays_busy_ends_it(fake: FakeBook, waits: list[float]) -> None:
+def test_server_that_stays_busy_is_an_error(fake: FakeBook, waits: list[float]) -> None:
     fake.proxy.add(fail(503))
     with pytest.raises(BusyError):
         fake.book.create("1.vcf", card())
@@ -115,7 +115,7 @@ def test_a_server_that_stays_busy_ends_it(fake: FakeBook, waits: list[float]) ->
 
 
 @pytest.mark.parametrize("spelled", ["abc", 'W/"abc"'])
-def test_an_etag_goes_back_strong_or_else_as_it_was_spelled(fake: FakeBook, spelled: str) -> None:
+def test_etag_is_sent_as_strong_and_then_unchanged(fake: FakeBook, spelled: str) -> None:
     def only_as_spelled(request: Request) -> Reply:
         return Reply(204 if request.headers["if-match"] == spelled else 412)
 
@@ -124,24 +124,24 @@ def test_an_etag_goes_back_strong_or_else_as_it_was_spelled(fake: FakeBook, spel
     assert [request.headers["if-match"] for request in fake.proxy.requests] == ['"abc"', spelled]
 
 
-def test_a_server_that_renames_says_where_the_card_is(real: RealBook, proxy: Proxy) -> None:
+def test_location_gives_the_href_of_a_renamed_card(real: RealBook, proxy: Proxy) -> None:
     proxy.add(rename_on_create())
     written = real.book.create("1.vcf", card())
     assert (written.outcome, written.href) == (Outcome.DONE, f"{real.path}renamed-1.vcf")
     assert "FN:Ada" in real.text("renamed-1.vcf")
 
 
-def test_a_location_outside_the_book_is_not_believed(fake: FakeBook) -> None:
+def test_location_outside_the_book_is_ignored(fake: FakeBook) -> None:
     fake.proxy.add(fail(201, headers={"Location": "https://example.org/somewhere/else.vcf"}))
     assert fake.book.create("1.vcf", card()).href == f"{fake.path}1.vcf"
 
 
-def test_a_page_for_browsers_stored_nothing_for_certain(fake: FakeBook) -> None:
+def test_html_page_gives_an_unknown_outcome(fake: FakeBook) -> None:
     fake.proxy.add(sign_in_page())
     assert fake.book.create("1.vcf", card()).outcome is Outcome.UNKNOWN
 
 
-def test_a_redirect_keeps_method_body_and_conditions(real: RealBook, proxy: Proxy) -> None:
+def test_redirect_keeps_method_body_and_conditions(real: RealBook, proxy: Proxy) -> None:
     proxy.add(fail(301, headers={"Location": f"{real.path}1.vcf"}, when=at(f"{real.path}old.vcf")))
     assert real.book.create("old.vcf", card()).outcome is Outcome.DONE
     assert [request.method for request in proxy.requests] == ["PUT", "PUT"]
@@ -149,7 +149,7 @@ def test_a_redirect_keeps_method_body_and_conditions(real: RealBook, proxy: Prox
     assert "FN:Ada" in real.text("1.vcf")
 
 
-def test_conditions_are_sent_even_if_a_server_ignores_them(real: RealBook, proxy: Proxy) -> None:
+def test_conditions_are_sent_even_if_the_server_ignores_them(real: RealBook, proxy: Proxy) -> None:
     proxy.add(ignore_conditions())
     real.put("1.vcf", card())
     assert real.book.put("1.vcf", card("1", "Grace"), '"old"').outcome is Outcome.DONE
