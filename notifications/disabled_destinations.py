@@ -16,12 +16,14 @@ log = logging.getLogger(__name__)
 
 # No other process sends the mail meanwhile. If this one is killed, the mail may have been sent; it is sent again.
 _LEASE = dt.timedelta(minutes=5)
+_MIN_RETRY_DELAY, _MAX_RETRY_DELAY = dt.timedelta(minutes=1), dt.timedelta(hours=10)
 
 
 def send_disabled_notices() -> int:
     """Send every mail that is due and not leased; returns how many. Running twice sends each once.
 
-    A mail that the mail server does not accept, or whose process is killed, stays due for the next run.
+    A mail whose process is killed stays due for the next run. One that the mail server does not accept is tried again
+    after as long as it has been due already, at least a minute and at most ten hours.
     """
     due = Destination.unscoped.rows().filter(disable_notice_due=True).free(timezone.now()).select_related("owner")
     return sum(_notify_owner(destination) for destination in due)
@@ -30,7 +32,8 @@ def send_disabled_notices() -> int:
 def _notify_owner(destination: Destination) -> bool:
     """Send the mail if it is still due and no other process sends it; returns whether it was sent."""
     row = Destination.objects.owned_by(destination.owner).filter(pk=destination.pk)
-    claim = row.filter(disable_notice_due=True).acquire(_LEASE, clock=timezone.now())
+    now = timezone.now()
+    claim = row.filter(disable_notice_due=True).acquire(_LEASE, clock=now)
     if claim is None:
         return False
     ours = row.held_by(claim)
@@ -50,7 +53,10 @@ def _notify_owner(destination: Destination) -> bool:
             # An OSError comes from the mail server, any other error is a fault of this service.
             exc_info=not isinstance(error, OSError),
         )
-        ours.release()
+        waited = now - (destination.auto_disabled_at or now)
+        delay = min(max(waited, _MIN_RETRY_DELAY), _MAX_RETRY_DELAY)
+        # The lease is kept until the next try. It names no process, so that it outlives this one.
+        ours.update(held_until=now + delay, holder="")
         return False
     # Cleared only now: until this commits, a process that dies leaves the mail due.
     ours.release(disable_notice_due=False)

@@ -40,7 +40,7 @@ class Destination(Leased, FeedModel):
     - `server_url` is the root URL of the ntfy server, found when the topic URL was set.
     - `url_key` is the normalised URL, unique per account.
     - `disable_notice_due`: the destination was switched off for failing, and the mail about it is still to be sent. The
-      lease is held by the process that sends it.
+      lease is held by the process that sends it and, after a failure, until the next try.
     """
 
     type = models.CharField(max_length=10, choices=DestinationType.choices)

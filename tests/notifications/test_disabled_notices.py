@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any, NoReturn
 
 import pytest
+import time_machine
 from django.core.mail import EmailMessage
 from django.db import connection, transaction
 from django.utils import timezone
@@ -75,6 +76,11 @@ def run_while_sending(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], 
         return sent
 
     monkeypatch.setattr(EmailMessage, "send", interrupted)
+
+
+def end_delay() -> None:
+    """Make the mails whose last try failed due again."""
+    Destination.unscoped.rows().filter(holder="").update_quietly(held_until=timezone.now())
 
 
 def kill() -> NoReturn:
@@ -205,16 +211,33 @@ def test_mail_that_fails_waits_and_keeps_no_other_waiting(
     assert bool(record.exc_info) is not isinstance(error, OSError)
     assert last_beat("due_scan") is not None
     assert len(mailbox.messages) == 1
+    end_delay()
     assert send_disabled_notices() == 1
     assert {message["To"] for message in mailbox.messages} == {"alice@example.org", "mallory@example.org"}
 
 
 def test_server_that_refuses_gets_it_again_until_it_takes_it(off: Destination, mailbox: Mailbox) -> None:
     mailbox.refuse = "451 later"
-    assert [send_disabled_notices(), send_disabled_notices()] == [0, 0]
+    for _ in range(2):
+        assert send_disabled_notices() == 0
+        end_delay()
     mailbox.refuse = ""
     assert [send_disabled_notices(), send_disabled_notices()] == [1, 0]
     assert len(mailbox.messages) == 1
+
+
+def test_refused_mail_is_tried_ever_more_rarely(clock: time_machine.Traveller, alice: User, mailbox: Mailbox) -> None:
+    row = switched_off(alice, "hook")
+    mailbox.refuse = "550 no such mailbox"
+    delays = []
+    for _ in range(14):
+        now = timezone.now()
+        assert [send_disabled_notices(), send_disabled_notices()] == [0, 0]
+        row.refresh_from_db()
+        assert row.held_until
+        delays.append((row.held_until - now) // dt.timedelta(minutes=1))
+        clock.move_to(row.held_until)
+    assert delays == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600]
 
 
 def test_clients_see_that_it_is_off_even_if_the_mail_server_fails(
