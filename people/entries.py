@@ -47,13 +47,13 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])
     places = {address_values(old): old for old in known} if field == "addresses" else {}
     identified = []
-    for entry, place in zip(given, found, strict=True):
-        key = str(new_id()) if place is None else known[place]["id"]
-        whole = {"id": key, **{key: entry.get(key) for key in ENTRY_KEYS[field]}}
+    for entry, index in zip(given, found, strict=True):
+        key = str(new_id()) if index is None else known[index]["id"]
+        identified_entry = {"id": key, **{key: entry.get(key) for key in ENTRY_KEYS[field]}}
         if field == "addresses":
             geocoded = entry if "geocodeStatus" in entry else places.get(address_values(entry), {})
-            whole |= {key: geocoded.get(key) for key in GEOCODED_KEYS}
-        identified.append(whole)
+            identified_entry |= {key: geocoded.get(key) for key in GEOCODED_KEYS}
+        identified.append(identified_entry)
     return identified
 
 
@@ -69,16 +69,16 @@ def match_entries(new: Sequence[Any], old: Sequence[Any], *, keys: Sequence[Key]
     entry matches the only unmatched one with an equal `kind`.
     """
     found: list[int | None] = [None] * len(new)
-    left = dict(enumerate(old))
+    unmatched = dict(enumerate(old))
     for key in (*keys, kind):
-        if not left:
+        if not unmatched:
             break
-        places: dict[Hashable, list[int]] = defaultdict(list)
-        for old_place, entry in left.items():
-            places[key(entry)].append(old_place)
-        for number, entry in enumerate(new):
-            candidates = places[key(entry)] if found[number] is None else []
+        indexes_by_key: dict[Hashable, list[int]] = defaultdict(list)
+        for index, entry in unmatched.items():
+            indexes_by_key[key(entry)].append(index)
+        for position, entry in enumerate(new):
+            candidates = indexes_by_key[key(entry)] if found[position] is None else []
             if len(candidates) == 1 or (candidates and key is not kind):
-                place = found[number] = candidates.pop(0)
-                del left[place]
+                matched = found[position] = candidates.pop(0)
+                del unmatched[matched]
     return found

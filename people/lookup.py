@@ -57,17 +57,17 @@ def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _word_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    spoken = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration calls this without these columns
-    for word in words_of(*(columns[column] for column in COLUMNS), *spoken):
+    phonetic = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration calls this without these columns
+    for word in words_of(*(columns[column] for column in COLUMNS), *phonetic):
         yield LookupKey.NAME_WORD, word
         if len(word) >= _MIN_TAIL_LENGTH:
             yield LookupKey.NAME_TAIL, reversed_word(word)
-    own = columns["custom_fields"]
+    entries = columns["custom_fields"]
     for kind, words in (
         (LookupKey.EMAIL_WORD, (word for entry in columns["emails"] for word in words_of_email(entry["email"]))),
         (LookupKey.WORK_WORD, words_of(columns["organization"], columns["job_title"])),
         (LookupKey.NOTE_WORD, words_of(columns["notes"])),
-        (LookupKey.CUSTOM_WORD, (word for entry in own for word in words_of(entry["key"], entry["value"]))),
+        (LookupKey.CUSTOM_WORD, (word for entry in entries for word in words_of(entry["key"], entry["value"]))),
     ):
         for word in words:
             yield kind, word
@@ -80,9 +80,9 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
     """
     changed = [(person_id, before - now, now - before) for person_id, before, now in people]
     columns = ("owner", "person", "kind", "key")
-    gone = [(owner_id, person_id, *key) for person_id, keys, _ in changed for key in sorted(keys)]
+    removed = [(owner_id, person_id, *key) for person_id, keys, _ in changed for key in sorted(keys)]
     new = [(owner_id, person_id, *key) for person_id, _, keys in changed for key in sorted(keys)]
-    delete_rows(LookupKey, columns, gone)
+    delete_rows(LookupKey, columns, removed)
     insert_rows(LookupKey, columns, new)
     if len(changed) > _CACHE_CLEAR_THRESHOLD:
         clear_word_caches()

@@ -89,8 +89,10 @@ def fold(text: str) -> str:
     if text.isascii():  # a fast path for most texts: no accents to remove
         return " ".join(text.lower().split()) or text.strip()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    bare = unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
-    return " ".join(bare.split()) or text.strip()
+    without_marks = (
+        unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
+    )
+    return " ".join(without_marks.split()) or text.strip()
 
 
 def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
@@ -109,9 +111,9 @@ def search_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> str:
     A line holds one order, so that a search for a full name finds it in any of them.
     """
     listed = [getattr(parts, column) for column in _SEARCHED_COLUMNS]
-    spoken = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
+    western = [parts.name, parts.middle_name, parts.surname, parts.second_last_name]
     eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
-    orders = (listed, spoken, eastern, phonetic, phonetic[::-1])
+    orders = (listed, western, eastern, phonetic, phonetic[::-1])
     joined = [" ".join(part for part in order if part) for order in orders]
     return "\n".join(dict.fromkeys(fold(text) for text in joined if text))
 

@@ -91,9 +91,9 @@ class ImportRun:
         owners = dict(rows.values_list("pk", "owner_id"))
         ids = ResolvedIds({}, {})
         for source, keys in candidates.items():
-            mine = next((key for key in keys if owners.get(key) == self.owner.pk), None)
-            if mine:
-                ids.found[source] = mine
+            own_key = next((key for key in keys if owners.get(key) == self.owner.pk), None)
+            if own_key:
+                ids.found[source] = own_key
             else:
                 ids.new[source] = next(key for key in keys[1:] if key not in owners)
         return ids

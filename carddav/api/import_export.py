@@ -43,14 +43,14 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
             if not isinstance(ids, list):
                 raise serializers.ValidationError({key: ["This must be a list of ids."]})
             keys = [str(parse_id(item)) for item in ids]
-            if unknown := {str(place): [UNKNOWN_ID] for place, item in enumerate(keys) if item not in rows}:
+            if unknown := {str(index): [UNKNOWN_ID] for index, item in enumerate(keys) if item not in rows}:
                 raise serializers.ValidationError({key: unknown})
             if (row_id := parse_id(key)) is None:
                 raise serializers.ValidationError({key: [UNKNOWN_ID]})
             groups_by_id[row_id] = [rows[item] for item in keys]
         # The id of another account's row gets the same error as an unknown one.
-        own = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=set(groups_by_id))
-        if unknown_ids := groups_by_id.keys() - set(own.values_list("pk", flat=True)):
+        pending = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=set(groups_by_id))
+        if unknown_ids := groups_by_id.keys() - set(pending.values_list("pk", flat=True)):
             raise serializers.ValidationError({str(key): [UNKNOWN_ID] for key in unknown_ids})
         return groups_by_id
 

@@ -44,8 +44,8 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
     if connection.pause == Pause.AUTH:
         # Repeated tries with a refused password make some servers lock the account.
         raise LoginRefusedError(LOGIN_REFUSED_MESSAGE)
-    if connection.not_before is not None and (left := (connection.not_before - timezone.now()).total_seconds()) > 0:
-        raise BusyError(NOT_BEFORE_MESSAGE.format(until=connection.not_before), retry_after=math.ceil(left))
+    if connection.not_before is not None and (seconds := (connection.not_before - timezone.now()).total_seconds()) > 0:
+        raise BusyError(NOT_BEFORE_MESSAGE.format(until=connection.not_before), retry_after=math.ceil(seconds))
     try:
         yield
     except DavError as error:

@@ -207,11 +207,11 @@ def _defer_pictures(context: Context, rows: list[_ImportRow]) -> None:
 def _claim(job: _ImportJob, rows: list[_ImportRow]) -> list[_ImportRow]:
     """Delete the rows that still exist, and return them. Raises PlanLimitError. Must be called inside the write."""
     pending = PendingImport.objects.owned_by(job.owner).filter(pk__in=[row.pending.pk for row in rows])
-    there = set(pending.values_list("pk", flat=True))
-    check_plan(job.owner, "people", len(there))
+    existing = set(pending.values_list("pk", flat=True))
+    check_plan(job.owner, "people", len(existing))
     pending.delete()
-    job.receipt.skipped += len(rows) - len(there)
-    return [row for row in rows if row.pending.pk in there]
+    job.receipt.skipped += len(rows) - len(existing)
+    return [row for row in rows if row.pending.pk in existing]
 
 
 def _put_into_groups(job: _ImportJob, rows: list[_ImportRow], people: Sequence[Person]) -> list[UUID]:
@@ -246,5 +246,5 @@ def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callabl
                 _store_with_fallback(job, [row], store)
             return
         job.plan_limit = error if isinstance(error, PlanLimitError) else None
-        why = "the database refuses it" if isinstance(error, DatabaseError) else str(error)
-        job.receipt.add_error(f"{rows[0].pending.display_name}: {why}")
+        message = "the database refuses it" if isinstance(error, DatabaseError) else str(error)
+        job.receipt.add_error(f"{rows[0].pending.display_name}: {message}")

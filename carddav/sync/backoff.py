@@ -31,10 +31,10 @@ def record_server_failure(context: Context, intent: JournalEntry, status: int) -
             JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
             context.unconfirmed_creates.discard(mapping.pk)
         mapping.save()
-    again = (
+    next_try = (
         "It is sent again later, or once it changes." if mapping.failures >= MAX_TRIES else "The next run tries again."
     )
-    context.tally.add_error(f"{name}: the server failed with status {status}. {again}"[:500])
+    context.tally.add_error(f"{name}: the server failed with status {status}. {next_try}"[:500])
 
 
 def is_backing_off(mapping: Mapping, now: dt.datetime) -> bool:

@@ -162,13 +162,13 @@ def _assign_known(
         if getattr(versions, f"base_{side}") is not None and getattr(versions, side) is None
     ]
     bases = [getattr(versions, f"base_{side}") for versions in free]
-    left = []
+    remaining = []
     for entry, number in zip(entries, _match(kind, entries, bases, kind.kind if by_kind else None), strict=True):
         if number is None:
-            left.append(entry)
+            remaining.append(entry)
         else:
             setattr(free[number], side, entry)
-    return left
+    return remaining
 
 
 def _pair_new(

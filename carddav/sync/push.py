@@ -79,8 +79,8 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
         _push_batch(context, batch, state)
         done += len(batch)
     if state.unsent_count:
-        why = "The address book can only be read" if state.is_read_only else "The server has no room"
-        context.tally.add_error(f"{why}: {state.unsent_count} contacts were not sent.")
+        reason = "The address book can only be read" if state.is_read_only else "The server has no room"
+        context.tally.add_error(f"{reason}: {state.unsent_count} contacts were not sent.")
     read_back(context)
 
 

@@ -83,9 +83,9 @@ def _rebase_entries(
     if field == "groups":
         # Some servers lose the backslash before a comma, so that one group name comes back as two.
         names = {part.strip().casefold() for name in sent for part in (name, *name.split(","))}
-        there = {name.casefold() for name in read_back}
+        known_names = {name.casefold() for name in read_back}
         return [name for name in read_back if name.casefold() in names], [
-            name for name in sent if name.casefold() not in there
+            name for name in sent if name.casefold() not in known_names
         ]
     rule = MATCH_RULES[field]
     found = match_entries(read_back, sent, keys=(entry_key, rule.value), kind=rule.kind)

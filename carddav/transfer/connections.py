@@ -76,11 +76,11 @@ class ConnectionSection(Section):
     def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Connection, records)
         rows = Connection.objects.owned_by(run.owner)
-        there = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))
+        existing = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))
         new = []
         for record in records:
-            if there:
-                run.skipped(record, next(iter(there)))
+            if existing:
+                run.skipped(record, next(iter(existing)))
                 continue
             made = times_of(record.data, run.now)["created_at"]
             settings = {column: record.data[column] for column in _SETTINGS}
@@ -88,7 +88,7 @@ class ConnectionSection(Section):
             row = Connection(
                 pk=ids.new[record.source_id], owner=run.owner, created_at=made, pause=Pause.AUTH, **settings
             )
-            there[row.pk] = None
+            existing[row.pk] = None
             new.append(row)
             run.imported(record, row.pk)
         run.insert(Connection, new)

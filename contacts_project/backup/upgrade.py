@@ -59,8 +59,8 @@ def upgraded_backup(path: Path) -> Iterator[Path]:
         }
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
         if done.returncode:
-            why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-            raise BackupError(f"The backup cannot be brought up to date: {why}")
+            reason = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+            raise BackupError(f"The backup cannot be brought up to date: {reason}")
         yield target
 
 

@@ -81,8 +81,8 @@ def _count_runs(period: TimeRange) -> Counter[str]:
 
 
 def _sum_run_milliseconds(period: TimeRange) -> Counter[str]:
-    taken = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
-    groups = _ended_runs(period).values_list("code").annotate(total=Sum(taken))
+    duration = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
+    groups = _ended_runs(period).values_list("code").annotate(total=Sum(duration))
     return Counter({code or "ok": max(0, total // dt.timedelta(milliseconds=1)) for code, total in groups})
 
 

@@ -82,8 +82,8 @@ def detail_entries(
         yield Entry(_("Full name"), full_name)
     if person.gender:
         yield Entry(_("Gender"), person.gender)
-    if spoken := " ".join(filter(None, (person.phonetic_name, person.phonetic_surname))):
-        yield Entry(_("Spoken"), spoken)
+    if phonetic := " ".join(filter(None, (person.phonetic_name, person.phonetic_surname))):
+        yield Entry(_("Spoken"), phonetic)
     if person.deathday:
         yield Entry(_("Died"), day_in_digits(person.deathday, viewer))
     if person.last_contact:

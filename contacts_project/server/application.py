@@ -196,9 +196,9 @@ def add_headers(send: Send, headers: Headers) -> Send:
 
     async def send_with_headers(message: Mapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            own = {name for name, _ in message["headers"]} | {b"content-type", b"content-length"}
-            more = [(name, value) for name, value in headers if name not in own]
-            message = {**message, "headers": [*message["headers"], *more]}
+            response_names = {name for name, _ in message["headers"]} | {b"content-type", b"content-length"}
+            added = [(name, value) for name, value in headers if name not in response_names]
+            message = {**message, "headers": [*message["headers"], *added]}
         await send(message)
 
     return send_with_headers

@@ -24,8 +24,8 @@ def subscribe(*, owner: User, endpoint: str, p256dh: str, auth: str) -> None:
     """
     digest = endpoint_digest(endpoint)
     with account_write(owner):
-        own = PushSubscription.objects.owned_by(owner)
-        if not own.filter(endpoint_digest=digest).exists() and own.count() >= MAX_DEVICES:
+        devices = PushSubscription.objects.owned_by(owner)
+        if not devices.filter(endpoint_digest=digest).exists() and devices.count() >= MAX_DEVICES:
             raise TooManyDevicesError
         device = PushSubscription(
             owner=owner, endpoint=endpoint, endpoint_digest=digest, p256dh=p256dh, auth=auth, updated_at=timezone.now()

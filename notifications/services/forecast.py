@@ -190,9 +190,9 @@ def _dropped_advance_notices(
     row: ImportantDate, rule: ReminderRule, forecast: Forecast, facts: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Advance notices that are not sent because they would not come after the previous occurrence."""
-    wanted = [lead for lead in rule.leads if lead]
-    for day in rule.recurrence.between(forecast.today + dt.timedelta(1), forecast.until) if wanted else ():
-        if len(rule.notice_days(day)) < len(wanted):
+    leads = [lead for lead in rule.leads if lead]
+    for day in rule.recurrence.between(forecast.today + dt.timedelta(1), forecast.until) if leads else ():
+        if len(rule.notice_days(day)) < len(leads):
             yield forecast.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
 
 

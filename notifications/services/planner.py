@@ -100,14 +100,14 @@ def find_due(
 ) -> dict[UUID, DueRows]:
     """The rows that are due, by account, at most _ROWS_PER_ROUND of each kind. Range scans over the due indexes."""
     found: dict[UUID, DueRows] = defaultdict(DueRows)
-    wanted = Q() if owner_ids is None else Q(owner_id__in=owner_ids)
-    dates = ImportantDate.unscoped.filter(wanted, next_due_at__lte=now).exclude(owner_id__in=excluded)
+    condition = Q() if owner_ids is None else Q(owner_id__in=owner_ids)
+    dates = ImportantDate.unscoped.filter(condition, next_due_at__lte=now).exclude(owner_id__in=excluded)
     for owner_id, pk in dates.order_by("next_due_at").values_list("owner_id", "pk")[:_ROWS_PER_ROUND]:
         found[owner_id].dates.append(pk)
-    people = Person.unscoped.filter(wanted, contact_due_at__lte=now).exclude(owner_id__in=excluded)
+    people = Person.unscoped.filter(condition, contact_due_at__lte=now).exclude(owner_id__in=excluded)
     for owner_id, pk in people.order_by("contact_due_at").values_list("owner_id", "pk")[:_ROWS_PER_ROUND]:
         found[owner_id].people.append(pk)
-    snoozed = ReminderAnswer.unscoped.filter(wanted, due_at__lte=now).exclude(owner_id__in=excluded)
+    snoozed = ReminderAnswer.unscoped.filter(condition, due_at__lte=now).exclude(owner_id__in=excluded)
     for owner_id, pk in snoozed.order_by("due_at").values_list("owner_id", "pk")[:_ROWS_PER_ROUND]:
         found[owner_id].snoozed.append(pk)
     return found

@@ -58,8 +58,8 @@ class PersonSerializer(serializers.Serializer[Person]):
 
     def to_representation(self, instance: Person) -> dict[str, Any]:
         """Serialize a model row, for comparison with the projection; uses several queries."""
-        whole: Any = _PersonWithRelated(instance)
-        answer: dict[str, Any] = super().to_representation(whole)
+        with_related: Any = _PersonWithRelated(instance)
+        answer: dict[str, Any] = super().to_representation(with_related)
         return answer
 
 

@@ -70,12 +70,12 @@ def narrow_name_blocks(parts: NameParts) -> set[str]:
     given, family = blocking_words(parts)
     blocks = _letter_blocks(parts)
     for one, other in _ordered_pairs(given, family):
-        whole, partial = skeleton(one), skeleton(other)
-        blocks.add(f"{whole}|{partial[:2]}")
-        blocks.add(f"{whole}|{partial[:1]}-{partial[-1:]}")
+        full, partial = skeleton(one), skeleton(other)
+        blocks.add(f"{full}|{partial[:2]}")
+        blocks.add(f"{full}|{partial[:1]}-{partial[-1:]}")
         # In a skeleton this short, one error may change both keys above.
         if len(partial) <= 2:
-            blocks.add(f"{whole}|{partial[:1]}")
+            blocks.add(f"{full}|{partial[:1]}")
     return blocks
 
 

@@ -62,7 +62,7 @@ def given_and_family(parts: NameParts) -> tuple[list[str], list[str]]:
 
 def _without_titles(found: tuple[str, ...]) -> list[str]:
     """The words without leading titles (Dr. John); unchanged where all are titles."""
-    first = next((place for place, word in enumerate(found) if word not in _TITLES), 0)
+    first = next((index for index, word in enumerate(found) if word not in _TITLES), 0)
     return list(found[first:])
 
 

@@ -65,7 +65,7 @@ def _matched_fields(
     person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
 ) -> Iterator[str]:
     words = [term.word for term in terms if term.word]
-    corrected = {word for by_distance in corrections.values() for some in by_distance.values() for word in some}
+    corrected = {word for by_distance in corrections.values() for found in by_distance.values() for word in found}
     for field, column in _NAME_FIELDS.items():
         tokens = words_of(getattr(person, column))
         if _has_prefix(tokens, words) or corrected.intersection(tokens):
@@ -75,10 +75,10 @@ def _matched_fields(
             yield field
     if _has_email(person, terms, words):
         yield "emails"
-    digits = [some for term in terms for some in term.digits]
+    numbers = [digits for term in terms for digits in term.digits]
     # Parsing a phone number is the slow part: most queries have no digits.
-    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers] if digits else []
-    if any(key.startswith(some) or key.endswith(some) for key in phone_keys for some in digits):
+    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers] if numbers else []
+    if any(key.startswith(digits) or key.endswith(digits) for key in phone_keys for digits in numbers):
         yield "phoneNumbers"
     if any(_has_prefix(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):
         yield "customFields"

@@ -102,10 +102,10 @@ class Batch:
         self._write_people(writer, changed)
         self._write_dates(writer, new, moved)
         joined = [(known.person, known.card.categories[len(known.card_before.categories) :]) for known in changed]
-        made = self.groups.write(joined)
+        created = self.groups.write(joined)
         if self.log:
             self.log.record_people([(known.person, known.is_new) for known in changed], self.groups.resolve(joined))
-            self.log.record_created(RecordKind.GROUP, [group.pk for group in made])
+            self.log.record_created(RecordKind.GROUP, [group.pk for group in created])
             # Last, because the fingerprints are computed from the rows as this write leaves them.
             self.log.flush(write, self.outcomes)
 

@@ -111,8 +111,8 @@ class Candidates:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         # People found by UID are not read again. The sort key of a person with a phonetic name is made from that name,
         # so such people cannot be found by the key of the written name and are all compared.
-        named = Q(sort_key__in=names) | Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False)
-        namesakes = active.filter(named, pk__in=shared - people.keys())
+        may_match = Q(sort_key__in=names) | Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False)
+        namesakes = active.filter(may_match, pk__in=shared - people.keys())
         nameless = active.filter(sort_key__in=keyless).exclude(pk__in=people)
         for found in (namesakes, nameless):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}

@@ -42,11 +42,11 @@ class GroupPlan:
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:
         """Put people into groups by name. Creates the missing groups and returns them."""
         pairs = self.resolve(members)
-        made = self._insert_missing(group for _, group in pairs)
+        created = self._insert_missing(group for _, group in pairs)
         Membership.objects.bulk_create(
             Membership(owner=self.owner, person=person, group=group) for person, group in pairs
         )
-        return made
+        return created
 
     def resolve(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[tuple[Person, Group]]:
         """Return each person with each of its groups; the names must have been reserved."""
@@ -69,11 +69,11 @@ class GroupPlan:
         key = group_key(name)
         if key in self.groups:
             return True
-        left = None if key in self.planned else self.remaining
-        if left is not None and left <= 0:
+        allowance = None if key in self.planned else self.remaining
+        if allowance is not None and allowance <= 0:
             return False
         # Kept unsaved until somebody joins it, so that a card that is refused later leaves no empty group.
         self.groups[key] = Group(owner=self.owner, name=name, name_key=key, color=pick_color(name))
-        if left is not None:
-            self.remaining = left - 1
+        if allowance is not None:
+            self.remaining = allowance - 1
         return True

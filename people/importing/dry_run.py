@@ -40,10 +40,10 @@ class DryRun:
             hashes = known.picture and known.picture.hashes
             self.people[key] = zlib.compress(pickle.dumps((known.card, hashes, known.is_new)), 1)
             uids = {known.card.uid, None if known.is_new else uid_of(key)} - {None}
-            for place in (*uids, (name, None), *((name, shared) for shared in contact_keys(known.card))):
-                ids = self._ids_by_hash[hash(place)]
+            for lookup_key in (*uids, (name, None), *((name, shared) for shared in contact_keys(known.card))):
+                ids = self._ids_by_hash[hash(lookup_key)]
                 if key not in ids and len(ids) < _MAX_PER_KEY:
-                    self._ids_by_hash[hash(place)] = (*ids, key)
+                    self._ids_by_hash[hash(lookup_key)] = (*ids, key)
 
     def find(self, items: Collection[Item]) -> dict[UUID, KnownPerson]:
         """Return the people that these cards may mean, by id. Of those that are not new, `person` has only an id."""

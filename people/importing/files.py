@@ -115,7 +115,7 @@ class FileImport:
     def receipt(self, outcomes: list[Outcome]) -> dict[str, Any]:
         """The receipt of the whole file, as for cards, and the id that undoes the import."""
         key = self.import_id
-        return {**build_receipt(outcomes, self.source.what), "importId": str(key) if key else None}
+        return {**build_receipt(outcomes, self.source.record_noun), "importId": str(key) if key else None}
 
     def _finish_log(self) -> None:
         if self.log is None:

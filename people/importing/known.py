@@ -92,5 +92,5 @@ def contact_keys(card: Card) -> list[ContactKey]:
 
 def uid_spellings(uid: str) -> tuple[str, str]:
     """The UID itself, and its other spelling with or without `urn:uuid:`, which some programs add or drop."""
-    bare = uid.removeprefix("urn:uuid:")
-    return uid, bare if bare != uid else f"urn:uuid:{uid}"
+    uuid_text = uid.removeprefix("urn:uuid:")
+    return uid, uuid_text if uuid_text != uid else f"urn:uuid:{uid}"

@@ -138,10 +138,10 @@ class ImportLog:
         stored = self._import_rows.values("own_revisions", "undo_until").first()
         if stored and stored["undo_until"]:
             raise ImportStoppedError
-        own = RevisionSet(stored["own_revisions"] if stored else ())
-        own.add(write.revision)
+        written = RevisionSet(stored["own_revisions"] if stored else ())
+        written.add(write.revision)
         counts = self.counts + Counter(outcome.status for outcome in outcomes)
-        columns = {**_count_columns(counts), "own_revisions": own.ranges, "updated_at": write.now}
+        columns = {**_count_columns(counts), "own_revisions": written.ranges, "updated_at": write.now}
         if stored:
             self._import_rows.update(**columns)
         else:

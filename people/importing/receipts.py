@@ -36,13 +36,13 @@ class Outcome:
             answer["reason"] = self.reason
         return answer
 
-    def message(self, what: str = "Card") -> str:
-        """The error message, which counts records from 1. `what` is what the source calls a record."""
-        who = f" ({self.name})" if self.name else ""
-        return f"{what} {self.index + 1}{who}: {self.reason}"
+    def message(self, record_noun: str = "Card") -> str:
+        """The error message, which counts records from 1. `record_noun` is what the source calls a record."""
+        name = f" ({self.name})" if self.name else ""
+        return f"{record_noun} {self.index + 1}{name}: {self.reason}"
 
 
-def build_receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, Any]:
+def build_receipt(outcomes: Iterable[Outcome], record_noun: str = "Card") -> dict[str, Any]:
     """The receipt of a whole file. `success` is false only if every record failed."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)
@@ -52,6 +52,6 @@ def build_receipt(outcomes: Iterable[Outcome], what: str = "Card") -> dict[str, 
         "updated": counts[UPDATED],
         "skipped": counts[SKIPPED],
         "errors": counts[ERROR],
-        "errorMessages": [outcome.message(what) for outcome in ordered if outcome.status == ERROR],
+        "errorMessages": [outcome.message(record_noun) for outcome in ordered if outcome.status == ERROR],
         "results": [outcome.answer() for outcome in ordered],
     }

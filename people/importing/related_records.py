@@ -51,15 +51,15 @@ class RelatedRecords:
 
     def create_types(self) -> dict[str, UUID]:
         """Return the ids of the relationship types of the file, by name; creates the missing ones."""
-        wanted = [
+        needed = [
             RelationshipTypeSpec(kind.name, kind.label, kind.inverse, kind.inverse_label)
             for kind in self.source.relationship_types()[:MAX_TYPES]
         ]
         found: dict[str, UUID] = {}
-        if wanted:
+        if needed:
             with account_write(self.owner):
                 for extension in EXTENSIONS:
-                    found |= extension.ensure_relationship_types(self.owner.pk, wanted)
+                    found |= extension.ensure_relationship_types(self.owner.pk, needed)
         return found
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
@@ -120,9 +120,9 @@ class RelatedRecords:
                 set_counts_at(row, writer.calendar, self.now)
             created = Interaction.objects.bulk_create(row for row, _ in new.values())
             Participation.objects.bulk_create(
-                Participation(owner=self.owner, interaction=row, person_id=key, position=place, at=row.at)
+                Participation(owner=self.owner, interaction=row, person_id=key, position=index, at=row.at)
                 for row, present in new.values()
-                for place, key in enumerate(present)
+                for index, key in enumerate(present)
             )
             index_interactions(self.owner.pk, created)
             update_last_contacts(writer, {key for _, present in new.values() for key in present})
@@ -157,7 +157,7 @@ class RelatedRecords:
         )
 
     def _write_relationships(self, relationships: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
-        wanted: list[ImportedRelationship] = []
+        new: list[ImportedRelationship] = []
         for relationship in relationships:
             if relationship.key not in self.people or relationship.related not in self.people:
                 known_key = relationship.key if relationship.key in self.people else relationship.related
@@ -166,16 +166,16 @@ class RelatedRecords:
             person, related = self.people[relationship.key], self.people[relationship.related]
             if person != related:
                 kind = types.get(relationship.type.name) if relationship.type else None
-                wanted.append(
+                new.append(
                     ImportedRelationship(
                         person, related, kind, _clean_text(relationship.notes)[:_MAX_RELATIONSHIP_NOTES] or None
                     )
                 )
-        if not wanted:
+        if not new:
             return
         with account_write(self.owner) as write:
             for extension in EXTENSIONS:
-                created = extension.add_relationships(self.owner.pk, wanted, self.now)
+                created = extension.add_relationships(self.owner.pk, new, self.now)
                 self.log.record_created(RecordKind.RELATIONSHIP, created)
             self.log.flush(write)
 

@@ -135,7 +135,7 @@ class _UndoRun:
         people = {person.pk: person for person in active.filter(pk__in=[row.record_id for row in records])}
         now = fingerprints(self.owner.pk, people.values())
         edited = self._people_with_edited_records(people)
-        writer, gone = PersonWriter(self.owner, write, self.now), []
+        writer, created = PersonWriter(self.owner, write, self.now), []
         for row in records:
             person = people.get(row.record_id)
             if person is None:
@@ -143,10 +143,10 @@ class _UndoRun:
             if row.fingerprint != now[person.pk] or person.pk in edited:
                 self.result.kept.append((person.pk, person.display_name_for(self.owner), _EDITED))
             elif row.is_new:
-                gone.append(person.pk)
+                created.append(person.pk)
             else:
                 self._restore(writer, person, row.before)
-        self.result.removed += delete_people(owner=self.owner, person_ids=gone, options={}, now=self.now)
+        self.result.removed += delete_people(owner=self.owner, person_ids=created, options={}, now=self.now)
         writer.flush()
 
     def undo_interactions(self, records: list[ImportedRecord], write: AccountWrite) -> None:

@@ -156,8 +156,8 @@ class _Session:
         with self.writer.batch():
             groups.load([item.card.name])
             people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
-            named = people.exclude(memberships__group__in=groups.existing())
-            missing = list(named.order_by("id").values_list("pk", flat=True))
+            same_name = people.exclude(memberships__group__in=groups.existing())
+            missing = list(same_name.order_by("id").values_list("pk", flat=True))
             if missing and groups.reserve(item.card.name):
                 with account_write(self.owner):
                     put_members(groups.make(item.card.name), missing, self.now)

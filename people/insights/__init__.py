@@ -1,1 +1,1 @@
-"""What is worth a thought: who drifts away, whose details are missing, which round days come."""
+"""Insights into the people of an account: long silences, missing details, round birthdays and anniversaries."""

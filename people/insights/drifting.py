@@ -47,8 +47,8 @@ def _median_pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID
     )
     instants = rows.order_by("person_id", "at").values_list("person_id", "at").iterator()
     found: dict[UUID, float] = {}
-    for person_id, theirs in groupby(instants, itemgetter(0)):
-        days = [local_day(at, calendar.zone) for _, at in theirs]
+    for person_id, person_rows in groupby(instants, itemgetter(0)):
+        days = [local_day(at, calendar.zone) for _, at in person_rows]
         if len(days) >= _MIN_INTERACTIONS:
             found[person_id] = median((later - earlier).days for earlier, later in pairwise(days))
     return found

@@ -9,12 +9,12 @@ CODE = "no_way_to_reach"
 
 def incomplete_people(owner: User) -> list[Insight]:
     """In name order."""
-    bare = (
+    unreachable = (
         Person.objects.owned_by(owner)
         .active()
         .filter(deathday=None, phone_numbers=[], emails=[], addresses=[])
         .in_name_order()
     )
-    people = bare.defer(*Person.LIST_COLUMNS, "notes", "card_lines")[:MAX_INSIGHTS]
+    people = unreachable.defer(*Person.LIST_COLUMNS, "notes", "card_lines")[:MAX_INSIGHTS]
     reason = "Neither phone, e-mail nor address."
     return [Insight(person.pk, person.display_name_for(owner), CODE, reason) for person in people]

@@ -27,13 +27,13 @@ def annotate_latest(people: Any, calendar: Calendar, now: dt.datetime) -> Any:
 
     Reads one index entry per person.
     """
-    theirs = Participation.unscoped.rows().filter(
+    participations = Participation.unscoped.rows().filter(
         owner=OuterRef("owner"),
         person=OuterRef("pk"),
         at__lt=end_of_day(calendar.today(now), calendar.zone),
         interaction__deleted_at=None,
     )
-    return people.annotate(latest_at=Subquery(theirs.order_by("-at").values("at")[:1]))
+    return people.annotate(latest_at=Subquery(participations.order_by("-at").values("at")[:1]))
 
 
 def latest_day(person: Person, calendar: Calendar) -> dt.date | None:

@@ -63,8 +63,8 @@ def revert(person: Person, added: Mapping[str, list[Any]]) -> None:
     for column, entries in added.items():
         # Merges of older versions recorded only the ids: those entries are removed even if they were edited.
         known = {entry if isinstance(entry, str) else _content(column, entry) for entry in entries}
-        left = [entry for entry in getattr(person, column) if not known & {entry["id"], _content(column, entry)}]
-        setattr(person, column, left)
+        remaining = [entry for entry in getattr(person, column) if not known & {entry["id"], _content(column, entry)}]
+        setattr(person, column, remaining)
 
 
 def _content(column: str, entry: Entry) -> tuple[Any, ...]:

@@ -50,9 +50,9 @@ def _move_participations(writer: PersonWriter, ids: list[UUID], source: Person, 
         Interaction.objects.owned_by(owner_id).filter(pk__in=batch, participations__person=source).mark_changed()
         Participation.objects.owned_by(owner_id).filter(person=source, interaction__in=batch).update(person=target)
     if ids:
-        both = annotate_latest(
+        people = annotate_latest(
             Person.objects.owned_by(owner_id).filter(pk__in=[source.pk, target.pk]), writer.calendar, writer.now
         )
-        days = {person.pk: latest_day(person, writer.calendar) for person in both.only("owner_id")}
+        days = {person.pk: latest_day(person, writer.calendar) for person in people.only("owner_id")}
         for person in (source, target):
             person.interacted_on = days[person.pk]

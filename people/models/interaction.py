@@ -26,8 +26,8 @@ class InteractionQuerySet(TrashQuerySet["Interaction"]):
 
     def of_people(self, person_ids: object) -> "InteractionQuerySet":
         """Interactions in which any of these people took part, active or deleted."""
-        theirs = Participation.unscoped.rows().filter(interaction=models.OuterRef("pk"), person__in=person_ids)
-        return self.filter(models.Exists(theirs))
+        participations = Participation.unscoped.rows().filter(interaction=models.OuterRef("pk"), person__in=person_ids)
+        return self.filter(models.Exists(participations))
 
 
 class Interaction(TrashModel):

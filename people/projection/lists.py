@@ -125,8 +125,8 @@ def _group_finder(owner: User) -> Callable[[str], GroupLists]:
 
     @cache
     def find_groups(ids: str) -> GroupLists:
-        wanted = set(ids.split(","))
-        return build_group_lists([group for key, group in groups.items() if key in wanted])
+        group_ids = set(ids.split(","))
+        return build_group_lists([group for key, group in groups.items() if key in group_ids])
 
     return find_groups
 

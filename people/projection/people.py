@@ -86,10 +86,10 @@ def whole_person(owner: User, person_id: UUID) -> Representation:
 
 def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active people among some hundred `ids`, each with everything, by id."""
-    wanted = list(ids)
+    id_list = list(ids)
     found: dict[UUID, Representation] = {}
-    for start in range(0, len(wanted), FETCH_SIZE):
-        rows = _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=_pad_ids(wanted[start : start + FETCH_SIZE]))
+    for start in range(0, len(id_list), FETCH_SIZE):
+        rows = _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=_pad_ids(id_list[start : start + FETCH_SIZE]))
         found |= {UUID(key): representation for key, representation in _represent(owner, rows)}
     return found
 
@@ -175,7 +175,7 @@ def build_assembler(
     """
     order, form = owner.name_order, owner.name_display_format
     names = tuple(columns)
-    more = [(f',"{field}":[', texts) for field, texts in lists.items()]
+    further_lists = [(f',"{field}":[', texts) for field, texts in lists.items()]
 
     def assemble(row: Any) -> bytes:
         person = _BLANK_PERSON.copy()
@@ -187,7 +187,7 @@ def build_assembler(
         type_summary = types.get(person["relationshipToUserId"], _NO_TYPE)
         person["relationshipToUserId"], person["relationshipToUser"], _ = type_summary
         person["groupIds"], person["groups"], _ = groups.get(key, NO_GROUPS)
-        for opening, texts in more:
+        for opening, texts in further_lists:
             members += (opening, texts.get(key, ""), "]")
         members.append("}")
         # The lists are JSON text already: joined behind the object, they are neither parsed nor encoded again.

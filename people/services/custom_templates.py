@@ -56,8 +56,8 @@ def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) 
     """Put the templates in this order; all others follow in their present order."""
     with account_write(owner):
         active = list(CustomFieldTemplate.objects.owned_by(owner).active().order_by("position", "id"))
-        place = {template.pk: index for index, template in enumerate(templates)}
-        active.sort(key=lambda template: place.get(template.pk, len(place)))
+        new_index = {template.pk: index for index, template in enumerate(templates)}
+        active.sort(key=lambda template: new_index.get(template.pk, len(new_index)))
         for position, template in enumerate(active, start=1):
             if template.position != position:
                 template.position = position
@@ -124,11 +124,11 @@ def _save_template(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
 def _rename_stored_options(template: CustomFieldTemplate, options: list[str]) -> None:
     """Rename options in the stored values. Raises FieldError if a removed option is in use."""
     renamed = renamed_options(template.options, options)
-    gone = set(template.options) - set(options) - set(renamed)
+    dropped = set(template.options) - set(options) - set(renamed)
     values = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
     changed = []
-    for value in values if gone or renamed else ():
-        if value.value in gone:
+    for value in values if dropped or renamed else ():
+        if value.value in dropped:
             raise FieldError("options", f"The option {value.value} is in use: it can be renamed, not removed.")
         if value.value in renamed:
             value.value = renamed[value.value]

@@ -33,7 +33,7 @@ def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[U
         return []
     rows = DuplicateDismissal.objects.owned_by(owner_id).filter(first__in={first for first, _ in new})
     new -= set(rows.values_list("first_id", "second_id"))
-    made = DuplicateDismissal.objects.bulk_create(
+    created = DuplicateDismissal.objects.bulk_create(
         DuplicateDismissal(owner_id=owner_id, first_id=first, second_id=second) for first, second in sorted(new)
     )
-    return [row.pk for row in made]
+    return [row.pk for row in created]

@@ -82,11 +82,11 @@ def remove_date(*, row: ImportantDate) -> None:
 
 def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     """Remove the lines of these dates from the stored cards of their people."""
-    gone = {str(key) for key in ids}
+    removed = {str(key) for key in ids}
     rows = Person.objects.owned_by(owner_id).filter(important_dates__in=ids).exclude(card_lines=[]).distinct()
     people = list(rows.only("card_lines"))
     for person in people:
-        person.card_lines = [line for line in person.card_lines if line.get("id") not in gone]
+        person.card_lines = [line for line in person.card_lines if line.get("id") not in removed]
     update_columns(Person, people, ["card_lines"])
 
 

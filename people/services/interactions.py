@@ -124,17 +124,17 @@ def _check_people(owner: User, person_ids: Sequence[UUID], *, present: Collectio
         Person.objects.owned_by(owner).active().filter(pk__in=new) if new else Person.objects.owned_by(owner).none()
     )
     known = set(active.values_list("pk", flat=True))
-    for place, key in enumerate(person_ids):
+    for index, key in enumerate(person_ids):
         if key in new and key not in known:
-            raise FieldError(f"personIds.{place}", UNKNOWN_ID)
+            raise FieldError(f"personIds.{index}", UNKNOWN_ID)
     if person_ids and not new and not Person.objects.owned_by(owner).active().filter(pk__in=person_ids).exists():
         raise FieldError("personIds", "One of them at least must not be in the trash.")
 
 
 def _insert_participations(row: Interaction, people: Collection[tuple[int, UUID]]) -> None:
     Participation.objects.bulk_create(
-        Participation(owner_id=row.owner_id, interaction=row, person_id=key, position=place, at=row.at)
-        for place, key in people
+        Participation(owner_id=row.owner_id, interaction=row, person_id=key, position=index, at=row.at)
+        for index, key in people
     )
 
 

@@ -33,8 +33,8 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
     with account_write(owner):
         active = Person.objects.owned_by(owner).active()
         chosen = set(active.filter(pk__in=list(person_ids)).values_list("pk", flat=True))
-        more = [set(extension.deleting(owner.pk, chosen, options)) for extension in EXTENSIONS]
-        chosen = chosen.union(*more)
+        added_by_extensions = [set(extension.deleting(owner.pk, chosen, options)) for extension in EXTENSIONS]
+        chosen = chosen.union(*added_by_extensions)
         with deferred_counts(owner.pk) if len(chosen) >= RECOUNT_THRESHOLD else nullcontext():
             count: int = active.filter(pk__in=chosen).update(
                 deleted_at=now, updated_at=now, contact_due_at=None, contact_due_on=None

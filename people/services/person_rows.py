@@ -227,11 +227,11 @@ def _match_dates(
 ) -> list[ImportantDate]:
     """For each entry the stored date that it updates, or a new row.
 
-    That is the date with its `id`; without one, the only date left with the same type, title and day, else the only one
-    left with the same type and title. The dates of a new person take the ids of their entries.
+    That is the date with its `id`; without one, the only unmatched date with the same type, title and day, else the
+    only one with the same type and title. The dates of a new person take the ids of their entries.
     """
-    left = dict(present)
-    for row in left.values():
+    unmatched = dict(present)
+    for row in unmatched.values():
         row.person = person  # saves a query for each date that reads its person or the owner
     matched: list[ImportantDate | None] = [None] * len(entries)
     for index, entry in enumerate(entries):
@@ -239,17 +239,19 @@ def _match_dates(
             continue
         if is_new:
             matched[index] = ImportantDate(id=key, owner_id=person.owner_id, person=person)
-        elif key in left:
-            matched[index] = left.pop(key)
+        elif key in unmatched:
+            matched[index] = unmatched.pop(key)
         else:
             raise FieldError(f"importantDates.{index}.id", "There is no such record.")
     for fields in _MATCH_ORDER:
         for index, entry in enumerate(entries):
             if matched[index] is None:
-                wanted = [entry.get(field) for field in fields]
-                candidates = [key for key, row in left.items() if [getattr(row, field) for field in fields] == wanted]
+                entry_values = [entry.get(field) for field in fields]
+                candidates = [
+                    key for key, row in unmatched.items() if [getattr(row, field) for field in fields] == entry_values
+                ]
                 if len(candidates) == 1:
-                    matched[index] = left.pop(candidates[0])
+                    matched[index] = unmatched.pop(candidates[0])
     return [row or ImportantDate(owner_id=person.owner_id, person=person) for row in matched]
 
 

@@ -44,11 +44,11 @@ class DismissalSection(Section):
         rows = DuplicateDismissal.objects.owned_by(run.owner).filter(first__in=set().union(*couples.values()) - {None})
         pairs = run.index(self.name, {(first, second): pk for pk, first, second in rows.values_list("pk", *_PAIR)})
         new = []
-        for record, both in couples.items():
-            if None in both or len(both) != 2:
+        for record, person_ids in couples.items():
+            if None in person_ids or len(person_ids) != 2:
                 run.failed(record, "It does not name two people who came in.")
                 continue
-            first, second = pair = tuple(sorted(both))
+            first, second = pair = tuple(sorted(person_ids))
             if found := pairs.get(pair):
                 run.skipped(record, found)
                 continue

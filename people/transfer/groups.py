@@ -42,12 +42,12 @@ class GroupSection(Section):
         ids = run.find_existing(Group, records)
         keys = {group_key(record.data["name"]) for record in records}
         active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)
-        named = run.index(self.name, dict(active.values_list("name_key", "pk")))
+        keys_by_name = run.index(self.name, dict(active.values_list("name_key", "pk")))
         allowance, new = PlanAllowance(run, "groups"), []
         for record in records:
             key, times = group_key(record.data["name"]), times_of(record.data, run.now)
             is_active = times["deleted_at"] is None
-            found = ids.found.get(record.source_id) or (named.get(key) if is_active else None)
+            found = ids.found.get(record.source_id) or (keys_by_name.get(key) if is_active else None)
             if found:
                 run.skipped(record, found)
             elif is_active and not allowance.take():
@@ -58,5 +58,5 @@ class GroupSection(Section):
                 new.append(group)
                 run.imported(record, group.pk)
                 if is_active:
-                    named[key] = group.pk
+                    keys_by_name[key] = group.pk
         run.insert(Group, new)

@@ -73,8 +73,8 @@ class InteractionSection(Section):
                 set_counts_at(row, calendar, run.now)
                 rows.append(row)
                 people += [
-                    Participation(owner=run.owner, interaction=row, person_id=key, position=place, at=row.at)
-                    for place, key in enumerate(came)
+                    Participation(owner=run.owner, interaction=row, person_id=key, position=index, at=row.at)
+                    for index, key in enumerate(came)
                 ]
                 run.imported(record, row.pk, run.describe_missing(personIds=("people", record.data["personIds"])))
         run.insert(Interaction, rows)

@@ -41,12 +41,12 @@ class CardLinesField(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
         if not isinstance(line, str) or len(line) > MAX_LINES_SIZE or "\n" in line or "\r" in line:
             raise serializers.ValidationError("The line of an entry must be one line of text.")
         check_text(line)
-        fields, held = data.get("fields", []), data.get("id")
+        fields, entry_id = data.get("fields", []), data.get("id")
         if not isinstance(fields, list) or not LINE_FIELDS.issuperset(fields):
             raise serializers.ValidationError(f"The fields of a line are some of {', '.join(sorted(LINE_FIELDS))}.")
-        if not isinstance(held, str | None):
+        if not isinstance(entry_id, str | None):
             raise serializers.ValidationError("The id of a line must be a text.")
-        return {"line": line, **({"fields": fields} if fields else {}), **({"id": held} if held else {})}
+        return {"line": line, **({"fields": fields} if fields else {}), **({"id": entry_id} if entry_id else {})}
 
     def to_representation(self, value: Any) -> Any:
         return value

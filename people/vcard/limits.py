@@ -82,14 +82,14 @@ class Limits:
     def fit_entry(self, field: str, entry: Entry) -> tuple[str, Entry]:
         """The entry cut to the limits, and its field, which is `custom_fields` if the value is invalid or too long."""
         kind = clean_line(str(entry.get("type") or "")) or (None if field == "custom_fields" else OTHER)
-        whole = {**entry, "type": self._cut(kind, _TYPE_KEY.limit, _TYPE_KEY.word) or None}
+        fitted = {**entry, "type": self._cut(kind, _TYPE_KEY.limit, _TYPE_KEY.word) or None}
         if field in _UNCUTTABLE_KEYS:
-            field, whole = self._fit_uncuttable(field, whole)
+            field, fitted = self._fit_uncuttable(field, fitted)
         for key in _CUTTABLE_KEYS[field]:
-            value = clean_line(str(whole[key.name])) if key.default_key else whole[key.name]
+            value = clean_line(str(fitted[key.name])) if key.default_key else fitted[key.name]
             text = self._cut(value, key.limit, key.word)
-            whole[key.name] = text if key.required else text or whole.get(key.default_key)
-        return field, whole
+            fitted[key.name] = text if key.required else text or fitted.get(key.default_key)
+        return field, fitted
 
     def _fit_uncuttable(
         self, field: str, entry: dict[str, str | float | None]
@@ -98,8 +98,8 @@ class Limits:
         value = str(entry[key.name])
         if len(value) <= key.limit and (key.kind is not KeyKind.EMAIL or is_email(value)):
             return field, entry
-        why = f"longer than {key.limit} characters" if len(value) > key.limit else "not valid"
-        self.warnings.append(f"the {_field_label(field)} “{value[:60]}” is {why} and was kept as a custom field")
+        reason = f"longer than {key.limit} characters" if len(value) > key.limit else "not valid"
+        self.warnings.append(f"the {_field_label(field)} “{value[:60]}” is {reason} and was kept as a custom field")
         return "custom_fields", {"key": _field_label(field), "value": value, "type": entry["type"]}
 
     def limit_lines(self, lines: Iterable[KeptLine]) -> tuple[KeptLine, ...]:

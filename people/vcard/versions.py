@@ -63,8 +63,8 @@ def convert_from_21(line: ContentLine, *, is_v21: bool) -> ContentLine:
 
 def convert_to_21(line: ContentLine) -> ContentLine:
     """Convert a line of 3.0 to 2.1: bare types, and quoted-printable for text with line breaks or beyond ASCII."""
-    bare = tuple((word.strip(), ()) for text in line.param("TYPE") for word in text.split(",") if word.strip())
-    params = (*bare, *((name, texts) for name, texts in line.params if name not in {"TYPE", "ENCODING"}))
+    types = tuple((word.strip(), ()) for text in line.param("TYPE") for word in text.split(",") if word.strip())
+    params = (*types, *((name, texts) for name, texts in line.params if name not in {"TYPE", "ENCODING"}))
     if line.encoding == "base64":
         return ContentLine(line.name, line.value, (*params, ("ENCODING", ("BASE64",))), line.group)
     if line.name in _STRUCTURED_PROPERTIES:

@@ -58,10 +58,10 @@ def load_network_graph(
     """
     people, groups = load_named_people(owner), _groups_by_person(owner)
     nodes = []
-    for key, named in people.items():
+    for key, person in people.items():
         group_keys = {group.key for group in groups.get(key, ())}
         if (including is None or not group_keys.isdisjoint(including)) and group_keys.isdisjoint(excluding):
-            nodes.append(_node(named, groups.get(key, [])))
+            nodes.append(_node(person, groups.get(key, [])))
     # Sorted here by id, the order of creation: the database would sort rows far wider than these.
     rows = sorted(_relationships(owner.pk).one_of_each_pair())
     return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, rows, people), limit)

@@ -61,8 +61,10 @@ def _make_symmetric(row: RelationshipType, now: dt.datetime) -> None:
         return
     if former:
         # Once symmetric, two people related by both types would have the same relationship twice.
-        both = _of_type(former).active().filter(person=OuterRef("person"), related_person=OuterRef("related_person"))
-        if _of_type(row).active().filter(Exists(both)).exists():
+        same_pair = (
+            _of_type(former).active().filter(person=OuterRef("person"), related_person=OuterRef("related_person"))
+        )
+        if _of_type(row).active().filter(Exists(same_pair)).exists():
             raise FieldError("symmetric", "Two people are related by this type and by its inverse as well.")
         _set_type(row.owner_id, _ids_of_inverse_rows(row), row, now)
         _unpair(former, now)

@@ -117,12 +117,12 @@ def _find_derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
     the lock.
     """
     known = _find_answered(owner, ids) | {one.id for one in find_card_suggestions(owner, ids)}
-    rest = [key for key in ids if key not in known]
-    if not rest:
+    derived_ids = [key for key in ids if key not in known]
+    if not derived_ids:
         return {}
     exclusions = Exclusions()
     load_answers(exclusions, owner)
-    return {one.id: one for one in find_derived_suggestions(owner, exclusions, rest)}
+    return {one.id: one for one in find_derived_suggestions(owner, exclusions, derived_ids)}
 
 
 def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:

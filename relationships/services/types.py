@@ -99,8 +99,8 @@ def restore_deleted_types(owner_id: UUID, type_ids: Iterable[UUID | None], now: 
 
     A name that is taken by now gets a number as suffix. Must be called inside `account_write`.
     """
-    wanted = [type_id for type_id in type_ids if type_id]
-    rows = list(RelationshipType.objects.owned_by(owner_id).deleted().filter(pk__in=wanted)) if wanted else []
+    ids = [type_id for type_id in type_ids if type_id]
+    rows = list(RelationshipType.objects.owned_by(owner_id).deleted().filter(pk__in=ids)) if ids else []
     if not rows:
         return
     names = taken_names(owner_id)

@@ -54,14 +54,14 @@ def list_derived_suggestions(owner: User, exclusions: Exclusions) -> list[Sugges
 
 def find_derived_suggestions(owner: User, exclusions: Exclusions, ids: Collection[UUID]) -> list[Suggestion]:
     """The derived suggestions with these ids."""
-    wanted, found = set(ids), []
+    missing, found = set(ids), []
     # An id is a hash, so all inferences are made again. They are not kept: there may be a hundred thousand.
     for one in (one for inferences in _infer(owner, exclusions) for one in inferences):
         types = (_OTHER, _RELATIVE) if one.reason == HOUSEHOLD else (one.type_name,)
-        if matching := wanted.intersection(derived_id(*one._replace(type_name=name)) for name in types):
+        if matching := missing.intersection(derived_id(*one._replace(type_name=name)) for name in types):
             found.append(one)
-            wanted -= matching
-            if not wanted:
+            missing -= matching
+            if not missing:
                 break
     return list(_build_suggestions(owner, found))
 

@@ -63,9 +63,9 @@ def match_people(owner: User, names: Sequence[CardName]) -> dict[UUID, MatchedPe
 def _match_by_uid(owner: User, names: list[CardName]) -> dict[UUID, MatchedPerson]:
     if not names:
         return {}
-    wanted = {spelling for one in names for spelling in uid_spellings(one.name)}
+    spellings = {spelling for one in names for spelling in uid_spellings(one.name)}
     # Descending, so that of several people with a UID the oldest is kept in the dictionary.
-    rows = Person.objects.owned_by(owner).active().filter(uid__in=wanted).order_by("-pk")
+    rows = Person.objects.owned_by(owner).active().filter(uid__in=spellings).order_by("-pk")
     people = {uid: MatchedPerson(pk, NameParts(*parts)) for pk, uid, *parts in rows.values_list("pk", "uid", *COLUMNS)}
     matches = {one.id: [people[uid] for uid in uid_spellings(one.name) if uid in people] for one in names}
     return {key: found[0] for key, found in matches.items() if found}
@@ -76,10 +76,10 @@ def _blocking_keys(parts: NameParts, kind: int) -> set[str]:
 
 
 def _match_by_keys(owner: User, names: list[CardName], kind: int) -> dict[UUID, MatchedPerson]:
-    wanted = {key for one in names for variant in one.variants() for key in _blocking_keys(variant, kind)} - {""}
-    if not wanted:
+    keys = {key for one in names for variant in one.variants() for key in _blocking_keys(variant, kind)} - {""}
+    if not keys:
         return {}
-    rows = LookupKey.objects.filter(owner=owner, kind=kind, key__in=wanted).order_by("key", "person")
+    rows = LookupKey.objects.filter(owner=owner, kind=kind, key__in=keys).order_by("key", "person")
     columns = ("key", "person_id", "person__deleted_at", *(f"person__{column}" for column in COLUMNS))
     candidates: dict[str, list[MatchedPerson]] = defaultdict(list)
     limit = max(_ROWS_PER_NAME * len(names), _MIN_ROW_LIMIT)

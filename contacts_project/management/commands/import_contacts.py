@@ -47,10 +47,11 @@ class Command(ImportCommand):
             run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             for outcome in run.run():
                 if outcome.status == ERROR:
-                    bar.write(outcome.message(run.source.what), file=self.stderr)
+                    bar.write(outcome.message(run.source.record_noun), file=self.stderr)
                 elif outcome.reason and outcome.status != SKIPPED:
                     bar.write(
-                        f"{run.source.what} {outcome.index + 1} ({outcome.name}): {outcome.reason}", file=self.stderr
+                        f"{run.source.record_noun} {outcome.index + 1} ({outcome.name}): {outcome.reason}",
+                        file=self.stderr,
                     )
         summary = ", ".join(f"{run.counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {run.counts[ERROR]} errors")

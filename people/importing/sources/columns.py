@@ -22,30 +22,32 @@ _FLAG_WORDS = {
 }
 
 
-def build_day_reader(owner: User, table: Table | None, places: Iterable[int], this_year: int) -> DayReader:
+def build_day_reader(owner: User, table: Table | None, date_columns: Iterable[int], this_year: int) -> DayReader:
     """Build the reader of a file's dates.
 
     The dates of the file decide whether the month comes first. Where they are ambiguous, the date format of the account
     decides.
     """
     rows = table.sample if table else ()
-    found = is_month_first(row.cells[place] for row in rows for place in places if len(row.cells) > place)
-    own = owner.date_format == DateFormat.MDY or (owner.date_format == DateFormat.YMD and owner.language == "en")
-    return DayReader(own if found is None else found, this_year)
+    found = is_month_first(row.cells[index] for row in rows for index in date_columns if len(row.cells) > index)
+    from_settings = owner.date_format == DateFormat.MDY or (
+        owner.date_format == DateFormat.YMD and owner.language == "en"
+    )
+    return DayReader(from_settings if found is None else found, this_year)
 
 
 def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]) -> None:
     """Set the fields of a draft from the cells of a row. Cells without a target become warnings."""
     addresses: dict[str, dict[str, str]] = {}
-    for place, cell in enumerate(row.cells):
+    for index, cell in enumerate(row.cells):
         if not cell.strip():
             continue
-        if place >= len(targets):
+        if index >= len(targets):
             draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
-        elif not targets[place].field:
-            draft.warn(f"the column “{names[place][:60]}” was left out")
-        elif targets[place].field != IGNORE:
-            _set_target(draft, targets[place], cell, addresses)
+        elif not targets[index].field:
+            draft.warn(f"the column “{names[index][:60]}” was left out")
+        elif targets[index].field != IGNORE:
+            _set_target(draft, targets[index], cell, addresses)
     for kind, parts in addresses.items():
         draft.add_address(kind, parts)
 

@@ -51,11 +51,11 @@ class DayReader:
         try:
             if year is None:
                 return dt.date(UNKNOWN_YEAR, month, day), True
-            whole = int(year)
+            full_year = int(year)
             if len(year) == 2:  # the latest such year that is not in the future
-                whole += self.this_year // 100 * 100
-                whole -= 100 if whole > self.this_year else 0
-            return (dt.date(whole, month, day), False) if whole >= 1000 else None
+                full_year += self.this_year // 100 * 100
+                full_year -= 100 if full_year > self.this_year else 0
+            return (dt.date(full_year, month, day), False) if full_year >= 1000 else None
         except ValueError:
             return None
 

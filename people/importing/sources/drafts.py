@@ -104,14 +104,14 @@ class Draft:
         values = {key: self.clean(text) for key, text in parts.items()}
         lines = [line.strip() for key in ("streetLine1", "streetLine2") for line in values.pop(key, "").split("\n")]
         lines = [line for line in lines if line]
-        whole: dict[str, str | None] = dict.fromkeys(
+        address: dict[str, str | None] = dict.fromkeys(
             ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
         )
-        whole |= {key: single_line(text) or None for key, text in values.items()}
+        address |= {key: single_line(text) or None for key, text in values.items()}
         if lines:
-            whole |= {"streetLine1": lines[0], "streetLine2": ", ".join(lines[1:]) or None}
-        if any(whole.values()):
-            self.limits.add("addresses", {"type": kind or OTHER, **whole})
+            address |= {"streetLine1": lines[0], "streetLine2": ", ".join(lines[1:]) or None}
+        if any(address.values()):
+            self.limits.add("addresses", {"type": kind or OTHER, **address})
 
     def set_day(self, name: str, text: str) -> None:
         """Set a date field of the card. The first value wins; a date without a year is left out."""
@@ -131,10 +131,10 @@ class Draft:
 
     def add_card_date(self, day: CardDate) -> None:
         title = self.limits.fit_category(single_line(self.clean(day.title or ""))) or None
-        taken = next((other for other in self._dates if day.type and other.type == day.type), None)
-        if taken and (taken.date, taken.year_unknown) == (day.date, day.year_unknown):
+        same_type = next((other for other in self._dates if day.type and other.type == day.type), None)
+        if same_type and (same_type.date, same_type.year_unknown) == (day.date, day.year_unknown):
             return
-        kind = None if taken else day.type
+        kind = None if same_type else day.type
         title = title or (None if kind else str(day.type or "Date").capitalize())
         day = CardDate(date=day.date, type=kind, title=title, year_unknown=day.year_unknown)
         if len(self._dates) >= MAX_ENTRIES:
@@ -165,14 +165,16 @@ class Draft:
         ):
             self._lines.append(KeptLine(line.serialize()))
 
-    def build_result(self, index: int, *, what: str = "row", key: str = "") -> RecordResult:
+    def build_result(self, index: int, *, record_noun: str = "row", key: str = "") -> RecordResult:
         """Build the card; an error if the record has nothing that could serve as a name."""
         names = self._resolve_name()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
         fitted: dict[str, Any] = {name: self.limits.fit_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS}
         if not fitted["name"]:
-            return RecordResult(index=index, name="", error=f"this {what} has no name, and nothing else to call it by")
+            return RecordResult(
+                index=index, name="", error=f"this {record_noun} has no name, and nothing else to call it by"
+            )
         lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LIST_FIELDS}
         card = Card(
             **fitted,
@@ -217,8 +219,8 @@ class Draft:
                 return str(self._texts[name])
         for name in ("emails", "phone_numbers", "addresses", "im_handles", "urls"):
             for entry in self.limits.entries.get(name, ()):
-                told = [value for key, value in entry.items() if key not in {"type", "protocol"} and value]
-                return ", ".join(map(str, told))[: TEXT_LIMITS["name"]]
+                shown = [value for key, value in entry.items() if key not in {"type", "protocol"} and value]
+                return ", ".join(map(str, shown))[: TEXT_LIMITS["name"]]
         return ""
 
     def _read_day(self, what: str, text: str) -> Any:

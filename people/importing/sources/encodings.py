@@ -67,22 +67,22 @@ def read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
     """Yield the lines with their line ends (`\\r\\n`, `\\n` or `\\r`), with one chunk in memory at a time."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    rest = ""
+    unfinished = ""
     while chunk := file.read(_CHUNK):
-        rest += decoder.decode(chunk)
+        unfinished += decoder.decode(chunk)
         start = 0
-        for end in _LINE_END.finditer(rest):
-            if end.end() == len(rest) and end.group() == "\r":
+        for end in _LINE_END.finditer(unfinished):
+            if end.end() == len(unfinished) and end.group() == "\r":
                 break  # the next chunk may begin with its newline
-            yield rest[start : end.end()]
+            yield unfinished[start : end.end()]
             start = end.end()
-        rest = rest[start:]
-        while len(rest) > _MAX_LINE:
-            yield rest[:_MAX_LINE]
-            rest = rest[_MAX_LINE:]
-    rest += decoder.decode(b"", final=True)
-    if rest:
-        yield rest
+        unfinished = unfinished[start:]
+        while len(unfinished) > _MAX_LINE:
+            yield unfinished[:_MAX_LINE]
+            unfinished = unfinished[_MAX_LINE:]
+    unfinished += decoder.decode(b"", final=True)
+    if unfinished:
+        yield unfinished
 
 
 def _is_utf8(file: BinaryIO, head: bytes) -> bool:

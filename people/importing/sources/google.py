@@ -57,23 +57,23 @@ class GoogleSheet(Sheet):
     def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
         super().__init__(owner, table, [Target("birthday" if name == "Birthday" else "") for name in table.names], now)
         self.numbered = {
-            place: (match[1], match[2], match[3])
-            for place, name in enumerate(table.names)
+            index: (match[1], match[2], match[3])
+            for index, name in enumerate(table.names)
             if (match := _NUMBERED_COLUMN.fullmatch(name))
         }
 
     def fill(self, draft: Draft, row: Row) -> None:
         numbered_parts: dict[tuple[str, str], dict[str, str]] = {}
-        for place, cell in enumerate(row.cells):
+        for index, cell in enumerate(row.cells):
             if not cell.strip():
                 continue
-            if place >= len(self.table.names):
+            if index >= len(self.table.names):
                 draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
-            elif found := self.numbered.get(place):
+            elif found := self.numbered.get(index):
                 kind, number, part = found
                 numbered_parts.setdefault((kind, number), {})[part] = cell
             else:
-                _set_column(draft, self.table.names[place], cell)
+                _set_column(draft, self.table.names[index], cell)
         for (kind, _), parts in numbered_parts.items():
             _NUMBERED_SETTERS[kind](draft, _pop_type(parts), parts)
 

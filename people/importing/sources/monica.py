@@ -45,7 +45,7 @@ def group_by_type(record: Record) -> dict[str, list[Any]]:
 class Monica:
     """The export of an account. The keys of its contacts are their UUIDs."""
 
-    what = "Contact"
+    record_noun = "Contact"
 
     def __init__(self, owner: User, account: Record, now: dt.datetime) -> None:
         lists = group_by_type(account)
@@ -75,7 +75,7 @@ class Monica:
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             self._fill_draft(draft, contact)
-            yield draft.build_result(index, what="contact", key=key)
+            yield draft.build_result(index, record_noun="contact", key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         inverses = self._find_inverses()
@@ -107,19 +107,19 @@ class Monica:
                 yield InteractionRecord(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
 
     def leftovers(self) -> Sequence[tuple[str, str]]:
-        left: list[tuple[str, str]] = []
+        found: list[tuple[str, str]] = []
         journal = get_object(self.account, "properties").get("journal_entries")
         for name, rows in (("journal entries", journal), ("documents", self.lists.get("document"))):
             if isinstance(rows, list) and rows:
-                left.append((name, f"{len(rows)} of them have no place here and were left out"))
-        return left
+                found.append((name, f"{len(rows)} of them have no place here and were left out"))
+        return found
 
     def _find_inverses(self) -> dict[str, str]:
         """The inverse of each type. The export contains each relationship twice, once from each side."""
         kinds = {
             (get_text(row, "contact_is"), get_text(row, "of_contact")): get_text(row, "type") for row in self.pairs
         }
-        return {kind: kinds.get((there, here), "") for (here, there), kind in kinds.items() if kind}
+        return {kind: kinds.get((other, one), "") for (one, other), kind in kinds.items() if kind}
 
     def _fill_draft(self, draft: Draft, contact: Record) -> None:
         properties = get_object(contact, "properties")

@@ -30,54 +30,54 @@ def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
     file.seek(0)
     text = file.read().decode(codec, "replace")
     tables: Rows = defaultdict(list)
-    place = _skip_space(text, 0)
+    position = _skip_space(text, 0)
     found = is_damaged = False
-    while place < len(text):
-        if match := _INSERT.match(text, place):
+    while position < len(text):
+        if match := _INSERT.match(text, position):
             found = True
             names = [name.strip().strip("`") for name in match[2].split(",")][:_MAX_COLUMNS]
             rows = tables[match[1]] if match[1] in wanted else None
-            place = match.end()
+            position = match.end()
             for row, end in _parse_rows(text, match.end(), names):
-                place = end
+                position = end
                 if rows is not None:
                     rows.append(row)
-        elif not is_damaged and (skipped := _OTHER_STATEMENT.match(text, place)):
-            place = max(skipped.end(), place + 1)
+        elif not is_damaged and (skipped := _OTHER_STATEMENT.match(text, position)):
+            position = max(skipped.end(), position + 1)
         else:
             # A quote is never closed, so semicolons do not separate statements any more: from here on only search for
             # INSERT at the beginning of a line.
             is_damaged = True
-            place = text.find("\nINSERT", place) + 1 or len(text)
-        place = _skip_space(text, place)
+            position = text.find("\nINSERT", position) + 1 or len(text)
+        position = _skip_space(text, position)
     if not found:
         raise FieldError("file", "This is no SQL export of Monica.")
     return tables
 
 
-def _skip_space(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
-    return match.end() if match else place
+def _skip_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
 
 
-def _parse_rows(text: str, place: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
+def _parse_rows(text: str, position: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the rows of a statement, each with the position behind it. Ends at the first text that is no row."""
-    while text.startswith("(", place):
+    while text.startswith("(", position):
         values: list[str | None] = []
-        place += 1
-        while match := _VALUE.match(text, place):
-            place = match.end()
+        position += 1
+        while match := _VALUE.match(text, position):
+            position = match.end()
             if len(values) < _MAX_COLUMNS:
                 values.append(_parse_value(match[1], match[2]))
             if match[3] == ")":
                 break
         else:
             return
-        yield dict(zip(names, values, strict=False)), place
-        place = _skip_space(text, place)
-        if not text.startswith(",", place):
+        yield dict(zip(names, values, strict=False)), position
+        position = _skip_space(text, position)
+        if not text.startswith(",", position):
             return
-        place = _skip_space(text, place + 1)
+        position = _skip_space(text, position + 1)
 
 
 def _parse_value(quoted: str | None, bare: str) -> str | None:

@@ -33,7 +33,7 @@ _UNKNOWN_YEAR = "1604"
 class Nametag:
     """The export of an account. The keys of its people are their ids."""
 
-    what = "Person"
+    record_noun = "Person"
 
     def __init__(self, owner: User, document: Record, now: dt.datetime) -> None:
         self.document = document
@@ -55,16 +55,16 @@ class Nametag:
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = get_text(person, "uid")[:200] or (f"nametag:{key}" if key and len(key) <= 100 else None)
             self._fill_draft(draft, person)
-            yield draft.build_result(index, what="person", key=key)
+            yield draft.build_result(index, record_noun="person", key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         """The listed types, and types that only people refer to."""
-        named = dict(self.by_name)
+        types_by_name = dict(self.by_name)
         for person in get_objects(self.document, "people"):
             rows = [get_object(row, "relationshipType") for row in get_objects(person, "relationships")]
             for kind in (get_object(person, "relationshipToUser"), *rows):
-                named.setdefault(get_text(kind, "name"), kind)
-        return [self._build_type(kind) for name, kind in named.items() if name]
+                types_by_name.setdefault(get_text(kind, "name"), kind)
+        return [self._build_type(kind) for name, kind in types_by_name.items() if name]
 
     def relationships(self) -> Iterator[RelationshipRecord]:
         for person in get_objects(self.document, "people"):
@@ -80,18 +80,20 @@ class Nametag:
     def interactions(self) -> Iterator[InteractionRecord]:
         for entry in get_objects(self.document, "journalEntries"):
             keys = entry.get("peopleIds")
-            named = tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
+            participants = tuple(key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
             at = parse_datetime(get_text(entry, "date"))
-            if named and at:
+            if participants and at:
                 title, notes = get_text(entry, "title"), get_text(entry, "body")
-                yield InteractionRecord(keys=named, kind=InteractionKind.NOTE, at=at, title=title, notes=notes)
+                yield InteractionRecord(keys=participants, kind=InteractionKind.NOTE, at=at, title=title, notes=notes)
 
     def leftovers(self) -> Sequence[tuple[str, str]]:
-        alone = sum(not entry.get("peopleIds") for entry in get_objects(self.document, "journalEntries"))
-        left = [("journal entries", f"{alone} of them name nobody and were left out")] if alone else []
+        without_people = sum(not entry.get("peopleIds") for entry in get_objects(self.document, "journalEntries"))
+        found = []
+        if without_people:
+            found.append(("journal entries", f"{without_people} of them name nobody and were left out"))
         endpoints = sum(1 for _ in get_objects(self.document, "notificationEndpoints"))
         if endpoints:
-            left.append(
+            found.append(
                 ("notification endpoints", f"{endpoints} of them were left out: they come without their secrets")
             )
         labels = sum(len(list(get_objects(kind, "variants"))) for kind in self.kinds.values())
@@ -101,15 +103,18 @@ class Nametag:
             ("push subscriptions", subscriptions),
         ):
             if count:
-                left.append((name, f"{count} of them have no place here and were left out"))
-        return left
+                found.append((name, f"{count} of them have no place here and were left out"))
+        return found
 
     def _build_type(self, kind: Mapping[str, Any]) -> RelationshipTypeRecord:
         """Build the type with its inverse from the list of types, because a relationship only names its type."""
-        whole = self.by_name.get(get_text(kind, "name"), kind)
-        inverse = self.kinds.get(get_text(whole, "inverseId"), {})
+        full_type = self.by_name.get(get_text(kind, "name"), kind)
+        inverse = self.kinds.get(get_text(full_type, "inverseId"), {})
         return build_custom_type(
-            get_text(whole, "name"), get_text(whole, "label"), get_text(inverse, "name"), get_text(inverse, "label")
+            get_text(full_type, "name"),
+            get_text(full_type, "label"),
+            get_text(inverse, "name"),
+            get_text(inverse, "label"),
         )
 
     def _fill_draft(self, draft: Draft, person: Record) -> None:

@@ -61,13 +61,13 @@ class OutlookSheet(Sheet):
     def fill(self, draft: Draft, row: Row) -> None:
         addresses: dict[str, dict[str, str]] = {}
         whole_addresses: dict[str, str] = {}
-        for place, cell in enumerate(row.cells):
+        for index, cell in enumerate(row.cells):
             if not cell.strip():
                 continue
-            if place >= len(self.table.names):
+            if index >= len(self.table.names):
                 draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
                 continue
-            name = self.table.names[place]
+            name = self.table.names[index]
             if match := _WHOLE_ADDRESS_COLUMN.fullmatch(name):
                 whole_addresses[match[1].lower()] = cell
             elif match := _ADDRESS_PART_COLUMN.fullmatch(name):

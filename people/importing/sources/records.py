@@ -40,9 +40,9 @@ class RelationshipRecord:
 
 
 class Source(Protocol):
-    """An open file. `what` is how messages call one of its records."""
+    """An open file. `record_noun` is how messages call one of its records."""
 
-    what: str
+    record_noun: str
 
     def people(self) -> Iterator[RecordResult]:
         """Yield the people as cards."""

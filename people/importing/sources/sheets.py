@@ -13,15 +13,15 @@ from people.importing.sources.targets import IGNORE, Target, read_mapping
 
 
 class Sheet:
-    """A table with a target for each column. Subclasses know the columns of one product."""
+    """A table with a target for each column. Each subclass defines the columns of one product."""
 
-    what = "Row"
+    record_noun = "Row"
 
     def __init__(self, owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> None:
         self.table, self.targets = table, targets
         dated = {"birthday", *DAY_FIELDS}
-        places = [place for place, target in enumerate(targets) if target.field in dated]
-        self.days = build_day_reader(owner, table, places, now.year)
+        date_columns = [index for index, target in enumerate(targets) if target.field in dated]
+        self.days = build_day_reader(owner, table, date_columns, now.year)
 
     def people(self) -> Iterator[RecordResult]:
         """Yield the rows as cards. Cells that cannot be imported become warnings."""
@@ -71,10 +71,10 @@ class LinkedIn(Sheet):
 
     def fill(self, draft: Draft, row: Row) -> None:
         super().fill(draft, row)
-        for place, name in enumerate(self.table.names[: len(row.cells)]):
-            if name == "Connected On" and row.cells[place].strip():
-                found = self.days.read(row.cells[place])
-                draft.add_custom("Connected on LinkedIn", found[0].isoformat() if found else row.cells[place])
+        for index, name in enumerate(self.table.names[: len(row.cells)]):
+            if name == "Connected On" and row.cells[index].strip():
+                found = self.days.read(row.cells[index])
+                draft.add_custom("Connected on LinkedIn", found[0].isoformat() if found else row.cells[index])
 
 
 def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime) -> LinkedIn:

@@ -109,9 +109,9 @@ def _numbered_names(count: int) -> list[str]:
 
 def _find_header(lines: Sequence[str], header: Sequence[str]) -> int:
     """The index of the line that contains these column names."""
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if all(name in line for name in header):
-            return place
+            return index
     raise FieldError("file", f"This file has no line with the columns {', '.join(header)}.")
 
 

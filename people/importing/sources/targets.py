@@ -49,8 +49,8 @@ def read_mapping(text: str, table: Table) -> list[Target]:
     first = 0 if "0" in mapping and "0" not in table.names else 1
     for key, value in mapping.items():
         target = _parse_target(key, value)
-        for place in _find_columns(key, table.names, first):
-            targets[place] = target
+        for index in _find_columns(key, table.names, first):
+            targets[index] = target
     return targets
 
 
@@ -78,12 +78,12 @@ def _parse_target(key: str, value: object) -> Target:
 
 
 def _find_columns(key: str, names: Sequence[str], first: int) -> list[int]:
-    wanted = " ".join(key.split())
+    header = " ".join(key.split())
     for fold in (str, str.casefold):
-        if places := [place for place, name in enumerate(names) if fold(name) == fold(wanted)]:
-            return places
-    if wanted.isascii() and wanted.isdigit() and len(wanted) < 5 and 0 <= int(wanted) - first < len(names):
-        return [int(wanted) - first]
+        if columns := [index for index, name in enumerate(names) if fold(name) == fold(header)]:
+            return columns
+    if header.isascii() and header.isdigit() and len(header) < 5 and 0 <= int(header) - first < len(names):
+        return [int(header) - first]
     raise FieldError(f"mapping.{key}", "The file has no such column.")
 
 
@@ -97,12 +97,12 @@ def propose_targets(table: Table) -> list[Target]:
     """Propose the target of each column by its name, or by its values if the table has no header."""
     targets = [_target_by_name(name) for name in table.names]
     fields = {target.field for target in targets}
-    for place, target in enumerate(targets):
+    for index, target in enumerate(targets):
         if target.field == "full":
-            targets[place] = Target(_full_name_field(fields))
+            targets[index] = Target(_full_name_field(fields))
         elif not target.field and not table.has_header:
-            targets[place] = _target_by_values(
-                [row.cells[place].strip() for row in table.sample if len(row.cells) > place]
+            targets[index] = _target_by_values(
+                [row.cells[index].strip() for row in table.sample if len(row.cells) > index]
             )
     if not table.has_header:
         _assign_names(targets)
@@ -118,9 +118,9 @@ def _full_name_field(fields: set[str]) -> str:
 
 def _assign_names(targets: list[Target]) -> None:
     """Without a header, the first two columns without a target are the name and the surname."""
-    free = [place for place, target in enumerate(targets) if not target.field]
-    for place, field in zip(free, ("name", "surname"), strict=False):
-        targets[place] = Target(field)
+    free = [index for index, target in enumerate(targets) if not target.field]
+    for index, field in zip(free, ("name", "surname"), strict=False):
+        targets[index] = Target(field)
 
 
 def _target_by_name(name: str) -> Target:
@@ -134,10 +134,10 @@ def _target_by_name(name: str) -> Target:
             return Target(field, kind)
         if len(words) == 1 and KIND_OF.get(words[0]) in _PHONE_KINDS:
             return Target("phone", " ".join(filter(None, (kind, KIND_OF[words[0]]))))
-        place = next((at for at in (0, -1) if words[at] in KIND_OF or words[at].isdigit()), None)
-        if place is None:
+        kind_index = next((at for at in (0, -1) if words[at] in KIND_OF or words[at].isdigit()), None)
+        if kind_index is None:
             return Target()
-        word = words.pop(place)
+        word = words.pop(kind_index)
         kind = " ".join(filter(None, (kind, KIND_OF.get(word, ""))))
     return Target()
 
