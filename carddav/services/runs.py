@@ -4,7 +4,7 @@ import datetime as dt
 import logging
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Count
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from carddav.sync.context import Context, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 
@@ -49,13 +50,16 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
     if (running := _open_run(connection, now, is_dry=is_dry)) is not None:
         return running
     try:
-        # The constraint carddav_run_at_a_time decides between concurrent requests.
-        with transaction.atomic():
+        # The account's lock, so that its deletion cannot miss a run that is not committed yet. The constraint
+        # carddav_run_at_a_time decides between concurrent requests.
+        with account_lock(owner):
             if confirm and connection.needs_confirmation:
                 Connection.objects.owned_by(owner).filter(pk=connection.pk).update(needs_confirmation=False)
             return Run.objects.create(
                 owner=owner, connection=connection, trigger=trigger, dry_run=is_dry, confirmed=confirm, started_at=now
             )
+    except AccountGoneError:
+        raise MissingError from None
     except IntegrityError:  # a concurrent request has created the run
         found = _open_run(connection, now, is_dry=is_dry)
         if found is None:
@@ -70,7 +74,6 @@ def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
     Two jobs that found the same connection due do not sync it twice, even if the first ends before the second begins.
     """
     try:
-        # The account's lock, so that its deletion cannot miss a run that is not committed yet.
         with account_lock(owner):
             # A run sets next_sync_at before it ends. It has to wait for this row lock, so that no run can end between
             # this check and the insert, which refuses a second run beside one that has not ended.

@@ -2,18 +2,23 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.db.models.signals import post_save
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
 from carddav.models import Connection, Mapping, PendingImport, Run, Trigger
-from carddav.services import books, runs
+from carddav.services import books
+from carddav.services.runs import start_due_run, start_run
 from carddav.services.schedule import sync_due
+from contacts_project.kernel.errors import MissingError
 from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending
@@ -86,25 +91,31 @@ def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
     assert not Run.unscoped.rows().exists()
 
 
-def test_account_that_is_deleted_while_its_due_run_is_created(alice: User) -> None:
+@pytest.mark.parametrize("start_run", [start_run, start_due_run])
+def test_account_that_is_deleted_while_its_run_is_created(alice: User, start_run: Callable[..., Run | None]) -> None:
     make_connection(alice)
-    start_run, is_created = runs.start_run, Event()
+    is_created = Event()
 
-    def start_slowly(**options: Any) -> Run:
-        run = start_run(**options)
+    def wait(**options: Any) -> None:
         is_created.set()
         time.sleep(0.5)  # the deletion begins before the run is committed
-        return run
 
     def delete() -> None:
         assert is_created.wait(10)
         delete_account(user=alice)
 
-    def start() -> Run | None:
-        return runs.start_due_run(owner=alice, trigger=Trigger.CRON, now=timezone.now())
-
-    with patch.object(runs, "start_run", start_slowly):
-        run_concurrently(start, delete)
+    post_save.connect(wait, sender=Run)
+    try:
+        run_concurrently(partial(start_run, owner=alice, trigger=Trigger.CRON, now=timezone.now()), delete)
+    finally:
+        post_save.disconnect(wait, sender=Run)
     assert not User.objects.filter(pk=alice.pk).exists()
     assert not Run.unscoped.rows().exists()
-    assert start() is None
+
+
+def test_no_run_is_created_for_a_deleted_account(alice: User) -> None:
+    make_connection(alice)
+    delete_account(user=User.objects.get(pk=alice.pk))
+    assert start_due_run(owner=alice, trigger=Trigger.CRON, now=timezone.now()) is None
+    with pytest.raises(MissingError):
+        start_run(owner=alice, trigger=Trigger.CRON, now=timezone.now())
