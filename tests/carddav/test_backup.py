@@ -1,4 +1,4 @@
-"""The whole book as a file: every card as the server has it."""
+"""The backup of an address book is a file with every card exactly as the server stores it."""
 
 import pytest
 from django.utils import timezone
@@ -15,21 +15,21 @@ from tests.client import Client
 pytestmark = pytest.mark.sqlite_suffices
 
 PATH = "/api/carddav/backup"
-GROUP = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
+GROUP_CARD = card("g", "Friends", "X-ADDRESSBOOKSERVER-KIND:group")
 
 
 @pytest.fixture
 def book(server: DavServer, proxy: Proxy, alice: User) -> str:
-    """A book of 55 people and a group, connected; its path."""
+    """Connect alice to a book with 55 people and a group; returns the book's path."""
     path = server.make_book(USER)
     people = [card(f"uid-{number}", f"Ädä {number}", "X-CUSTOM;A=b:c\\,d") for number in range(55)]
-    server.fill(USER, path, {f"{number}.vcf": text for number, text in enumerate(people)} | {"group.vcf": GROUP})
+    server.fill(USER, path, {f"{number}.vcf": text for number, text in enumerate(people)} | {"group.vcf": GROUP_CARD})
     url = proxy.url.rstrip("/")
     make_connection(alice, server_url=f"{url}/", username=USER, password=PASSWORD, book_url=f"{url}{path}")
     return path
 
 
-def test_every_card_is_in_it_byte_for_byte(api: Client, server: DavServer, proxy: Proxy, book: str) -> None:
+def test_backup_contains_every_card_byte_for_byte(api: Client, server: DavServer, proxy: Proxy, book: str) -> None:
     answer = api.call("POST", PATH)
     text = b"".join(answer.streaming_content)
     assert answer.status_code == 200
@@ -43,35 +43,35 @@ def test_every_card_is_in_it_byte_for_byte(api: Client, server: DavServer, proxy
     assert proxy.count() == 3  # the listing, and fifty cards a request
 
 
-def test_what_a_server_leaves_out_is_asked_for_again(api: Client, proxy: Proxy, book: str) -> None:
+def test_omitted_cards_are_fetched_again(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(hide_half(when=reports("addressbook-multiget")))
     assert api.call("POST", PATH)["X-Contact-Count"] == "56"
 
 
-def test_a_book_that_is_not_known_yet_is_looked_for(api: Client, alice: User, server: DavServer, book: str) -> None:
+def test_unknown_book_is_discovered(api: Client, alice: User, server: DavServer, book: str) -> None:
     row = Connection.objects.owned_by(alice).get()
     row.server_url, row.book_url = row.book_url, ""
     row.save()
     assert api.call("POST", PATH)["X-Contact-Count"] == "56"
 
 
-def test_a_card_that_cannot_be_read_is_counted_apart(api: Client, proxy: Proxy, book: str) -> None:
+def test_unreadable_cards_are_counted_separately(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(fail(500, when=lambda request: b"/7.vcf" in request.body or request.path.endswith("/7.vcf")))
     answer = api.call("POST", PATH)
     assert (answer["X-Contact-Count"], answer["X-Unreadable-Count"]) == ("55", "1")
 
 
-def test_there_is_no_half_a_backup(api: Client, proxy: Proxy, book: str) -> None:
+def test_incomplete_backup_is_an_error(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(fail(503, headers={"Retry-After": "60"}, when=method("REPORT"), skip=1))
     answer = api.call("POST", PATH)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (502, "busy", "60")
 
 
-def test_without_a_connection_there_is_none(stranger: Client) -> None:
+def test_backup_without_connection_is_404(stranger: Client) -> None:
     assert stranger.call("POST", PATH).status_code == 404
 
 
-def test_a_refused_login_is_not_tried_again(api: Client, alice: User) -> None:
+def test_refused_login_is_not_retried(api: Client, alice: User) -> None:
     with fault_proxy() as proxy:
         proxy.add(fail(401))
         make_connection(alice, server_url=proxy.url)
@@ -82,7 +82,7 @@ def test_a_refused_login_is_not_tried_again(api: Client, alice: User) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_server_that_wants_to_be_left_alone_is_not_asked_until_then(api: Client, alice: User) -> None:
+def test_retry_after_of_the_server_is_respected(api: Client, alice: User) -> None:
     with fault_proxy() as proxy:
         proxy.add(fail(503, headers={"Retry-After": "600"}))
         row = make_connection(alice, server_url=proxy.url)

@@ -29,20 +29,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BODY = {"serverUrl": "https://dav.example/", "username": "ada", "password": "secret"}
 
 
-def test_one_connection(alice: User) -> None:
+def test_concurrent_requests_create_one_connection(alice: User) -> None:
     found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", "/api/carddav/connection", BODY))
     assert found == Counter({200: 1, 409: 3})
     assert Connection.objects.owned_by(alice).count() == 1
 
 
-def test_one_import_of_an_uploaded_card(alice: User) -> None:
+def test_uploaded_card_is_imported_once(alice: User) -> None:
     body = {"importIds": [str(make_pending(alice).pk)]}
     found = repeat_concurrently(alice, 4, lambda api, i: api.call("POST", "/api/carddav/import", body))
     assert set(found) <= {200, 400}
     assert Person.objects.owned_by(alice).count() == 1
 
 
-def test_one_import_of_a_card_of_the_server(alice: User) -> None:
+def test_card_of_the_server_is_imported_once(alice: User) -> None:
     synced = SyncedAccount(alice, import_mode="manual")
     synced.server.edit("1.vcf", vcard("Ada L", uid="1"))
     synced.sync()
@@ -52,7 +52,7 @@ def test_one_import_of_a_card_of_the_server(alice: User) -> None:
     assert Person.objects.owned_by(alice).count() == Mapping.objects.owned_by(alice).count() == 1
 
 
-def test_one_decision(alice: User) -> None:
+def test_conflict_is_resolved_once(alice: User) -> None:
     synced = SyncedAccount(alice)
     conflict = make_conflict(make_mapping(synced.connection, make_person(alice, name="Ada")))
     path = f"/api/carddav/conflicts/{conflict.pk}/resolve"
@@ -60,7 +60,7 @@ def test_one_decision(alice: User) -> None:
     assert found == Counter({400: 3, 200: 1})
 
 
-def test_one_card_for_a_person_who_is_exported_twice(alice: User) -> None:
+def test_person_exported_twice_gets_one_card(alice: User) -> None:
     synced = SyncedAccount(alice)
     person = make_person(alice, name="Ada")
     body = {"personIds": [str(person.pk)]}
@@ -70,7 +70,7 @@ def test_one_card_for_a_person_who_is_exported_twice(alice: User) -> None:
     assert len(synced.server.cards) == 1
 
 
-def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
+def test_two_crons_and_a_deleted_connection_start_one_run(alice: User) -> None:
     synced = SyncedAccount(alice)
     for number in range(3):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
@@ -81,7 +81,7 @@ def test_one_run_for_two_crons_and_a_deleted_connection(alice: User) -> None:
     assert Person.objects.owned_by(alice).count() == 3
 
 
-def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
+def test_runs_started_while_the_connection_is_deleted(alice: User) -> None:
     synced = SyncedAccount(alice)
     with patch.object(books, "open_book", synced.open_book):
         run_concurrently(
@@ -92,7 +92,7 @@ def test_runs_that_start_while_the_connection_goes(alice: User) -> None:
 
 
 @pytest.mark.parametrize("start_run", [start_run, start_due_run])
-def test_account_that_is_deleted_while_its_run_is_created(alice: User, start_run: Callable[..., Run | None]) -> None:
+def test_account_deleted_while_its_run_is_created(alice: User, start_run: Callable[..., Run | None]) -> None:
     make_connection(alice)
     is_created = Event()
 

@@ -1,4 +1,4 @@
-"""The connection: made, changed, removed, and what it never says."""
+"""Creating, changing and removing the connection, whose password is never returned."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PATH = "/api/carddav/connection"
 BODY = {"serverUrl": "https://dav.example.org/", "username": "ada", "password": "  secret "}
 
 
-def test_a_connection_starts_with_the_defaults_and_never_shows_its_password(api: Client, alice: User) -> None:
+def test_new_connection_has_defaults_and_hides_its_password(api: Client, alice: User) -> None:
     made = api.ok("POST", PATH, BODY)["connection"]
     assert {key: made[key] for key in made if key not in {"id", "createdAt", "updatedAt"}} == {
         "serverUrl": "https://dav.example.org/",
@@ -33,7 +33,7 @@ def test_a_connection_starts_with_the_defaults_and_never_shows_its_password(api:
     assert Connection.objects.owned_by(alice).get().password == "  secret "
 
 
-def test_there_is_one_an_account(api: Client, stranger: Client) -> None:
+def test_account_has_one_connection(api: Client, stranger: Client) -> None:
     assert stranger.call("GET", PATH).status_code == 404
     api.ok("POST", PATH, BODY)
     assert api.call("POST", PATH, BODY).status_code == 409
@@ -41,7 +41,7 @@ def test_there_is_one_an_account(api: Client, stranger: Client) -> None:
     stranger.ok("POST", PATH, BODY)
 
 
-def test_an_update_changes_what_it_names_and_the_password_only_then(api: Client, alice: User) -> None:
+def test_update_changes_only_given_fields(api: Client, alice: User) -> None:
     api.ok("POST", PATH, BODY)
     changes = {"syncEnabled": False, "autoSyncInterval": 60, "importMode": "auto", "cardDavNameFormat": "SHORT"}
     changed = api.ok("PUT", PATH, {**BODY, "password": None, "provider": "nextcloud", **changes})["connection"]
@@ -57,7 +57,7 @@ def test_an_update_changes_what_it_names_and_the_password_only_then(api: Client,
     }
 
 
-def test_another_server_or_user_is_another_book(api: Client, alice: User) -> None:
+def test_changing_server_or_user_forgets_the_book(api: Client, alice: User) -> None:
     row = make_connection(alice, sync_token="t", ctag="c", home_urls=["http://127.0.0.1:1/ada/"], pause="auth")
     mapping = Mapping.objects.create(owner=alice, connection=row, person=make_person(alice), href="/1", href_key="/1")
     api.ok("PUT", PATH, {"syncEnabled": True, "serverUrl": row.server_url})
@@ -69,7 +69,7 @@ def test_another_server_or_user_is_another_book(api: Client, alice: User) -> Non
     assert Mapping.objects.owned_by(alice).get() == mapping
 
 
-def test_a_new_password_ends_the_pause(api: Client, alice: User) -> None:
+def test_new_password_ends_the_pause(api: Client, alice: User) -> None:
     row = make_connection(alice, pause="auth", last_error="refused", last_error_code="auth")
     assert api.ok("GET", PATH)["connection"]["lastError"] == "refused"
     assert api.ok("PUT", PATH, {"password": "new"})["connection"]["lastError"] is None
@@ -77,7 +77,7 @@ def test_a_new_password_ends_the_pause(api: Client, alice: User) -> None:
     assert (row.pause, row.book_url) == ("", "http://127.0.0.1:1/ada/book/")
 
 
-def test_another_format_of_names_goes_out_with_the_next_run(api: Client, alice: User) -> None:
+def test_changed_name_format_is_sent_by_the_next_run(api: Client, alice: User) -> None:
     row = make_connection(alice)
     Mapping.objects.create(owner=alice, connection=row, person=make_person(alice), href="/1", href_key="/1")
     api.ok("PUT", PATH, {"cardDavNameFormat": "FULL"})
@@ -86,7 +86,7 @@ def test_another_format_of_names_goes_out_with_the_next_run(api: Client, alice: 
     assert Mapping.objects.owned_by(alice).get().status == "dirty"
 
 
-def test_removing_it_keeps_people_and_what_was_uploaded(api: Client, alice: User) -> None:
+def test_removing_the_connection_keeps_people_and_uploaded_cards(api: Client, alice: User) -> None:
     row = make_connection(alice)
     person = make_person(alice)
     Mapping.objects.create(owner=alice, connection=row, person=person, href="/1", href_key="/1")
@@ -125,7 +125,7 @@ def test_removing_it_keeps_people_and_what_was_uploaded(api: Client, alice: User
         ({"cardDavNameFormat": "full"}, "cardDavNameFormat"),
     ],
 )
-def test_what_is_not_allowed_is_named_and_changes_nothing(api: Client, change: dict[str, object], field: str) -> None:
+def test_invalid_fields_are_reported_and_change_nothing(api: Client, change: dict[str, object], field: str) -> None:
     for method in ("POST", "PUT"):
         if method == "PUT":
             api.ok("POST", PATH, BODY)
@@ -136,7 +136,7 @@ def test_what_is_not_allowed_is_named_and_changes_nothing(api: Client, change: d
 
 
 @pytest.mark.parametrize("missing", ["serverUrl", "username", "password"])
-def test_url_user_and_password_are_required_on_create(api: Client, missing: str) -> None:
+def test_url_user_name_and_password_are_required(api: Client, missing: str) -> None:
     answer = api.call("POST", PATH, {key: value for key, value in BODY.items() if key != missing})
     assert [detail["field"] for detail in answer.json()["details"]] == [missing]
 
@@ -144,5 +144,5 @@ def test_url_user_and_password_are_required_on_create(api: Client, missing: str)
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1:8443/dav", "dav.example.org", "ada@example.org", "https://münchen.example/"]
 )
-def test_whether_it_may_be_reached_is_judged_when_it_is_asked(api: Client, url: str) -> None:
+def test_address_policy_is_checked_when_the_server_is_called(api: Client, url: str) -> None:
     assert api.ok("POST", PATH, {**BODY, "serverUrl": url})["connection"]["serverUrl"] == url

@@ -1,4 +1,4 @@
-"""The connection in the export of an account: it comes back without its password, and rests until it has one."""
+"""Export and import of the connection: it is imported without its password and paused until it gets one."""
 
 import pytest
 from django.db import IntegrityError, connection
@@ -18,9 +18,7 @@ SETTINGS = {
 }
 
 
-def test_a_connection_moves_to_another_account_without_its_password(
-    api: Client, stranger: Client, alice: User, mallory: User
-) -> None:
+def test_connection_is_imported_without_its_password(api: Client, stranger: Client, alice: User, mallory: User) -> None:
     make_connection(alice, **SETTINGS)
     document = api.ok("GET", "/api/user/export")
     assert "secret" not in str(document)
@@ -31,7 +29,7 @@ def test_a_connection_moves_to_another_account_without_its_password(
     assert (row.username, row.password, row.pause, row.book_url) == ("ada", "", "auth", "")
 
 
-def test_the_connection_that_is_there_stays(api: Client, alice: User) -> None:
+def test_existing_connection_is_kept(api: Client, alice: User) -> None:
     row = make_connection(alice)
     document = api.ok("GET", "/api/user/export")
     document["cardDavConnections"][0]["id"] = "0199c1a0-0000-7000-8000-000000000000"
@@ -39,13 +37,13 @@ def test_the_connection_that_is_there_stays(api: Client, alice: User) -> None:
     assert Connection.objects.owned_by(alice).get().password == row.password == "secret"
 
 
-def test_an_account_has_one_connection(alice: User) -> None:
+def test_account_has_one_connection(alice: User) -> None:
     make_connection(alice)
     with pytest.raises(IntegrityError):
         make_connection(alice)
 
 
-def test_the_password_is_encrypted_at_rest(alice: User) -> None:
+def test_password_is_encrypted_in_the_database(alice: User) -> None:
     make_connection(alice)
     with connection.cursor() as cursor:
         cursor.execute("SELECT password FROM carddav_connection")

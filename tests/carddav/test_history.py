@@ -1,4 +1,4 @@
-"""The end of the history: what is over goes after 90 days, what is open or still needed stays."""
+"""Finished runs and decided conflicts are deleted after 90 days; what is open or still needed is kept."""
 
 import datetime as dt
 
@@ -12,7 +12,7 @@ from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_run
 
 
-def test_what_is_over_is_forgotten_and_the_rest_is_kept(alice: User) -> None:
+def test_old_history_is_deleted_unless_still_needed(alice: User) -> None:
     connection = make_connection(alice)
     now = timezone.now()
     for age, is_kept in ((80, True), (100, False)):

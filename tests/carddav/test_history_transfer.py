@@ -1,4 +1,4 @@
-"""Runs and conflicts in the export of an account: they come back in another one, where conflicts can be decided."""
+"""Export and import of runs and conflicts: imported conflicts can be resolved in the new account."""
 
 import base64
 from typing import Any
@@ -19,14 +19,14 @@ from tests.client import Client
 from tests.pictures import picture
 
 FIELDS = ["organization", "nickname", "phoneNumbers"]
-RAW = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nN:;Ada;;;\r\nORG:There\r\nTEL;TYPE=home:+47 22\r\n{}END:VCARD\r\n"
-UNKNOWN = "0199c1a0-0000-7000-8000-000000000000"
+CARD_TEXT = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nN:;Ada;;;\r\nORG:There\r\nTEL;TYPE=home:+47 22\r\n{}END:VCARD\r\n"
+UNKNOWN_ID = "0199c1a0-0000-7000-8000-000000000000"
 
 
 def make_conflict(person: Person, *, kind: str = "fields", names: list[str] = FIELDS, more: str = "") -> Conflict:
-    """An open one; the connection is made with the first."""
+    """Create an open conflict of the person, and the connection if there is none yet."""
     connection = Connection.objects.owned_by(person.owner).first() or make_connection(person.owner)
-    raw = RAW.format(more)
+    raw = CARD_TEXT.format(more)
     remote = remote_fields(read_card(raw)[0])
     fields = [{"field": name, "base": None, "local": None, "remote": remote[name]} for name in names]
     return Conflict.objects.create(
@@ -51,7 +51,7 @@ def make_full_run(connection: Connection) -> Run:
 
 @pytest.fixture
 def history(alice: User) -> Conflict:
-    """Two runs, of which one goes on; an open conflict, which it returns, and a decided one."""
+    """An ended run and a running one, a resolved conflict and an open one, which is returned."""
     conflict = make_conflict(make_person(alice, name="Ada", organization="Here"))
     make_full_run(conflict.connection)
     Run.objects.create(owner=alice, connection=conflict.connection, trigger="cron", state="running")
@@ -61,8 +61,8 @@ def history(alice: User) -> Conflict:
     return conflict
 
 
-def moved(api: Client, stranger: Client) -> dict[str, Any]:
-    """Alice's account in mallory's; answers mallory's only open conflict."""
+def import_into_stranger(api: Client, stranger: Client) -> dict[str, Any]:
+    """Import alice's account into mallory's; returns mallory's only open conflict."""
     receipt = stranger.ok("POST", "/api/user/import", export_document(api))
     assert receipt["errors"] == 0, receipt["errorMessages"]
     [conflict] = stranger.ok("GET", "/api/carddav/conflicts")["conflicts"]
@@ -78,9 +78,7 @@ def person_of(client: Client, conflict: dict[str, Any]) -> dict[str, Any]:
     return dict(client.ok("GET", f"/api/people/{conflict['personId']}")["person"])
 
 
-def test_runs_and_conflicts_move_to_another_account(
-    api: Client, stranger: Client, mallory: User, history: Conflict
-) -> None:
+def test_runs_and_conflicts_are_imported(api: Client, stranger: Client, mallory: User, history: Conflict) -> None:
     document = export_document(api)
     assert (len(document["cardDavRuns"]), len(document["cardDavConflicts"])) == (1, 2)
     preview = stranger.ok("POST", "/api/user/import/validate", document)
@@ -96,17 +94,17 @@ def test_runs_and_conflicts_move_to_another_account(
     assert Conflict.objects.owned_by(mallory).filter(mapping=None).count() == 2
 
 
-def test_into_the_account_it_came_from_nothing_is_doubled(api: Client, history: Conflict) -> None:
+def test_import_into_the_same_account_duplicates_nothing(api: Client, history: Conflict) -> None:
     document = export_document(api)
     receipt = api.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["errors"]) == (0, 0)
     assert {**export_document(api), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
-def test_the_open_conflict_of_a_person_that_is_there_stays(api: Client, alice: User, history: Conflict) -> None:
+def test_existing_open_conflict_is_kept(api: Client, alice: User, history: Conflict) -> None:
     document = export_document(api)
     for conflict in document["cardDavConflicts"]:
-        conflict["id"] = UNKNOWN[:-1] + str(document["cardDavConflicts"].index(conflict))
+        conflict["id"] = UNKNOWN_ID[:-1] + str(document["cardDavConflicts"].index(conflict))
     api.ok("POST", "/api/user/import", document)
     assert Conflict.objects.owned_by(alice).unresolved().get() == history
 
@@ -120,11 +118,11 @@ BAD_RUNS = [
     {"errorMessages": "x"},
     {"code": "x" * 31},
     {"endedAt": None},
-    {"connectionId": UNKNOWN},
+    {"connectionId": UNKNOWN_ID},
 ]
 BAD_CONFLICTS = [
-    {"connectionId": UNKNOWN},
-    {"personId": UNKNOWN},
+    {"connectionId": UNKNOWN_ID},
+    {"personId": UNKNOWN_ID},
     {"kind": "war"},
     {"resolution": "keep_local"},
     {"resolution": ""},
@@ -143,12 +141,12 @@ BAD_CONFLICTS = [
 @pytest.mark.parametrize(
     ("section", "changes"), [("cardDavRuns", BAD_RUNS), ("cardDavConflicts", BAD_CONFLICTS)], ids=["runs", "conflicts"]
 )
-def test_bad_records_are_told_and_stop_no_other(
+def test_invalid_records_are_reported_and_do_not_stop_the_others(
     api: Client, stranger: Client, history: Conflict, section: str, changes: list[dict[str, Any]]
 ) -> None:
     document = export_document(api)
     good = document[section]
-    # Before the good ones: one that is taken would be in their way.
+    # The bad records come first: if one was imported, the good ones would be refused as duplicates.
     document[section] = [*({**good[0], "id": str(uuid4()), **change} for change in changes), *good]
     receipt = stranger.ok("POST", "/api/user/import", document)
     wrong = [(result["section"], result["index"]) for result in receipt["results"] if result["status"] == "error"]
@@ -159,7 +157,7 @@ def test_bad_records_are_told_and_stop_no_other(
     assert len(export_document(stranger)[section]) == len(good)
 
 
-def test_what_is_shown_of_the_server_is_what_its_card_says(api: Client, stranger: Client, history: Conflict) -> None:
+def test_remote_values_come_from_the_stored_card(api: Client, stranger: Client, history: Conflict) -> None:
     document = export_document(api)
     document["cardDavConflicts"][0]["fields"][0]["remote"] = "Made up"
     stranger.ok("POST", "/api/user/import", document)
@@ -168,7 +166,7 @@ def test_what_is_shown_of_the_server_is_what_its_card_says(api: Client, stranger
 
 
 def test_keep_local_closes_an_imported_conflict(api: Client, stranger: Client, history: Conflict) -> None:
-    conflict = moved(api, stranger)
+    conflict = import_into_stranger(api, stranger)
     before = person_of(stranger, conflict)
     resolve(stranger, conflict, resolution="keep_local")
     assert person_of(stranger, conflict) == before
@@ -176,8 +174,8 @@ def test_keep_local_closes_an_imported_conflict(api: Client, stranger: Client, h
     assert resolve(stranger, conflict, status=400, resolution="keep_local")["code"] == "already_resolved"
 
 
-def test_keep_remote_takes_the_values_of_the_kept_card(api: Client, stranger: Client, history: Conflict) -> None:
-    conflict = moved(api, stranger)
+def test_keep_remote_takes_the_values_of_the_stored_card(api: Client, stranger: Client, history: Conflict) -> None:
+    conflict = import_into_stranger(api, stranger)
     resolve(stranger, conflict, resolution="keep_remote")
     person = person_of(stranger, conflict)
     assert (person["organization"], person["nickname"]) == ("There", None)
@@ -188,54 +186,54 @@ def test_keep_remote_takes_the_values_of_the_kept_card(api: Client, stranger: Cl
 def test_merged_takes_values_and_the_union_of_lists(api: Client, stranger: Client, history: Conflict) -> None:
     number = {"phoneNumbers": [{"type": "work", "number": "+47 11"}]}
     api.ok("PUT", f"/api/people/{history.person_id}", number)
-    conflict = moved(api, stranger)
+    conflict = import_into_stranger(api, stranger)
     resolve(stranger, conflict, resolution="merged", values={"nickname": "Countess"})
     person = person_of(stranger, conflict)
     assert (person["organization"], person["nickname"]) == ("Here", "Countess")
     assert {entry["number"] for entry in person["phoneNumbers"]} == {"+47 11", "+47 22"}
 
 
-def test_keep_remote_takes_the_picture_of_the_kept_card(
+def test_keep_remote_takes_the_picture_of_the_stored_card(
     api: Client, stranger: Client, alice: User, settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
     data = base64.b64encode(picture(color="red")).decode()
     make_conflict(make_person(alice, name="Ada"), names=["photo"], more=f"PHOTO:data:image/png;base64,{data}\r\n")
-    conflict = moved(api, stranger)
+    conflict = import_into_stranger(api, stranger)
     resolve(stranger, conflict, resolution="keep_remote")
     assert person_of(stranger, conflict)["photo"]
 
 
-def test_a_picture_elsewhere_is_not_fetched(api: Client, stranger: Client, alice: User) -> None:
+def test_picture_at_a_url_is_not_fetched(api: Client, stranger: Client, alice: User) -> None:
     make_conflict(make_person(alice, name="Ada"), names=["photo"], more="PHOTO:https://example.org/ada.jpg\r\n")
-    conflict = moved(api, stranger)
+    conflict = import_into_stranger(api, stranger)
     answer = resolve(stranger, conflict, status=400, resolution="keep_remote")
     assert "address on the net" in str(answer)
     resolve(stranger, conflict, resolution="keep_local")
 
 
 @pytest.mark.parametrize(("resolution", "is_gone"), [("keep_remote", True), ("keep_local", False), ("merged", False)])
-def test_who_is_gone_there_goes_to_the_trash_or_stays(
+def test_remotely_deleted_person_is_deleted_or_kept(
     api: Client, stranger: Client, alice: User, resolution: str, is_gone: bool
 ) -> None:
     make_conflict(make_person(alice, name="Ada"), kind="remote_deleted")
-    resolve(stranger, moved(api, stranger), resolution=resolution)
+    resolve(stranger, import_into_stranger(api, stranger), resolution=resolution)
     assert (stranger.ok("GET", "/api/people")["people"] == []) == is_gone
     assert len(api.ok("GET", "/api/people")["people"]) == 1
 
 
 @pytest.mark.parametrize(("resolution", "is_back"), [("keep_remote", True), ("keep_local", False)])
-def test_who_was_deleted_here_comes_back_or_stays_away(
+def test_locally_deleted_person_is_restored_or_stays_deleted(
     api: Client, stranger: Client, alice: User, resolution: str, is_back: bool
 ) -> None:
     person = make_person(alice, name="Ada")
     make_conflict(person, kind="local_deleted")
     api.ok("DELETE", f"/api/people/{person.pk}")
-    resolve(stranger, moved(api, stranger), resolution=resolution)
+    resolve(stranger, import_into_stranger(api, stranger), resolution=resolution)
     assert bool(stranger.ok("GET", "/api/people")["people"]) == is_back
 
 
-def test_a_card_that_was_not_kept_leaves_keep_local(api: Client, alice: User) -> None:
+def test_only_keep_local_is_possible_without_a_stored_card(api: Client, alice: User) -> None:
     row = make_conflict(make_person(alice, name="Ada"))
     Conflict.objects.owned_by(alice).filter(pk=row.pk).update(mapping=None, remote_raw="")
     conflict = {"id": str(row.pk)}
@@ -243,28 +241,26 @@ def test_a_card_that_was_not_kept_leaves_keep_local(api: Client, alice: User) ->
     resolve(api, conflict, resolution="keep_local")
 
 
-def test_nobody_decides_anothers_imported_conflict(api: Client, stranger: Client, history: Conflict) -> None:
-    conflict = moved(api, stranger)
+def test_imported_conflict_is_hidden_from_other_accounts(api: Client, stranger: Client, history: Conflict) -> None:
+    conflict = import_into_stranger(api, stranger)
     assert resolve(api, conflict, status=404, resolution="keep_remote")
     assert person_of(stranger, conflict)["organization"] == "Here"
 
 
-def test_a_first_sync_that_finds_the_card_closes_an_imported_conflict_about_its_absence(
+def test_first_sync_closes_a_deletion_conflict_if_the_card_exists(
     api: Client, stranger: Client, alice: User, mallory: User
 ) -> None:
     person = make_person(alice, name="Ada", uid="ada-1")
     make_conflict(person, kind="remote_deleted")
     synced = SyncedAccount(mallory)
-    moved(api, stranger)
+    import_into_stranger(api, stranger)
     synced.server.edit("1.vcf", vcard("Ada", uid="ada-1"))
     synced.sync()
     assert Mapping.objects.owned_by(mallory).exclude(href="").count() == 1
     assert stranger.ok("GET", "/api/carddav/conflicts")["conflicts"] == []
 
 
-def test_a_first_sync_brings_an_imported_conflict_up_to_date(
-    api: Client, stranger: Client, alice: User, mallory: User
-) -> None:
+def test_first_sync_updates_an_imported_conflict(api: Client, stranger: Client, alice: User, mallory: User) -> None:
     make_conflict(make_person(alice, name="Ada", uid="ada-1", organization="Here"))
     synced = SyncedAccount(mallory)
     stranger.ok("POST", "/api/user/import", export_document(api))
@@ -275,8 +271,8 @@ def test_a_first_sync_brings_an_imported_conflict_up_to_date(
     assert Conflict.objects.owned_by(mallory).get().mapping is not None
 
 
-def test_an_imported_run_has_nothing_to_undo(api: Client, stranger: Client, history: Conflict) -> None:
-    moved(api, stranger)
+def test_imported_run_cannot_be_undone(api: Client, stranger: Client, history: Conflict) -> None:
+    import_into_stranger(api, stranger)
     [run] = stranger.ok("GET", "/api/carddav/runs")["runs"]
     Run.objects.owned_by(User.objects.get(email="mallory@example.org")).update(undone_at=None)
     answer = stranger.ok("POST", f"/api/carddav/runs/{run['id']}/undo")

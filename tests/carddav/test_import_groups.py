@@ -1,4 +1,4 @@
-"""perContactGroups names pending imports by their keys: those of others do not exist there either."""
+"""The keys of perContactGroups must be ids of the account's own pending imports."""
 
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ from tests.client import Client
 
 
 @pytest.mark.parametrize("whose", ["a stranger's", "nobody's", "malformed"])
-def test_a_key_that_is_no_own_pending_import(alice: User, mallory: User, api: Client, whose: str) -> None:
+def test_unknown_or_foreign_keys_are_refused(alice: User, mallory: User, api: Client, whose: str) -> None:
     mine = make_pending(alice)
     keys = {"a stranger's": make_pending(mallory).pk, "nobody's": uuid4(), "malformed": "nonsense"}
     body = {"importIds": [str(mine.pk)], "perContactGroups": {str(keys[whose]): []}}
@@ -20,7 +20,7 @@ def test_a_key_that_is_no_own_pending_import(alice: User, mallory: User, api: Cl
     assert PendingImport.objects.owned_by(alice).exists()
 
 
-def test_groups_of_an_own_one_that_is_not_imported_now(alice: User, api: Client) -> None:
+def test_groups_of_a_pending_import_that_is_not_imported_are_ignored(alice: User, api: Client) -> None:
     mine, other = make_pending(alice), make_pending(alice)
     body = {"importIds": [str(mine.pk)], "perContactGroups": {str(other.pk): []}}
     assert api.ok("POST", "/api/carddav/import", body)["imported"] == 1

@@ -1,4 +1,4 @@
-"""Without a connection a write costs nothing in CardDAV's tables; the account knows whether it has one."""
+"""Writes of an account without connection execute no statement on the tables of carddav (User.is_mirrored)."""
 
 import pytest
 from django.db import connection
@@ -15,7 +15,7 @@ def is_mirrored(user: User) -> bool:
     return User.objects.get(pk=user.pk).is_mirrored
 
 
-def test_an_account_is_mirrored_while_it_has_a_connection(api: Client, alice: User, mallory: User) -> None:
+def test_account_is_mirrored_while_it_has_a_connection(api: Client, alice: User, mallory: User) -> None:
     assert not is_mirrored(alice)
     api.ok("POST", PATH, BODY)
     assert is_mirrored(alice)
@@ -24,8 +24,8 @@ def test_an_account_is_mirrored_while_it_has_a_connection(api: Client, alice: Us
     assert not is_mirrored(alice)
 
 
-def carddav_statements(api: Client, alice: User) -> int:
-    """How many are made by a person's whole life."""
+def count_carddav_statements(api: Client, alice: User) -> int:
+    """The number of statements on tables of carddav from the creation of a person to its merge."""
     people = [str(make_person(alice, name=name).pk) for name in "AB"]
     with CaptureQueriesContext(connection) as captured:
         made = api.ok("POST", "/api/people", {"name": "C"}, status=201)["person"]["id"]
@@ -37,7 +37,7 @@ def carddav_statements(api: Client, alice: User) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_writes_ask_nothing_of_carddav_without_one(api: Client, alice: User) -> None:
-    assert carddav_statements(api, alice) == 0
+def test_writes_without_connection_do_not_use_carddav_tables(api: Client, alice: User) -> None:
+    assert count_carddav_statements(api, alice) == 0
     make_connection(alice)
-    assert carddav_statements(api, alice) > 0
+    assert count_carddav_statements(api, alice) > 0

@@ -23,7 +23,7 @@ def counts(answer: Any) -> tuple[int, ...]:
     return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
 
 
-def test_cards_wait_and_are_listed(api: Client) -> None:
+def test_uploaded_cards_are_pending_and_listed(api: Client) -> None:
     answer = upload(api, ADA + BAD + BOB)
     assert counts(answer) == (2, 0, 0, 1)
     assert [result["status"] for result in answer["results"]] == ["imported", "error", "imported"]
@@ -34,38 +34,38 @@ def test_cards_wait_and_are_listed(api: Client) -> None:
     assert not Person.unscoped.exists()
 
 
-def test_the_same_file_again_changes_nothing(api: Client) -> None:
+def test_repeated_upload_changes_nothing(api: Client) -> None:
     upload(api, ADA + BOB)
     before = api.ok("GET", "/api/carddav/pending-imports")
     assert counts(upload(api, ADA + BOB)) == (0, 0, 2, 0)
     assert api.ok("GET", "/api/carddav/pending-imports") == before
 
 
-def test_a_newer_card_of_the_same_uid_replaces_the_older(api: Client) -> None:
+def test_newer_card_with_the_same_uid_replaces_the_older(api: Client) -> None:
     upload(api, ADA)
     assert counts(upload(api, ADA.replace(b"Ada", b"Countess"))) == (0, 1, 0, 0)
     [row] = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
     assert row["displayName"] == "Countess"
 
 
-def test_doubled_uids_in_one_file_are_both_kept(api: Client) -> None:
+def test_cards_with_the_same_uid_in_one_file_are_both_kept(api: Client) -> None:
     doubled = ADA + ADA.replace(b"Ada", b"Countess")
     assert counts(upload(api, doubled)) == (2, 0, 0, 0)
     assert counts(upload(api, doubled)) == (0, 0, 2, 0)
 
 
-def test_group_cards_do_not_wait(api: Client) -> None:
+def test_group_cards_are_not_pending(api: Client) -> None:
     assert counts(upload(api, FAMILY)) == (0, 0, 1, 0)
     assert api.ok("GET", "/api/carddav/pending-count") == {"count": 0}
 
 
-def test_a_form_with_a_file(api: Client) -> None:
+def test_file_is_uploaded_as_a_form(api: Client) -> None:
     form = {"file": SimpleUploadedFile("a.vcf", ADA, "text/vcard")}
     assert counts(api.post("/api/vcard/upload", form).json()) == (1, 0, 0, 0)
     assert api.post("/api/vcard/upload", {"other": "x"}).status_code == 400
 
 
-def test_files_that_are_none(api: Client, settings: Any) -> None:
+def test_invalid_uploads_are_refused(api: Client, settings: Any) -> None:
     assert upload(api, b"hello", 400)["details"][0]["field"] == "file"
     assert upload(api, b"", 400)["details"]
     upload(api, b"{}", 415, "application/json")
@@ -74,7 +74,7 @@ def test_files_that_are_none(api: Client, settings: Any) -> None:
     assert upload(api, ADA * 10, 413)["code"] == "too_large"
 
 
-def test_what_waits_is_nobody_elses(api: Client, stranger: Client) -> None:
+def test_pending_imports_are_hidden_from_other_accounts(api: Client, stranger: Client) -> None:
     upload(api, ADA)
     assert stranger.ok("GET", "/api/carddav/pending-imports") == {"pendingImports": []}
     assert stranger.ok("GET", "/api/carddav/pending-count") == {"count": 0}

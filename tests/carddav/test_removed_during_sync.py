@@ -1,4 +1,4 @@
-"""The connection, the account or a person goes while something works with the server; and what servers refuse."""
+"""The connection, account or person is removed during a sync, export or cron; and refused logins."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,8 +32,8 @@ def synced(alice: User) -> SyncedAccount:
     return synced
 
 
-def once(synced: SyncedAccount, at: str, work: Callable[[], object]) -> None:
-    """Do it in the middle of the first request of this kind."""
+def during_request(synced: SyncedAccount, at: str, work: Callable[[], object]) -> None:
+    """Call `work` during the first request of this kind."""
     done: list[str] = []
 
     def on_request(what: str) -> None:
@@ -45,8 +45,8 @@ def once(synced: SyncedAccount, at: str, work: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_connection_goes_during_a_run(synced: SyncedAccount, at: str) -> None:
-    once(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+def test_connection_removed_during_a_run(synced: SyncedAccount, at: str) -> None:
+    during_request(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
     run = synced.sync()
     assert run.code == "interrupted"
     for model in (Connection, Run, PendingImport, Mapping, Todo):
@@ -54,45 +54,47 @@ def test_the_connection_goes_during_a_run(synced: SyncedAccount, at: str) -> Non
     assert not Person.objects.owned_by(synced.owner).exists()
 
 
-def test_the_connection_goes_before_its_run(synced: SyncedAccount) -> None:
+def test_connection_removed_before_its_run(synced: SyncedAccount) -> None:
     run = runs.start_run(owner=synced.owner, trigger="manual", now=timezone.now())
     synced.api.ok("DELETE", "/api/carddav/connection")
     run_sync(str(run.pk))
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_account_goes_during_a_run(synced: SyncedAccount, at: str) -> None:
-    once(synced, at, lambda: User.objects.filter(pk=synced.owner.pk).delete())
+def test_account_deleted_during_a_run(synced: SyncedAccount, at: str) -> None:
+    during_request(synced, at, lambda: User.objects.filter(pk=synced.owner.pk).delete())
     assert synced.sync().code == "interrupted"
     assert not Run.unscoped.rows().exists()
 
 
 @pytest.mark.parametrize("at", ["changes", "multiget"])
-def test_the_connection_goes_while_contacts_are_discovered(synced: SyncedAccount, at: str) -> None:
-    once(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+def test_connection_removed_during_discovery(synced: SyncedAccount, at: str) -> None:
+    during_request(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
     with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/discover")
     assert answer.status_code in {404, 409}, answer.content
     assert not PendingImport.unscoped.rows().exists()
 
 
-def test_the_connection_goes_while_people_are_exported(synced: SyncedAccount) -> None:
+def test_connection_removed_during_an_export(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob")
-    once(synced, "put", lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
+    during_request(synced, "put", lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
     with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code in {404, 409}, answer.content
 
 
-def test_another_server_while_people_are_exported(synced: SyncedAccount) -> None:
+def test_server_changed_during_an_export(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob")
-    once(synced, "put", lambda: synced.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"}))
+    during_request(
+        synced, "put", lambda: synced.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"})
+    )
     with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
     assert answer.status_code == 409, answer.content
 
 
-def test_a_person_goes_for_good_while_it_is_pushed(synced: SyncedAccount) -> None:
+def test_person_removed_permanently_during_its_push(synced: SyncedAccount) -> None:
     synced.sync()
     person = synced.make_person(name="Bob")
 
@@ -101,17 +103,17 @@ def test_a_person_goes_for_good_while_it_is_pushed(synced: SyncedAccount) -> Non
         delete_people(owner=synced.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
         remove_people(owner=synced.owner, person_ids=[person.pk])
 
-    once(synced, "put", remove)
+    during_request(synced, "put", remove)
     assert synced.sync().code == ""
     assert synced.sync().code == ""
     assert not [card for card in synced.server.cards.values() if "Bob" in card.text], "it comes back as an import"
     assert not Person.objects.owned_by(synced.owner).filter(name="Bob").exists()
 
 
-def test_a_person_goes_to_the_trash_while_it_is_pushed(synced: SyncedAccount) -> None:
+def test_person_deleted_during_its_push(synced: SyncedAccount) -> None:
     synced.sync()
     person = synced.make_person(name="Bob")
-    once(
+    during_request(
         synced,
         "put",
         lambda: synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True}),
@@ -123,7 +125,7 @@ def test_a_person_goes_to_the_trash_while_it_is_pushed(synced: SyncedAccount) ->
     assert not PendingImport.objects.owned_by(synced.owner).exists()
 
 
-def test_one_account_that_fails_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
+def test_failing_account_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
     make_connection(mallory)
     ran = []
 
@@ -142,8 +144,8 @@ def test_one_account_that_fails_does_not_stop_the_cron(synced: SyncedAccount, ma
     assert len(receipt.messages) == 1
 
 
-def test_a_cron_skips_what_another_has_synced_since_it_began(synced: SyncedAccount, mallory: User) -> None:
-    """The second cron starts in the pause of the first, before its second account."""
+def test_cron_skips_accounts_that_another_cron_has_synced(synced: SyncedAccount, mallory: User) -> None:
+    """The second cron starts while the first one pauses before its second account."""
     other = SyncedAccount(mallory)
     other.server.edit("1.vcf", vcard("Ada Test", uid="1"))
     openers = {synced.owner: synced.open_book, mallory: other.open_book}
@@ -161,7 +163,7 @@ def test_a_cron_skips_what_another_has_synced_since_it_began(synced: SyncedAccou
     assert [Run.objects.owned_by(owner).count() for owner in (synced.owner, mallory)] == [1, 1]
 
 
-def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
+def test_connection_removed_before_its_turn_does_not_stop_the_cron(synced: SyncedAccount, mallory: User) -> None:
     make_connection(mallory)
 
     def sleep(seconds: float) -> None:
@@ -177,7 +179,7 @@ def test_a_connection_that_goes_before_its_turn_does_not_stop_the_cron(synced: S
     ("path", "is_known"),
     [("/api/carddav/discover", True), ("/api/carddav/discover", False), ("/api/carddav/export-bulk", True)],
 )
-def test_a_refused_login_is_asked_for_once(api: Client, alice: User, path: str, is_known: bool) -> None:
+def test_refused_login_is_not_retried(api: Client, alice: User, path: str, is_known: bool) -> None:
     body = {"personIds": [str(make_person(alice, name="Ada").pk)]} if "export" in path else None
     with fault_proxy() as proxy:
         proxy.add(fail(401))
@@ -189,7 +191,7 @@ def test_a_refused_login_is_asked_for_once(api: Client, alice: User, path: str, 
     assert (connection.pause, connection.last_error_code) == (Pause.AUTH, "auth")
 
 
-def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> None:
+def test_retry_after_of_the_server_is_respected(api: Client, alice: User) -> None:
     with fault_proxy() as proxy:
         proxy.add(fail(503, headers={"Retry-After": "300"}))
         make_connection(alice, server_url=proxy.url)
@@ -198,7 +200,7 @@ def test_a_server_that_asked_to_wait_is_left_alone(api: Client, alice: User) -> 
         assert proxy.count() == 1
 
 
-def test_a_person_that_shall_not_sync_is_skipped(synced: SyncedAccount) -> None:
+def test_person_excluded_from_sync_is_skipped(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob", card_dav_sync_enabled=False)
     with patch.object(books, "open_book", synced.open_book):
         answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
@@ -207,7 +209,7 @@ def test_a_person_that_shall_not_sync_is_skipped(synced: SyncedAccount) -> None:
 
 @pytest.mark.parametrize("fault", ["kill_before", "kill_after"])
 @pytest.mark.parametrize("is_removed", [True, False])
-def test_a_person_is_deleted_after_the_worker_was_killed_with_its_card(
+def test_person_deleted_after_the_worker_was_killed_during_its_push(
     synced: SyncedAccount, fault: str, is_removed: bool
 ) -> None:
     synced.sync()

@@ -1,4 +1,4 @@
-"""A dry run changes nothing: who asks for a real one meanwhile gets one, after it."""
+"""A dry run changes nothing, and a real run that is requested during it runs after it."""
 
 import pytest
 from django.utils import timezone
@@ -23,18 +23,18 @@ def start(synced: SyncedAccount, *, dry_run: bool = False, confirm: bool = False
 
 
 @pytest.mark.parametrize("confirm", [True, False])
-def test_a_sync_asked_for_during_a_dry_run_runs_after_it(synced: SyncedAccount, confirm: bool) -> None:
+def test_sync_requested_during_a_dry_run_runs_after_it(synced: SyncedAccount, confirm: bool) -> None:
     if confirm:
         Connection.objects.owned_by(synced.owner).update(needs_confirmation=True)
     asked: list[Run] = []
 
-    def ask(what: str) -> None:
+    def request_sync(what: str) -> None:
         if not asked:
             asked.append(start(synced, confirm=confirm))
             with pytest.raises(LockedError):
                 execute_run(asked[0].pk)
 
-    synced.server.on_request = ask
+    synced.server.on_request = request_sync
     dry = start(synced, dry_run=True)
     with synced.patch_open_book():
         assert counts(execute_run(dry.pk)) == {"exported": 1}
@@ -46,7 +46,7 @@ def test_a_sync_asked_for_during_a_dry_run_runs_after_it(synced: SyncedAccount, 
     assert len(synced.server.cards) == 1
 
 
-def test_a_dry_run_asked_for_joins_what_is_there(synced: SyncedAccount) -> None:
+def test_requested_dry_run_joins_the_queued_run(synced: SyncedAccount) -> None:
     real = start(synced)
     assert start(synced, dry_run=True).pk == real.pk
     with synced.patch_open_book():
@@ -57,7 +57,7 @@ def test_a_dry_run_asked_for_joins_what_is_there(synced: SyncedAccount) -> None:
     assert start(synced, dry_run=True).pk == dry.pk
 
 
-def test_until_it_is_confirmed_each_joins_the_dry_run(synced: SyncedAccount) -> None:
+def test_unconfirmed_requests_join_the_dry_run(synced: SyncedAccount) -> None:
     Connection.objects.owned_by(synced.owner).update(needs_confirmation=True)
     dry = start(synced)
     assert dry.dry_run

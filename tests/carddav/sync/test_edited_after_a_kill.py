@@ -1,7 +1,7 @@
-"""A run is killed after its write, and the card is edited before the next run. Neither write hides the other.
+"""A run is killed after its write, and another client edits the card before the next run. Both edits survive.
 
-What the write left alone is theirs: taken as any edit. What it changed and is not there any more, nobody knows why:
-the server may have dropped it. It is sent once more, so that nothing is lost.
+Edits of parts that the write did not touch are taken over. Parts that the write changed and that are missing now are
+sent again, because the server may have dropped them, so that nothing is lost.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.one_database, pytest.mark.pairs]
 
 Edit = Callable[[list[str]], list[str]]
 #: Where the run is killed: before the response to the write arrives, or before the card is read back.
-CUTS = {"reply": "kill_after", "read back": "kill_before"}
+KILL_FAULTS = {"reply": "kill_after", "read back": "kill_before"}
 HOME, WORK, OLD_ORG = "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2", "ORG:Old"
 
 
@@ -35,10 +35,10 @@ def synced(request: pytest.FixtureRequest, alice: User) -> SyncedAccount:
     return synced
 
 
-def kill(synced: SyncedAccount, cut: str) -> str:
+def kill_after_put(synced: SyncedAccount, cut: str) -> str:
     """Sync and be killed after the PUT; returns the href of the only card."""
     synced.requests()
-    synced.server.faults = {2 if cut == "reply" else 3: CUTS[cut]}
+    synced.server.faults = {2 if cut == "reply" else 3: KILL_FAULTS[cut]}
     with suppress(Killed):
         synced.sync()
     assert synced.requests()[1] == "put"
@@ -53,7 +53,7 @@ def kill_create(synced: SyncedAccount, cut: str) -> str:
     phones = [{"type": "home", "number": "1"}, {"type": "work", "number": "2"}]
     body = {"name": "Ada", "phoneNumbers": phones, "organization": "Old", "notes": "mine", "jobTitle": "Countess"}
     synced.api.ok("POST", "/api/people", body, status=201)
-    return kill(synced, cut)
+    return kill_after_put(synced, cut)
 
 
 def kill_update(synced: SyncedAccount, cut: str) -> str:
@@ -62,7 +62,7 @@ def kill_update(synced: SyncedAccount, cut: str) -> str:
     person = synced.person()
     phones = [*person.phone_numbers, {"type": "car", "number": "3"}]
     synced.edit(person, phoneNumbers=phones, notes="mine", jobTitle="Countess")
-    return kill(synced, cut)
+    return kill_after_put(synced, cut)
 
 
 def edit_card(synced: SyncedAccount, href: str, edit: Edit) -> None:
@@ -70,7 +70,7 @@ def edit_card(synced: SyncedAccount, href: str, edit: Edit) -> None:
     synced.server.edit(href, "\r\n".join(edit(lines)))
 
 
-def without(*starts: str) -> Edit:
+def remove_lines(*starts: str) -> Edit:
     def edit(lines: list[str]) -> list[str]:
         kept = [line for line in lines if not line.startswith(starts)]
         assert len(kept) == len(lines) - len(starts)
@@ -79,15 +79,15 @@ def without(*starts: str) -> Edit:
     return edit
 
 
-def adding(line: str, *, instead_of: tuple[str, ...] = ()) -> Edit:
+def add_line(line: str, *, instead_of: tuple[str, ...] = ()) -> Edit:
     def edit(lines: list[str]) -> list[str]:
-        kept = without(*instead_of)(lines)
+        kept = remove_lines(*instead_of)(lines)
         return [*kept[:-2], line, *kept[-2:]]
 
     return edit
 
 
-def agreed(synced: SyncedAccount) -> dict[str, Any]:
+def sync_until_equal(synced: SyncedAccount) -> dict[str, Any]:
     """Sync until a run finds nothing to do, the third at the latest; returns the fields, equal on both sides."""
     for _ in range(3):
         run = synced.sync()
@@ -111,7 +111,7 @@ def agreed(synced: SyncedAccount) -> dict[str, Any]:
 
 
 #: The fields of both sides if the card is not edited by others.
-SAID: dict[str, Any] = {
+UNEDITED: dict[str, Any] = {
     "organization": "Old",
     "notes": "mine",
     "jobTitle": "Countess",
@@ -121,27 +121,27 @@ SAID: dict[str, Any] = {
 #: Edits of the card, and the fields of both sides that differ afterwards.
 EDITS: dict[str, tuple[Edit, dict[str, Any]]] = {
     "nothing": (lambda lines: lines, {}),
-    "a phone added": (adding("TEL;TYPE=CELL:4"), {"phones": ["1", "2", "4"]}),
-    "a phone changed": (adding("TEL;TYPE=HOME:9", instead_of=("TEL;TYPE=HOME",)), {"phones": ["2", "9"]}),
-    "another value added": (adding("NICKNAME:Addy"), {"nickname": "Addy"}),
-    "what was sent is changed": (adding("NOTE:theirs", instead_of=("NOTE",)), {"notes": "theirs"}),
-    "what was sent is added to": (adding("NOTE:mine and more", instead_of=("NOTE",)), {"notes": "mine and more"}),
+    "a phone added": (add_line("TEL;TYPE=CELL:4"), {"phones": ["1", "2", "4"]}),
+    "a phone changed": (add_line("TEL;TYPE=HOME:9", instead_of=("TEL;TYPE=HOME",)), {"phones": ["2", "9"]}),
+    "another value added": (add_line("NICKNAME:Addy"), {"nickname": "Addy"}),
+    "what was sent is changed": (add_line("NOTE:theirs", instead_of=("NOTE",)), {"notes": "theirs"}),
+    "what was sent is added to": (add_line("NOTE:mine and more", instead_of=("NOTE",)), {"notes": "mine and more"}),
     "all sorts": (
-        lambda lines: adding("NICKNAME:Addy")(adding("TITLE:Lady", instead_of=("TITLE",))(lines)),
+        lambda lines: add_line("NICKNAME:Addy")(add_line("TITLE:Lady", instead_of=("TITLE",))(lines)),
         {"nickname": "Addy", "jobTitle": "Lady"},
     ),
 }
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", KILL_FAULTS)
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_of_a_new_card_arrives(synced: SyncedAccount, cut: str, edit: str) -> None:
+def test_edit_of_a_new_card_is_kept(synced: SyncedAccount, cut: str, edit: str) -> None:
     change, expected = EDITS[edit]
     edit_card(synced, kill_create(synced, cut), change)
-    assert agreed(synced) == SAID | expected
+    assert sync_until_equal(synced) == UNEDITED | expected
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", KILL_FAULTS)
 @pytest.mark.parametrize(
     "edit",
     [
@@ -151,44 +151,44 @@ def test_an_edit_of_a_new_card_arrives(synced: SyncedAccount, cut: str, edit: st
         "the organization removed",
     ],
 )
-def test_an_edit_of_a_changed_card_arrives(synced: SyncedAccount, cut: str, edit: str) -> None:
+def test_edit_of_a_changed_card_is_kept(synced: SyncedAccount, cut: str, edit: str) -> None:
     untouched: dict[str, tuple[Edit, dict[str, Any]]] = {
-        "a phone removed": (without("TEL;TYPE=WORK"), {"phones": ["1"]}),
-        "the organization changed": (adding("ORG:New", instead_of=("ORG",)), {"organization": "New"}),
-        "the organization removed": (without("ORG"), {"organization": None}),
+        "a phone removed": (remove_lines("TEL;TYPE=WORK"), {"phones": ["1"]}),
+        "the organization changed": (add_line("ORG:New", instead_of=("ORG",)), {"organization": "New"}),
+        "the organization removed": (remove_lines("ORG"), {"organization": None}),
     }
     change, expected = {**EDITS, **untouched}[edit]
     edit_card(synced, kill_update(synced, cut), change)
-    said = SAID | expected
-    assert agreed(synced) == said | {"phones": sorted([*said["phones"], "3"])}
+    said = UNEDITED | expected
+    assert sync_until_equal(synced) == said | {"phones": sorted([*said["phones"], "3"])}
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", KILL_FAULTS)
 @pytest.mark.parametrize("gone", ["TEL;TYPE=HOME", "NOTE", "TITLE"])
 @pytest.mark.parametrize("also", ["", "NICKNAME:Addy"])
-def test_what_was_sent_and_is_not_there_is_sent_again(synced: SyncedAccount, cut: str, gone: str, also: str) -> None:
+def test_missing_parts_of_a_new_card_are_sent_again(synced: SyncedAccount, cut: str, gone: str, also: str) -> None:
     href = kill_create(synced, cut)
-    edit_card(synced, href, without(gone))
+    edit_card(synced, href, remove_lines(gone))
     if also:
-        edit_card(synced, href, adding(also))
-    assert agreed(synced) == SAID | {"nickname": "Addy" if also else None}
+        edit_card(synced, href, add_line(also))
+    assert sync_until_equal(synced) == UNEDITED | {"nickname": "Addy" if also else None}
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", KILL_FAULTS)
 @pytest.mark.parametrize("gone", ["TEL;TYPE=CAR", "NOTE"])
-def test_what_was_changed_and_is_not_there_is_sent_again(synced: SyncedAccount, cut: str, gone: str) -> None:
+def test_missing_parts_of_a_changed_card_are_sent_again(synced: SyncedAccount, cut: str, gone: str) -> None:
     edit_card(synced, kill_update(synced, cut), lambda lines: [line for line in lines if not line.startswith(gone)])
-    said = agreed(synced)
+    said = sync_until_equal(synced)
     assert (said["notes"], said["jobTitle"]) == ("mine", "Countess")
 
 
-@pytest.mark.parametrize("cut", CUTS)
-def test_a_long_text_that_is_nearly_what_was_sent_is_asked_about(synced: SyncedAccount, cut: str) -> None:
-    """The server may have damaged it, or somebody edited it."""
+@pytest.mark.parametrize("cut", KILL_FAULTS)
+def test_slightly_changed_long_text_is_a_conflict(synced: SyncedAccount, cut: str) -> None:
+    """The server may have damaged the text, or another client edited it."""
     synced.sync()
     long = "The analytical engine has no pretensions whatever to originate anything, call 1843"
     synced.api.ok("POST", "/api/people", {"name": "Ada", "notes": long}, status=201)
-    href = kill(synced, cut)
+    href = kill_after_put(synced, cut)
     edit_card(synced, href, lambda lines: [line.replace("1843", "1844") for line in lines])
     synced.sync()
     [conflict] = Conflict.objects.owned_by(synced.owner).filter(resolved_at=None)
@@ -196,26 +196,26 @@ def test_a_long_text_that_is_nearly_what_was_sent_is_asked_about(synced: SyncedA
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_a_new_card_that_the_server_has_renamed(synced: SyncedAccount, edit: str) -> None:
+def test_edit_of_a_renamed_new_card_is_kept(synced: SyncedAccount, edit: str) -> None:
     change, expected = EDITS[edit]
     href = kill_create(synced, "reply")
     text = synced.server.cards[href].text
     synced.server.remove(href)
     edit_card(synced, synced.server.edit("renamed.vcf", text), change)
-    assert agreed(synced) == SAID | expected
+    assert sync_until_equal(synced) == UNEDITED | expected
     assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", KILL_FAULTS)
 @pytest.mark.parametrize("kill_write", [kill_create, kill_update])
-def test_what_a_server_drops_stays_here(
+def test_fields_dropped_by_the_server_are_kept_here(
     synced: SyncedAccount, cut: str, kill_write: Callable[[SyncedAccount, str], str]
 ) -> None:
     synced.server.normalize = lambda text: "".join(
         line for line in text.splitlines(True) if not line.startswith("TITLE")
     )
     href = kill_write(synced, cut)
-    edit_card(synced, href, adding("NICKNAME:Addy"))
+    edit_card(synced, href, add_line("NICKNAME:Addy"))
     for _ in range(2):
         synced.sync()
     synced.requests()
@@ -226,12 +226,12 @@ def test_what_a_server_drops_stays_here(
     assert "TITLE" not in synced.card_of(person)
 
 
-def test_a_write_that_did_not_arrive_is_not_taken_for_done(synced: SyncedAccount) -> None:
-    """A field that waits for a decision differs from its base in every card: that shows nothing."""
+def test_write_that_did_not_arrive_is_detected(synced: SyncedAccount) -> None:
+    """A field in conflict differs from its base anyway, so it does not prove that the write arrived."""
     href = synced.server.edit("1.vcf", vcard("Ada", "NOTE:old", uid="1"))
     synced.sync()
     synced.edit(synced.person(), notes="here")
-    edit_card(synced, href, adding("NOTE:there", instead_of=("NOTE",)))
+    edit_card(synced, href, add_line("NOTE:there", instead_of=("NOTE",)))
     synced.sync()
     assert Conflict.objects.owned_by(synced.owner).exists()
     synced.edit(synced.person(), jobTitle="Countess")
@@ -240,7 +240,7 @@ def test_a_write_that_did_not_arrive_is_not_taken_for_done(synced: SyncedAccount
     with suppress(Killed):
         synced.sync()
     assert synced.requests() == ["changes", "put"]
-    edit_card(synced, href, adding("TITLE:Lady"))
+    edit_card(synced, href, add_line("TITLE:Lady"))
     synced.sync()
     person = synced.person()
     assert (person.job_title, person.notes) == ("Countess", "here")
@@ -250,14 +250,14 @@ def test_a_write_that_did_not_arrive_is_not_taken_for_done(synced: SyncedAccount
 
 
 @pytest.mark.parametrize(("cut", "kind"), [("reply", "remote_deleted"), ("read back", None)])
-def test_a_changed_card_that_is_removed(synced: SyncedAccount, cut: str, kind: str | None) -> None:
-    """What nobody knows the card to have said is never in the trash without being asked for."""
+def test_removed_card_of_a_changed_person(synced: SyncedAccount, cut: str, kind: str | None) -> None:
+    """A person whose edit may not have reached the card is deleted only after a decision."""
     for name in ("Bob", "Cy"):
         synced.server.edit(f"{name}.vcf", vcard(name, uid=name))
     synced.sync()
     synced.edit(synced.person("Bob"), notes="mine")
     synced.requests()
-    synced.server.faults = {2 if cut == "reply" else 3: CUTS[cut]}
+    synced.server.faults = {2 if cut == "reply" else 3: KILL_FAULTS[cut]}
     with suppress(Killed):
         synced.sync()
     synced.server.remove("/ada/book/Bob.vcf")
@@ -269,8 +269,8 @@ def test_a_changed_card_that_is_removed(synced: SyncedAccount, cut: str, kind: s
     assert list(people.deleted().values_list("name", flat=True)) == ([] if kind else ["Bob"])
 
 
-@pytest.mark.parametrize("cut", CUTS)
-def test_a_new_card_that_is_removed_is_written_again(synced: SyncedAccount, cut: str) -> None:
+@pytest.mark.parametrize("cut", KILL_FAULTS)
+def test_removed_new_card_is_written_again(synced: SyncedAccount, cut: str) -> None:
     synced.server.remove(kill_create(synced, cut))
-    assert agreed(synced) == SAID
+    assert sync_until_equal(synced) == UNEDITED
     assert len(synced.server.cards) == 1

@@ -1,4 +1,4 @@
-"""The engine over a book in memory: what each side takes of the other, and at what cost."""
+"""The sync engine with an address book in memory: which changes each side receives, and how many requests it takes."""
 
 from contextlib import suppress
 from typing import Any
@@ -12,12 +12,7 @@ from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 
-@pytest.fixture
-def synced(alice: User) -> SyncedAccount:
-    return SyncedAccount(alice)
-
-
-def test_a_first_import_and_then_nothing(synced: SyncedAccount) -> None:
+def test_first_run_imports_and_second_run_sends_nothing(synced: SyncedAccount) -> None:
     for number in range(60):
         synced.server.edit(f"{number}.vcf", vcard(f"Person{number} Test", "TEL:1", uid=str(number)))
     run = synced.sync()
@@ -29,7 +24,7 @@ def test_a_first_import_and_then_nothing(synced: SyncedAccount) -> None:
     assert before == {row.pk: row.updated_at for row in [*Person.unscoped.all(), *Mapping.unscoped.all()]}
 
 
-def test_local_edit_one_put_and_no_echo(synced: SyncedAccount) -> None:
+def test_local_edit_is_one_put_and_is_not_echoed(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L", "TEL;TYPE=HOME:1", "X-FOO:bar"))
     synced.sync()
     synced.edit(synced.person(), organization="Analytical")
@@ -43,7 +38,7 @@ def test_local_edit_one_put_and_no_echo(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
-def test_remote_edit_arrives(synced: SyncedAccount) -> None:
+def test_remote_edit_is_applied(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "TEL:1"))
     synced.sync()
     person = synced.person()
@@ -68,7 +63,7 @@ def test_new_person_is_exported(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
-def test_both_sides_edited(synced: SyncedAccount) -> None:
+def test_edits_of_different_fields_are_merged(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "TEL:1", "TEL;TYPE=WORK:2"))
     synced.sync()
     person = synced.person()
@@ -86,7 +81,7 @@ def test_both_sides_edited(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_one_scalar_edited_on_both_sides(synced: SyncedAccount) -> None:
+def test_field_edited_on_both_sides_is_a_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "ORG:A"))
     synced.sync()
     person = synced.person()
@@ -103,7 +98,7 @@ def test_one_scalar_edited_on_both_sides(synced: SyncedAccount) -> None:
     assert conflict.fields == [{"field": "organization", "base": "A", "local": "B", "remote": "C"}]
 
 
-def test_one_of_twenty_deleted_remotely(synced: SyncedAccount) -> None:
+def test_remote_deletion_moves_the_person_to_the_trash(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", uid=str(n))) for n in range(20)]
     synced.sync()
     synced.server.remove(hrefs[3])
@@ -113,7 +108,7 @@ def test_one_of_twenty_deleted_remotely(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_a_guarded_deletion(synced: SyncedAccount) -> None:
+def test_many_remote_deletions_are_held(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", uid=str(n))) for n in range(20)]
     synced.sync()
     for href in hrefs[:7]:
@@ -125,7 +120,7 @@ def test_a_guarded_deletion(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_manual_mode_keeps_them_pending(alice: User) -> None:
+def test_manual_mode_keeps_new_cards_pending(alice: User) -> None:
     synced = SyncedAccount(alice, import_mode="manual")
     for number in range(250):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -137,7 +132,7 @@ def test_manual_mode_keeps_them_pending(alice: User) -> None:
 
 
 @pytest.mark.parametrize("fault", ["kill_before", "kill_after", "lose_before", "lose_after"])
-def test_a_create_of_unknown_outcome_is_not_doubled(synced: SyncedAccount, fault: Any) -> None:
+def test_create_of_unknown_outcome_is_not_duplicated(synced: SyncedAccount, fault: Any) -> None:
     synced.sync()
     synced.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
     synced.requests()

@@ -1,4 +1,4 @@
-"""A server that fails over one card, with a 5xx: the others go on, and that one rests, longer each time."""
+"""A card for which the server answers 5xx is quarantined, for longer each time, while the others are synced."""
 
 import datetime as dt
 
@@ -13,7 +13,7 @@ from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 @pytest.fixture
 def synced(alice: User) -> SyncedAccount:
-    """Whose server fails over each card that says Bad."""
+    """An account whose server fails for each card that contains `Bad`."""
     synced = SyncedAccount(alice)
     for name in ("Ada", "Bob"):
         synced.server.edit(f"{name}.vcf", vcard(f"{name} L", uid=name))
@@ -22,18 +22,18 @@ def synced(alice: User) -> SyncedAccount:
     return synced
 
 
-def puts(synced: SyncedAccount) -> int:
+def count_puts(synced: SyncedAccount) -> int:
     return synced.requests().count("put")
 
 
-def age(synced: SyncedAccount, by: dt.timedelta) -> None:
-    """Let time pass for the card that rests."""
+def backdate_quarantine(synced: SyncedAccount, by: dt.timedelta) -> None:
+    """Backdate the quarantined card by this time."""
     for row in Mapping.objects.owned_by(synced.owner).filter(status=MappingStatus.QUARANTINED):
         Mapping.objects.owned_by(synced.owner).filter(pk=row.pk).update(updated_at=row.updated_at - by)
 
 
-def make_bad(synced: SyncedAccount, *, is_new: bool) -> str:
-    """Make or edit a contact that the server fails over; the name."""
+def make_failing_contact(synced: SyncedAccount, *, is_new: bool) -> str:
+    """Create or edit a contact for which the server fails; returns its name."""
     if is_new:
         synced.api.ok("POST", "/api/people", {"name": "Cy", "notes": "Bad"}, status=201)
         return "Cy"
@@ -42,8 +42,8 @@ def make_bad(synced: SyncedAccount, *, is_new: bool) -> str:
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_a_card_that_the_server_fails_over_rests(synced: SyncedAccount, is_new: bool) -> None:
-    name = make_bad(synced, is_new=is_new)
+def test_card_that_keeps_failing_is_quarantined(synced: SyncedAccount, is_new: bool) -> None:
+    name = make_failing_contact(synced, is_new=is_new)
     for number in range(MAX_TRIES):
         synced.edit(synced.person("Bob"), notes=f"{number}")
         run = synced.sync()
@@ -56,12 +56,12 @@ def test_a_card_that_the_server_fails_over_rests(synced: SyncedAccount, is_new: 
     assert not JournalEntry.objects.owned_by(synced.owner).exists()
     assert synced.person(name).notes == "Bad"
 
-    age(synced, dt.timedelta(minutes=61))
+    backdate_quarantine(synced, dt.timedelta(minutes=61))
     assert counts(synced.sync()) == {"errors": 1}
-    assert puts(synced)
-    age(synced, dt.timedelta(minutes=61))  # twice as long now
+    assert count_puts(synced)
+    backdate_quarantine(synced, dt.timedelta(minutes=61))  # the second quarantine is twice as long
     assert counts(synced.sync()) == {}
-    assert puts(synced) == 0
+    assert count_puts(synced) == 0
 
     synced.edit(synced.person(name), notes="Good")
     assert counts(synced.sync()) == ({"exported": 1} if is_new else {"updated_remotely": 1})
@@ -70,12 +70,12 @@ def test_a_card_that_the_server_fails_over_rests(synced: SyncedAccount, is_new: 
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_it_goes_up_when_the_server_has_recovered(synced: SyncedAccount, is_new: bool) -> None:
-    name = make_bad(synced, is_new=is_new)
+def test_quarantined_card_is_sent_when_the_server_has_recovered(synced: SyncedAccount, is_new: bool) -> None:
+    name = make_failing_contact(synced, is_new=is_new)
     for _ in range(MAX_TRIES + 1):
         synced.sync()
     synced.server.refuses = lambda text: None
-    age(synced, dt.timedelta(hours=2))
+    backdate_quarantine(synced, dt.timedelta(hours=2))
     assert counts(synced.sync()) == ({"exported": 1} if is_new else {"updated_remotely": 1})
     assert "NOTE:Bad" in synced.card_of(synced.person(name))
     assert {row.failures for row in Mapping.objects.owned_by(synced.owner)} == {0}
@@ -84,15 +84,15 @@ def test_it_goes_up_when_the_server_has_recovered(synced: SyncedAccount, is_new:
     assert synced.requests() == ["changes"]
 
 
-def test_what_is_edited_while_it_rests_has_its_tries_anew(synced: SyncedAccount) -> None:
-    make_bad(synced, is_new=False)
+def test_edit_of_a_quarantined_card_resets_its_tries(synced: SyncedAccount) -> None:
+    make_failing_contact(synced, is_new=False)
     for _ in range(MAX_TRIES):
         synced.sync()
     synced.edit(synced.person(), notes="Bad still")
     for _ in range(MAX_TRIES):
         synced.requests()
         assert counts(synced.sync()) == {"errors": 1}
-        assert puts(synced)
+        assert count_puts(synced)
     synced.requests()
     assert counts(synced.sync()) == {}
-    assert puts(synced) == 0
+    assert count_puts(synced) == 0

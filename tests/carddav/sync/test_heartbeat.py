@@ -1,4 +1,4 @@
-"""The lease of a run is renewed while one response takes long: a listing that drips, a batch of slow writes."""
+"""The lease of a run is renewed during slow responses: a listing, a multiget, a write."""
 
 import datetime as dt
 import time
@@ -29,7 +29,7 @@ def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAcco
         yield ServerSyncedAccount(alice, radicale_server, proxy, sync_enabled=False)
 
 
-def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
+def submit(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
     def run() -> Any:
         try:
             return work()
@@ -40,17 +40,17 @@ def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("slow", [reports("sync-collection"), reports("addressbook-multiget"), method("PUT")])
-def test_a_slow_answer_keeps_the_lock(
+def test_slow_response_keeps_the_lock(
     synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch, slow: Condition
 ) -> None:
     synced.put("1.vcf", card("1", "Ada"))
     synced.create(name="Bob")
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
     held, until = Event(), Event()
-    synced.proxy.add(wait_for(held, until, when=slow))
+    synced.proxy.add(hold_until(held, until, when=slow))
     rows = Connection.objects.owned_by(synced.owner)
     with ThreadPoolExecutor(1) as pool:
-        run = in_background(pool, synced.sync)
+        run = submit(pool, synced.sync)
         assert held.wait(60)
         rows.update(held_until=timezone.now() - dt.timedelta(seconds=1))  # as if the lease had expired
         renewed = wait_until(lambda: rows.filter(held_until__gt=timezone.now()).exists())
@@ -60,7 +60,7 @@ def test_a_slow_answer_keeps_the_lock(
     assert (ended.code, ended.error_messages, ended.imported, ended.exported) == ("", [], 1, 1)
 
 
-def test_who_does_nothing_for_hours_loses_it(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_lock_is_not_renewed(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(lock, "_MAX_STEP_SECONDS", -1.0)
     rows = Connection.objects.owned_by(synced.owner)
@@ -73,7 +73,7 @@ def test_who_does_nothing_for_hours_loses_it(synced: ServerSyncedAccount, monkey
         assert not rows.filter(held_until__gt=timezone.now()).exists()
 
 
-def wait_for(held: Event, until: Event, **rest: Any) -> Fault:
+def hold_until(held: Event, until: Event, **rest: Any) -> Fault:
     """Let the request through once `until` is set."""
 
     def before(request: Any) -> None:

@@ -1,4 +1,4 @@
-"""Import, export, discovery, cron, command and the lock, over a book in memory."""
+"""Import, export, discovery, cron, command and lock, with an address book in memory."""
 
 import datetime as dt
 from collections.abc import AsyncGenerator
@@ -36,7 +36,7 @@ from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
 from tests.pictures import picture
 
-CRON = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
+CRON_HEADERS = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def events_of(run: Run) -> list[tuple[str, Any]]:
     return found
 
 
-def test_discover_250_cards(synced: SyncedAccount) -> None:
+def test_discover_adds_250_pending_imports(synced: SyncedAccount) -> None:
     for number in range(250):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     with synced.patch_open_book():
@@ -80,7 +80,7 @@ def test_discover_without_a_connection_is_404(api: Client) -> None:
         assert api.call("POST", f"/api/carddav/{path}", body).status_code == 404
 
 
-def test_import_with_groups(synced: SyncedAccount) -> None:
+def test_imported_people_get_the_chosen_groups(synced: SyncedAccount) -> None:
     for name in ("Ada L", "Bob M", "Cy N"):
         synced.server.edit(f"{name}.vcf", vcard(name, "TEL:1"))
     synced.sync()
@@ -113,9 +113,7 @@ def pending_ids(synced: SyncedAccount) -> list[str]:
     return [row["id"] for row in synced.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]]
 
 
-def test_a_large_import_costs_statements_by_the_batch(
-    synced: SyncedAccount, django_assert_max_num_queries: Any
-) -> None:
+def test_large_import_executes_statements_per_batch(synced: SyncedAccount, django_assert_max_num_queries: Any) -> None:
     for number in range(120):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "TEL:1", uid=f"uid-{number}"))
     synced.sync()
@@ -128,21 +126,23 @@ def test_a_large_import_costs_statements_by_the_batch(
     assert Mapping.objects.owned_by(synced.owner).count() == 120
 
 
-def test_one_card_that_cannot_be_imported_stops_no_other(synced: SyncedAccount) -> None:
+def test_failing_import_does_not_stop_the_others(synced: SyncedAccount) -> None:
     for number in range(5):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     synced.sync()
     row = PendingImport.objects.owned_by(synced.owner).get(display_name="P3 X")
     taken = synced.make_person(name="Bob")
     make_mapping(synced.connection, taken)
-    Mapping.objects.owned_by(synced.owner).update(href_key=row.href_key)  # what the database refuses
+    Mapping.objects.owned_by(synced.owner).update(
+        href_key=row.href_key
+    )  # so that the database refuses the import's mapping
     answer = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
     assert (answer["success"], answer["imported"], answer["errors"]) == (False, 4, 1)
     assert answer["errorMessages"][0].startswith("P3 X: ")
     assert [left.pk for left in PendingImport.objects.owned_by(synced.owner)] == [row.pk]
 
 
-def test_an_import_ends_at_the_plans_limit_and_says_whom_it_left(synced: SyncedAccount, settings: Any) -> None:
+def test_import_stops_at_the_plan_limit_and_reports_the_rest(synced: SyncedAccount, settings: Any) -> None:
     settings.SAAS_MODE = True
     synced.owner.refresh_from_db()
     limit = synced.owner.plan_limit("people") or 0
@@ -156,7 +156,7 @@ def test_an_import_ends_at_the_plans_limit_and_says_whom_it_left(synced: SyncedA
 
 
 @pytest.mark.parametrize("is_uploaded", [True, False])
-def test_an_import_that_takes_too_long_leaves_the_rest(
+def test_import_stops_at_its_time_limit(
     synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, is_uploaded: bool
 ) -> None:
     for number in range(3):
@@ -166,7 +166,7 @@ def test_an_import_that_takes_too_long_leaves_the_rest(
         PendingImport.objects.owned_by(synced.owner).update(connection=None, href=None, href_key="")
     monkeypatch.setattr(imports, "_BATCH_SIZE", 2)
     monkeypatch.setattr(imports, "MAX_SECONDS", 0.0)
-    began: list[float] = [0.0, 0.0]  # the clock stands still for the first batch
+    began: list[float] = [0.0, 0.0]  # for the first batch, the clock stands still
     monkeypatch.setattr("time.monotonic", lambda: began.pop() if began else 1.0)
     body = {"importIds": pending_ids(synced)}
     answer = synced.api.ok("POST", "/api/carddav/import", body)
@@ -175,7 +175,7 @@ def test_an_import_that_takes_too_long_leaves_the_rest(
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - answer["imported"]}
 
 
-def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
+def test_pictures_beyond_the_time_limit_are_loaded_by_the_next_run(
     synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, media: Any
 ) -> None:
     for number in range(2):
@@ -192,7 +192,7 @@ def test_pictures_for_which_there_is_no_time_come_with_the_next_run(
     assert counts(synced.sync()) == {}
 
 
-def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: User) -> None:
+def test_uploaded_card_is_imported_without_connection(api: Client, alice: User) -> None:
     api.generic("POST", "/api/vcard/upload", vcard("Ada L", "TEL:1").encode(), "text/vcard")
     [row] = PendingImport.objects.owned_by(alice)
     assert api.ok("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})["imported"] == 1
@@ -200,7 +200,7 @@ def test_an_uploaded_card_is_imported_without_a_connection(api: Client, alice: U
     assert not Mapping.objects.owned_by(alice).exists()
 
 
-def test_export_bulk_of_two_batches_with_one_bad(synced: SyncedAccount) -> None:
+def test_bulk_export_reports_the_refused_card(synced: SyncedAccount) -> None:
     people = [synced.make_person(name=f"P{number}") for number in range(51)]
     synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
@@ -215,14 +215,14 @@ def test_export_bulk_of_two_batches_with_one_bad(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"exported": 1}
 
 
-def test_without_auto_export_new_people_stay_here(alice: User) -> None:
+def test_new_people_are_not_exported_without_auto_export(alice: User) -> None:
     synced = SyncedAccount(alice, auto_export_new=False)
     synced.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
     assert counts(synced.sync()) == {}
     assert synced.server.cards == {}
 
 
-def test_two_posts_at_once_are_one_run(synced: SyncedAccount) -> None:
+def test_second_request_joins_the_first_run(synced: SyncedAccount) -> None:
     first = start_run(owner=synced.owner, trigger="manual", now=timezone.now())
     second = start_run(owner=synced.owner, trigger="manual", now=timezone.now())
     assert first == second
@@ -244,7 +244,7 @@ def test_two_posts_at_once_are_one_run(synced: SyncedAccount) -> None:
     assert one[-1][1]["pendingImports"] == 1
 
 
-def test_a_failure_is_an_error_event_and_stands_in_the_history(synced: SyncedAccount) -> None:
+def test_failure_is_an_error_event_and_in_the_history(synced: SyncedAccount) -> None:
     def refuse(what: str) -> None:
         raise LoginRefusedError(status=401)
 
@@ -256,7 +256,7 @@ def test_a_failure_is_an_error_event_and_stands_in_the_history(synced: SyncedAcc
     assert (shown["code"], shown["trigger"], shown["dryRun"]) == ("auth", "manual", False)
 
 
-def test_a_password_that_was_mended_meanwhile_is_tried(synced: SyncedAccount) -> None:
+def test_password_changed_during_the_run_ends_the_pause(synced: SyncedAccount) -> None:
     def refuse(what: str) -> None:
         synced.api.ok("PUT", "/api/carddav/connection", {"password": "another"})
         raise LoginRefusedError(status=401)
@@ -267,12 +267,12 @@ def test_a_password_that_was_mended_meanwhile_is_tried(synced: SyncedAccount) ->
     assert (synced.reload().pause, synced.sync().code) == ("", "")
 
 
-def test_lock_holder_dies(synced: SyncedAccount) -> None:
+def test_lock_of_a_killed_run_expires(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.server.faults[2] = "kill_before"
     with pytest.raises(Killed):
         synced.sync()
-    # A process that is killed releases nothing: as if it had been another one.
+    # A killed process does not release the lock: play one on another machine.
     later = timezone.now() + dt.timedelta(seconds=60)
     rows = Connection.objects.owned_by(synced.owner)
     rows.update(claim="0199c1a0-0000-7000-8000-000000000000", holder="elsewhere", held_until=later)
@@ -284,14 +284,14 @@ def test_lock_holder_dies(synced: SyncedAccount) -> None:
     assert [row.code for row in Run.objects.owned_by(synced.owner).order_by("started_at")] == ["interrupted", ""]
 
 
-def test_who_lost_the_lock_writes_nothing(synced: SyncedAccount) -> None:
+def test_write_without_the_lock_is_refused(synced: SyncedAccount) -> None:
     with locked_connection(synced.owner) as context:
         Connection.objects.owned_by(synced.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
         with pytest.raises(LockLostError), context.write():
             pytest.fail("the lock is lost")
 
 
-def test_import_waits_for_nobody_for_ever(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_gives_up_waiting_for_the_lock(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     row = PendingImport.objects.owned_by(synced.owner).get()
@@ -301,7 +301,7 @@ def test_import_waits_for_nobody_for_ever(synced: SyncedAccount, monkeypatch: py
     assert (response.status_code, response.json()["code"]) == (409, "busy")
 
 
-def test_cron(
+def test_cron_syncs_due_accounts_and_counts_errors(
     synced: SyncedAccount, mallory: User, settings: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CRON_SECRET = "cron-secret"
@@ -317,7 +317,7 @@ def test_cron(
     monkeypatch.setattr("carddav.services.books.open_book", lambda context: stages[context.owner.pk].open_book(context))
     pauses: list[float] = []
     monkeypatch.setattr("carddav.services.schedule.time.sleep", pauses.append)
-    answer = client.get("/api/cron/carddav-sync", **CRON).json()
+    answer = client.get("/api/cron/carddav-sync", **CRON_HEADERS).json()
     assert (answer["total"], answer["synced"], answer["skipped"], answer["errors"]) == (4, 1, 2, 1)
     assert answer["success"] is False
     assert len(answer["errorMessages"]) == 1
@@ -327,14 +327,14 @@ def test_cron(
 
 
 @pytest.mark.parametrize("header", [{}, {"HTTP_AUTHORIZATION": "Bearer wrong"}, {"HTTP_AUTHORIZATION": "Basic x"}])
-def test_cron_with_a_wrong_secret(db: None, client: Any, settings: Any, header: dict[str, str]) -> None:
+def test_cron_with_a_wrong_secret_is_401(db: None, client: Any, settings: Any, header: dict[str, str]) -> None:
     settings.CRON_SECRET = "cron-secret"
     assert client.get("/api/cron/carddav-sync", **header).status_code == 401
     settings.CRON_SECRET = ""
     assert client.get("/api/cron/carddav-sync", HTTP_AUTHORIZATION="Bearer ").status_code == 401
 
 
-def test_the_command(synced: SyncedAccount) -> None:
+def test_command_syncs_due_accounts_or_one_user(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
     out = StringIO()
@@ -347,29 +347,29 @@ def test_the_command(synced: SyncedAccount) -> None:
         call_command("sync_carddav", user="nobody@example.org")
 
 
-def test_the_sweep_starts_what_is_due_and_ends_what_was_killed(synced: SyncedAccount) -> None:
-    handed: list[str] = []
-    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
+def test_sweep_starts_due_runs_and_ends_killed_ones(synced: SyncedAccount) -> None:
+    enqueued: list[str] = []
+    schedule.sweep(now=timezone.now(), enqueue_due=enqueued.append)
     [run] = Run.objects.owned_by(synced.owner)
-    assert (handed, run.trigger, run.state) == ([str(run.pk)], "automatic", "queued")
+    assert (enqueued, run.trigger, run.state) == ([str(run.pk)], "automatic", "queued")
     Run.objects.owned_by(synced.owner).update(state="running")
     Connection.objects.owned_by(synced.owner).update(next_sync_at=timezone.now() + dt.timedelta(hours=1))
-    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
+    schedule.sweep(now=timezone.now(), enqueue_due=enqueued.append)
     run.refresh_from_db()
-    assert (run.state, run.code, len(handed)) == ("ended", "interrupted", 1)
+    assert (run.state, run.code, len(enqueued)) == ("ended", "interrupted", 1)
 
 
-def test_the_sweep_leaves_accounts_that_are_switched_off(synced: SyncedAccount) -> None:
+def test_sweep_skips_inactive_accounts(synced: SyncedAccount) -> None:
     User.objects.filter(pk=synced.owner.pk).update(is_active=False)
-    handed: list[str] = []
-    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
-    assert handed == []
+    enqueued: list[str] = []
+    schedule.sweep(now=timezone.now(), enqueue_due=enqueued.append)
+    assert enqueued == []
     User.objects.filter(pk=synced.owner.pk).update(is_active=True)
-    schedule.sweep(now=timezone.now(), enqueue_due=handed.append)
-    assert len(handed) == 1
+    schedule.sweep(now=timezone.now(), enqueue_due=enqueued.append)
+    assert len(enqueued) == 1
 
 
-def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(synced: SyncedAccount) -> None:
+def test_edit_starts_a_run_if_automatic_sync_is_enabled(synced: SyncedAccount) -> None:
     synced.sync()
     assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is None
     synced.api.ok("POST", "/api/people", {"name": "Bob"}, status=201)
@@ -379,7 +379,7 @@ def test_an_edit_starts_a_run_where_the_account_syncs_by_itself(synced: SyncedAc
     assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is not None
 
 
-def test_what_a_bulk_deletion_says_of_the_server(synced: SyncedAccount) -> None:
+def test_orphan_check_tells_whether_people_are_synced(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.connection.import_mode = "auto"
     synced.connection.save()
@@ -390,7 +390,7 @@ def test_what_a_bulk_deletion_says_of_the_server(synced: SyncedAccount) -> None:
     assert synced.api.ok("POST", path, {"personIds": [str(other.pk)]})["hasCardDavSync"] is False
 
 
-def test_a_stranger_resolves_nothing(synced: SyncedAccount, stranger: Client) -> None:
+def test_conflict_is_resolved_by_its_owner_with_valid_values_only(synced: SyncedAccount, stranger: Client) -> None:
     hrefs = [synced.server.edit("1.vcf", vcard("Ada L"))]
     synced.connection.import_mode = "auto"
     synced.connection.save()
@@ -405,7 +405,7 @@ def test_a_stranger_resolves_nothing(synced: SyncedAccount, stranger: Client) ->
     assert Group.objects.owned_by(synced.owner).count() == 0
 
 
-def test_a_conflict_names_the_person_as_the_reader_has_it_and_its_values_by_their_place(alice: User) -> None:
+def test_conflict_has_the_name_in_the_users_order_and_errors_name_the_field(alice: User) -> None:
     synced = SyncedAccount(alice)
     User.objects.filter(pk=alice.pk).update(name_order="EASTERN")
     synced.server.edit("1.vcf", vcard("Ada L", "ORG:Here"))
@@ -420,7 +420,7 @@ def test_a_conflict_names_the_person_as_the_reader_has_it_and_its_values_by_thei
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "values.organization")
 
 
-def test_import_mode_notify_tells_once_a_sync(alice: User) -> None:
+def test_import_mode_notify_sends_one_notice_for_new_cards(alice: User) -> None:
     synced = SyncedAccount(alice, import_mode="notify")
     for number in range(3):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -434,7 +434,7 @@ def test_import_mode_notify_tells_once_a_sync(alice: User) -> None:
     assert message.subject == "3 new contacts on your server"
 
 
-def test_export_to_a_book_that_has_these_people_already(synced: SyncedAccount) -> None:
+def test_export_skips_people_who_are_already_in_the_book(synced: SyncedAccount) -> None:
     synced.server.edit("ada.vcf", vcard("Ada L", uid="uid-ada"))
     ada = synced.make_person(name="Ada", surname="L", uid="uid-ada")
     bob = synced.make_person(name="Bob")
@@ -445,8 +445,8 @@ def test_export_to_a_book_that_has_these_people_already(synced: SyncedAccount) -
     assert counts(synced.sync()) == {}
 
 
-def test_an_export_goes_on_where_a_killed_one_left_it(synced: SyncedAccount) -> None:
-    """The server had given the new card another name."""
+def test_repeated_export_finds_the_card_of_a_killed_one(synced: SyncedAccount) -> None:
+    """Even if the server has given the new card another name."""
     synced.sync()
     bob = synced.make_person(name="Bob", uid="uid-bob")
     body = {"personIds": [str(bob.pk)]}
@@ -466,7 +466,7 @@ def test_an_export_goes_on_where_a_killed_one_left_it(synced: SyncedAccount) -> 
 
 
 @pytest.mark.parametrize("is_spelled", [False, True])
-def test_a_new_card_whose_reply_was_lost_is_found_under_another_name(synced: SyncedAccount, is_spelled: bool) -> None:
+def test_new_card_with_a_lost_response_is_found_under_another_name(synced: SyncedAccount, is_spelled: bool) -> None:
     synced.sync()
     bob = synced.make_person(name="Bob", uid="uid-bob", notes="mine")
 
@@ -486,12 +486,12 @@ def test_a_new_card_whose_reply_was_lost_is_found_under_another_name(synced: Syn
     assert list(synced.server.cards) == ["/ada/book/renamed.vcf"]
     assert receipt.done == 1
     assert counts(synced.sync()) == {}
-    assert synced.person("Bob").notes == "mine"  # what the server drops stays here
+    assert synced.person("Bob").notes == "mine"  # fields that the server drops are kept here
 
 
 @pytest.mark.parametrize("is_export", [False, True])
-def test_a_new_card_that_a_killed_run_may_have_sent_keeps_its_name(synced: SyncedAccount, is_export: bool) -> None:
-    """Its request may still be on its way: the server takes one of two of the same name."""
+def test_new_card_of_a_killed_run_keeps_its_name(synced: SyncedAccount, is_export: bool) -> None:
+    """The killed run's request may still arrive; of two with the same name the server accepts only one."""
     synced.sync()
     bob = synced.make_person(name="Bob")
     synced.requests()

@@ -25,7 +25,7 @@ HALF = max(1, 2 // rounds(1))
 _numbers = itertools.count()
 
 
-def edited_on_both_sides() -> SyncedAccount:
+def make_account_edited_on_both_sides() -> SyncedAccount:
     """An account of ten contacts, with every kind of change pending for the next run."""
     synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
     hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", "NOTE:old", uid=f"uid-{n}")) for n in range(10)]
@@ -47,7 +47,7 @@ def edited_on_both_sides() -> SyncedAccount:
 
 
 @contextmanager
-def undone(synced: SyncedAccount) -> Iterator[None]:
+def restored_afterwards(synced: SyncedAccount) -> Iterator[None]:
     """Restore account and server after the block, because creating them takes longer than a run."""
     server, before = synced.server, transaction.savepoint()
     synced.server = deepcopy(server)
@@ -77,16 +77,16 @@ def outcome(synced: SyncedAccount) -> dict[str, object]:
 
 @pytest.mark.split
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -> None:
-    synced = edited_on_both_sides()
-    with undone(synced):
+def test_outcome_equals_that_of_an_undisturbed_run(db: None, fault: str) -> None:
+    synced = make_account_edited_on_both_sides()
+    with restored_afterwards(synced):
         synced.sync()
         requests = len(synced.server.requests)
         expected = outcome(synced)
     assert requests >= 9
     assert (expected["conflicts"], expected["unknown"]) == ([("P3", "fields")], 0)
     for number in range(1 + FAULTS.index(fault) % EVERY, requests + 1, EVERY):
-        with undone(synced):
+        with restored_afterwards(synced):
             synced.server.faults = {number: fault}
             with suppress(Killed):
                 synced.sync()
@@ -99,7 +99,7 @@ def test_the_next_runs_end_where_an_undisturbed_one_does(db: None, fault: str) -
             assert synced.requests() == ["changes"], (fault, number)
 
 
-def killed_with_a_new_card_on_its_way() -> SyncedAccount:
+def make_account_with_delayed_put() -> SyncedAccount:
     """An account whose person was edited after a run was killed while its PUT was under way."""
     synced = SyncedAccount(make_user(f"k{next(_numbers)}@example.org"))
     synced.sync()
@@ -113,7 +113,7 @@ def killed_with_a_new_card_on_its_way() -> SyncedAccount:
     return synced
 
 
-def sync_cut_off(synced: SyncedAccount, fault: str, number: int, arrival: str) -> None:
+def sync_with_fault_and_late_card(synced: SyncedAccount, fault: str, number: int, arrival: str) -> None:
     """The next run has `fault` at request `number`; the card comes in before it, before the one after it, or last."""
     if arrival == "before":
         synced.server.deliver_delayed_puts()
@@ -129,12 +129,12 @@ def sync_cut_off(synced: SyncedAccount, fault: str, number: int, arrival: str) -
 
 @pytest.mark.split
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_new_card_that_comes_late_is_the_only_one(db: None, fault: str) -> None:
+def test_new_card_that_arrives_late_is_not_duplicated(db: None, fault: str) -> None:
     cases = [*itertools.product(range(1, 5), ("before", "between", "after"))]
-    synced = killed_with_a_new_card_on_its_way()
+    synced = make_account_with_delayed_put()
     for number, arrival in cases[(FAULTS.index(fault) + 1) % HALF :: HALF]:
-        with undone(synced):
-            sync_cut_off(synced, fault, number, arrival)
+        with restored_afterwards(synced):
+            sync_with_fault_and_late_card(synced, fault, number, arrival)
             for _ in range(2):
                 run = synced.sync()
                 assert (run.code, run.error_messages) == ("", []), (number, arrival)

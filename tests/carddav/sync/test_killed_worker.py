@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event
 
 import pytest
 
 from accounts.models import User
 from carddav.models import JournalEntry, JournalState, Run, RunState
-from contacts_project.celery import app
 from people.models import Person
 from tests.carddav.conftest import card
 from tests.carddav.faults import alter_cards, hold_reply, hold_request, method, rename_on_create
 from tests.carddav.proxy import Fault, Proxy, fault_proxy
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
-from tests.workers import Workers, workers_in
+from tests.workers import Workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,9 +23,9 @@ CONCURRENT_PUTS = 4  # Context.parallel: the PUTs that are under way when the wo
 
 @pytest.fixture
 def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAccount]:
-    """Four contacts on both sides that were edited here, and eight that are only here."""
+    """An account with four contacts on both sides, edited here, and eight that are not on the server yet."""
     with fault_proxy(radicale_server.port) as proxy:
-        # Nothing starts by itself: sync_enabled is for the runs that nobody asked for.
+        # With sync_enabled, further runs would start automatically.
         synced = ServerSyncedAccount(alice, radicale_server, proxy, sync_enabled=False, auto_export_new=True)
         for number in range(4):
             synced.put(f"{number}.vcf", card(str(number), f"Known{number}"))
@@ -38,13 +36,6 @@ def synced(alice: User, radicale_server: DavServer) -> Iterator[ServerSyncedAcco
             synced.create(name=f"New{number}", organization=f"Office{number}")
         proxy.clear_requests()
         yield synced
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    app.control  # noqa: B018 - loads the application's settings in this process
-    with workers_in(tmp_path) as running:
-        yield running
 
 
 def kill_at(synced: ServerSyncedAccount, workers: Workers, fault: Fault, held: Event, *, puts: int) -> None:
@@ -61,7 +52,7 @@ def names(synced: ServerSyncedAccount) -> Counter[str]:
     return Counter(Person.objects.owned_by(synced.owner).active().values_list("name", flat=True))
 
 
-def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount, workers: Workers) -> None:
+def test_push_continues_after_killed_workers(synced: ServerSyncedAccount, workers: Workers) -> None:
     held, until, puts = Event(), synced.proxy.stopped, method("PUT")
     assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
     run = Run.objects.owned_by(synced.owner).get(state=RunState.QUEUED)
@@ -99,11 +90,11 @@ def test_a_push_goes_on_where_killed_workers_left_it(synced: ServerSyncedAccount
 
 
 @pytest.mark.parametrize("spoiled", [[alter_cards("NOTE", "REV")], [alter_cards(), rename_on_create()]])
-def test_new_cards_are_known_again_without_their_uid(
+def test_new_cards_with_changed_uids_are_recognized(
     alice: User, server: DavServer, proxy: Proxy, workers: Workers, spoiled: list[Fault]
 ) -> None:
-    """Two people who say the same, on a server that gives new cards another UID. By what it keeps, the href or the
-    content, the cards are theirs: there are not two more people, nor two more cards."""
+    """Two people with equal contents, on a server that changes the UIDs of new cards. The cards are matched by href
+    or content, so that neither people nor cards are duplicated."""
     synced = ServerSyncedAccount(alice, server, proxy, sync_enabled=False, auto_export_new=True)
     synced.sync()
     for _ in range(2):

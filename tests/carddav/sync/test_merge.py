@@ -1,4 +1,4 @@
-"""The algebra of the merge of two sides, each against a base of its own."""
+"""Properties of the three-way merge, in which each side has its own base."""
 
 from copy import deepcopy
 from typing import Any
@@ -25,19 +25,19 @@ def phone(number: str, kind: str = "home") -> dict[str, str]:
 
 @st.composite
 def two_sides(draw: Any) -> tuple[Sides, Sides]:
-    """Bases that differ, as they do behind a server that drops and re-spells, and edits of both."""
+    """Two bases that differ, as with a server that drops and reformats values, and edits of both."""
     bases = Sides(draw(field_maps()), draw(field_maps()))
     return bases, Sides(edits_of(draw, bases.local), edits_of(draw, bases.remote))
 
 
 @given(two_sides())
-def test_no_change_on_either_side_asks_for_nothing(case: tuple[Sides, Sides]) -> None:
+def test_unchanged_sides_need_no_write(case: tuple[Sides, Sides]) -> None:
     bases, _ = case
     assert merge(bases, bases) == Merged(bases, bases, ())
 
 
 @given(two_sides())
-def test_merging_what_was_merged_changes_nothing(case: tuple[Sides, Sides]) -> None:
+def test_merge_is_idempotent(case: tuple[Sides, Sides]) -> None:
     first = merge(*case)
     second = merge(first.bases, first.target)
     assert second.target == first.target
@@ -46,7 +46,7 @@ def test_merging_what_was_merged_changes_nothing(case: tuple[Sides, Sides]) -> N
 
 
 @given(two_sides())
-def test_the_sides_can_be_swapped(case: tuple[Sides, Sides]) -> None:
+def test_merge_is_symmetric(case: tuple[Sides, Sides]) -> None:
     bases, now = case
     one = merge(bases, now)
     other = merge(Sides(bases.remote, bases.local), Sides(now.remote, now.local))
@@ -60,7 +60,7 @@ def test_the_sides_can_be_swapped(case: tuple[Sides, Sides]) -> None:
 
 
 @given(two_sides())
-def test_an_untouched_side_takes_what_the_other_one_says(case: tuple[Sides, Sides]) -> None:
+def test_unchanged_side_takes_all_edits_of_the_other(case: tuple[Sides, Sides]) -> None:
     bases, now = case
     merged = merge(bases, Sides(now.local, bases.remote))
     assert merged.target.local == now.local
@@ -68,7 +68,7 @@ def test_an_untouched_side_takes_what_the_other_one_says(case: tuple[Sides, Side
 
 
 @given(two_sides())
-def test_nothing_is_lost_that_nobody_removed(case: tuple[Sides, Sides]) -> None:
+def test_no_entry_is_lost_unless_removed(case: tuple[Sides, Sides]) -> None:
     bases, now = case
     merged = merge(bases, now)
     mine = numbers(now.local) - numbers(bases.local)
@@ -81,7 +81,7 @@ def test_nothing_is_lost_that_nobody_removed(case: tuple[Sides, Sides]) -> None:
 
 
 @given(two_sides())
-def test_a_conflict_keeps_both_values_and_can_be_resolved_either_way(case: tuple[Sides, Sides]) -> None:
+def test_conflict_keeps_both_values_and_can_be_resolved_either_way(case: tuple[Sides, Sides]) -> None:
     bases, now = case
     merged = merge(bases, now)
     for conflict in merged.conflicts:
@@ -99,7 +99,7 @@ def test_a_conflict_keeps_both_values_and_can_be_resolved_either_way(case: tuple
             assert again.target.local[name] == again.target.remote[name] == kept[name]
 
 
-def test_independent_edits_of_a_list_all_survive() -> None:
+def test_independent_edits_of_a_list_are_all_kept() -> None:
     base = fields(phoneNumbers=[phone("1"), phone("2"), phone("3", "work")])
     local = fields(phoneNumbers=[phone("1"), phone("3", "work"), phone("4", "car")])
     remote = fields(phoneNumbers=[phone("2"), phone("33", "work"), phone("1"), phone("5", "fax")])
@@ -108,16 +108,16 @@ def test_independent_edits_of_a_list_all_survive() -> None:
     assert not merged.conflicts
 
 
-def test_parts_of_one_entry_merge() -> None:
+def test_edits_of_different_parts_of_an_entry_are_merged() -> None:
     base = fields(phoneNumbers=[phone("1", "home")])
     merged = merge(
         Sides(base, base), Sides(fields(phoneNumbers=[phone("1", "work")]), fields(phoneNumbers=[phone("2", "home")]))
     )
-    # A number and a type changed at once look like another entry: both survive.
+    # If both number and type change, the entry counts as a different one, so both are kept.
     assert {"1", "2"} >= numbers(merged.target.local) >= {"2"}
 
 
-def test_one_entry_edited_to_two_values_is_a_conflict_of_its_field_alone() -> None:
+def test_entry_edited_differently_is_a_conflict_of_its_field_only() -> None:
     base = fields(surname="A", phoneNumbers=[phone("1"), phone("9", "work")])
     local = fields(surname="B", phoneNumbers=[phone("2"), phone("9", "work")])
     remote = fields(surname="A", phoneNumbers=[phone("3")])
@@ -128,7 +128,7 @@ def test_one_entry_edited_to_two_values_is_a_conflict_of_its_field_alone() -> No
     assert merged.target.remote["surname"] == "B"
 
 
-def test_an_edit_beats_a_removal() -> None:
+def test_edit_wins_over_removal() -> None:
     base = fields(phoneNumbers=[phone("1"), phone("2", "work")])
     merged = merge(
         Sides(base, base), Sides(fields(phoneNumbers=[phone("7")]), fields(phoneNumbers=[phone("8", "work")]))
@@ -136,7 +136,7 @@ def test_an_edit_beats_a_removal() -> None:
     assert numbers(merged.target.local) == numbers(merged.target.remote) == {"7", "8"}
 
 
-def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
+def test_dropped_and_reformatted_values_are_not_changes() -> None:
     bases = Sides(
         fields(nickname="a b", phoneNumbers=[phone("+49 1", "mobile")], groups=["A, B"]),
         fields(nickname="a", phoneNumbers=[phone("+491", "cell")], groups=[]),
@@ -147,7 +147,7 @@ def test_what_a_server_drops_or_re_spells_is_no_change() -> None:
     assert merged.target.local == now.local
 
 
-def test_two_who_never_met_are_joined() -> None:
+def test_sides_without_bases_are_joined() -> None:
     local = fields(name="Ada", notes="mine", phoneNumbers=[phone("+1 2")], groups=["Friends"])
     remote = fields(name="Ada", surname="L", phoneNumbers=[phone("+12", "cell"), phone("3")], groups=["Work"])
     merged = merge(NO_BASES, Sides(local, remote))
@@ -159,7 +159,7 @@ def test_two_who_never_met_are_joined() -> None:
     assert set(merged.target.local["groups"]) == set(merged.target.remote["groups"]) == {"Friends", "Work"}
 
 
-def test_a_birthday_moved_here_and_retitled_there() -> None:
+def test_date_and_title_of_a_birthday_edited_on_different_sides() -> None:
     day = {"type": "BIRTHDAY", "title": None, "date": "2000-01-01", "yearUnknown": False}
     base = fields(importantDates=[day])
     local = fields(importantDates=[{**day, "date": "2000-01-02"}])

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
 from carddav.models import Conflict, Mapping, PendingImport
 from people.models import Group, Person
 from tests.carddav.conftest import USER, card
@@ -24,8 +23,8 @@ from tests.carddav.faults import (
     reports,
     sign_in_page,
 )
-from tests.carddav.proxy import Fault, Proxy, Reply
-from tests.carddav.servers import PASSWORD, DavServer
+from tests.carddav.proxy import Fault, Reply
+from tests.carddav.servers import PASSWORD
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 from tests.carddav.sync.synced_account import counts
 from tests.pictures import picture
@@ -33,22 +32,17 @@ from tests.pictures import picture
 pytestmark = pytest.mark.sqlite_suffices
 
 
-@pytest.fixture
-def synced(alice: User, server: DavServer, proxy: Proxy) -> ServerSyncedAccount:
-    return ServerSyncedAccount(alice, server, proxy)
-
-
-def test_first_import_within_its_bound_then_one_request(synced: ServerSyncedAccount) -> None:
-    synced.fill(101, "TEL;TYPE=HOME:1")
-    run = synced.sync()
+def test_first_import_is_bounded_and_the_next_run_is_one_request(server_synced: ServerSyncedAccount) -> None:
+    server_synced.fill(101, "TEL;TYPE=HOME:1")
+    run = server_synced.sync()
     assert (run.code, run.error_messages, counts(run)) == ("", [], {"imported": 101})
-    assert synced.proxy.count() <= 7 + 3, synced.proxy.log()
-    assert counts(synced.sync()) == {}
-    assert synced.proxy.count() == 1
+    assert server_synced.proxy.count() <= 7 + 3, server_synced.proxy.log()
+    assert counts(server_synced.sync()) == {}
+    assert server_synced.proxy.count() == 1
 
 
-def test_local_edit_one_put_with_if_match_and_no_echo(synced: ServerSyncedAccount) -> None:
-    synced.put(
+def test_local_edit_is_one_conditional_put_and_is_not_echoed(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put(
         "1.vcf",
         card(
             "1",
@@ -59,59 +53,59 @@ def test_local_edit_one_put_with_if_match_and_no_echo(synced: ServerSyncedAccoun
             "item1.X-ABLabel:_$!<HomePage>!$_",
         ),
     )
-    synced.sync()
-    synced.edit(synced.person(), organization="Analytical")
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    assert synced.proxy.count("PUT") == 1
-    assert synced.proxy.count() <= 3
-    [put] = [request for request in synced.proxy.requests if request.method == "PUT"]
+    server_synced.sync()
+    server_synced.edit(server_synced.person(), organization="Analytical")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    assert server_synced.proxy.count("PUT") == 1
+    assert server_synced.proxy.count() <= 3
+    [put] = [request for request in server_synced.proxy.requests if request.method == "PUT"]
     assert put.headers["if-match"].startswith('"')
-    text = synced.text("1.vcf")
+    text = server_synced.text("1.vcf")
     assert "ORG:Analytical" in text
     assert "X-FOO;X=1:bar" in text
-    synced.assert_in_sync()
+    server_synced.assert_in_sync()
 
 
-def test_remote_edit_arrives(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.sync()
-    synced.put("1.vcf", card("1", "Ada", "EMAIL:a@example.org"))
-    assert counts(synced.sync()) == {"updated_locally": 1}
-    assert synced.proxy.count() <= (2 if synced.has_sync else 3)
-    assert synced.person().emails[0]["email"] == "a@example.org"
-    synced.assert_in_sync()
+def test_remote_edit_is_applied(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.sync()
+    server_synced.put("1.vcf", card("1", "Ada", "EMAIL:a@example.org"))
+    assert counts(server_synced.sync()) == {"updated_locally": 1}
+    assert server_synced.proxy.count() <= (2 if server_synced.has_sync else 3)
+    assert server_synced.person().emails[0]["email"] == "a@example.org"
+    server_synced.assert_in_sync()
 
 
-def test_new_people_are_exported_four_at_a_time(synced: ServerSyncedAccount) -> None:
-    synced.sync()
+def test_new_people_are_exported_four_at_a_time(server_synced: ServerSyncedAccount) -> None:
+    server_synced.sync()
     for number in range(7):
-        synced.create(name=f"L{number}", phoneNumbers=[{"type": "home", "number": str(number)}])
-    assert counts(synced.sync()) == {"exported": 7}
-    assert synced.proxy.count() <= 7 + 1 + 1
-    synced.assert_in_sync()
+        server_synced.create(name=f"L{number}", phoneNumbers=[{"type": "home", "number": str(number)}])
+    assert counts(server_synced.sync()) == {"exported": 7}
+    assert server_synced.proxy.count() <= 7 + 1 + 1
+    server_synced.assert_in_sync()
 
 
-def test_phone_added_locally_another_removed_remotely(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2"))
-    synced.sync()
-    person = synced.person()
-    synced.edit(person, phoneNumbers=[*person.phone_numbers, {"type": "car", "number": "3"}])
-    synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1"))
-    assert counts(synced.sync()) == {"updated_locally": 1, "updated_remotely": 1}
-    assert [entry["number"] for entry in synced.person().phone_numbers] == ["1", "3"]
-    text = synced.text("1.vcf")
+def test_phones_added_here_and_removed_there_are_merged(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1", "TEL;TYPE=WORK:2"))
+    server_synced.sync()
+    person = server_synced.person()
+    server_synced.edit(person, phoneNumbers=[*person.phone_numbers, {"type": "car", "number": "3"}])
+    server_synced.put("1.vcf", card("1", "Ada", "TEL;TYPE=HOME:1"))
+    assert counts(server_synced.sync()) == {"updated_locally": 1, "updated_remotely": 1}
+    assert [entry["number"] for entry in server_synced.person().phone_numbers] == ["1", "3"]
+    text = server_synced.text("1.vcf")
     assert [line.rpartition(":")[2] for line in text.splitlines() if line.startswith("TEL")] == ["1", "3"]
-    synced.assert_in_sync()
+    server_synced.assert_in_sync()
 
 
-def test_same_edit_on_both_sides_is_no_conflict_and_no_put(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada", "ORG:A"))
-    synced.sync()
-    synced.edit(synced.person(), organization="B")
-    synced.put("1.vcf", card("1", "Ada", "ORG:B"))
-    assert counts(synced.sync()) == {}
-    assert synced.proxy.count("PUT") == 0
-    synced.assert_in_sync()
+def test_same_edit_on_both_sides_needs_no_write(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada", "ORG:A"))
+    server_synced.sync()
+    server_synced.edit(server_synced.person(), organization="B")
+    server_synced.put("1.vcf", card("1", "Ada", "ORG:B"))
+    assert counts(server_synced.sync()) == {}
+    assert server_synced.proxy.count("PUT") == 0
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.alternating
@@ -124,277 +118,277 @@ def test_same_edit_on_both_sides_is_no_conflict_and_no_put(synced: ServerSyncedA
         ({"resolution": "merged"}, "B", "ORG:B"),
     ],
 )
-def test_keep_local_keep_remote_merged(synced: ServerSyncedAccount, body: dict, here: str, there: str) -> None:
-    synced.put("1.vcf", card("1", "Ada", "ORG:A"))
-    synced.sync()
-    synced.edit(synced.person(), organization="B")
-    synced.put("1.vcf", card("1", "Ada", "ORG:C", "NOTE:hello"))
-    assert counts(synced.sync())["conflicts"] == 1
-    assert counts(synced.sync()) == {}
-    assert synced.person().notes == "hello"
-    [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+def test_conflict_is_resolved_as_chosen(server_synced: ServerSyncedAccount, body: dict, here: str, there: str) -> None:
+    server_synced.put("1.vcf", card("1", "Ada", "ORG:A"))
+    server_synced.sync()
+    server_synced.edit(server_synced.person(), organization="B")
+    server_synced.put("1.vcf", card("1", "Ada", "ORG:C", "NOTE:hello"))
+    assert counts(server_synced.sync())["conflicts"] == 1
+    assert counts(server_synced.sync()) == {}
+    assert server_synced.person().notes == "hello"
+    [conflict] = server_synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert conflict["fields"] == [{"field": "organization", "base": "A", "local": "B", "remote": "C"}]
     path = f"/api/carddav/conflicts/{conflict['id']}/resolve"
-    assert synced.api.ok("POST", path, body) == {"success": True}
-    assert synced.api.call("POST", path, body).json()["code"] == "already_resolved"
-    synced.sync()
-    assert synced.person().organization == here
-    assert there in synced.text("1.vcf")
-    assert synced.api.ok("GET", "/api/carddav/conflicts") == {"conflicts": []}
-    synced.assert_in_sync()
+    assert server_synced.api.ok("POST", path, body) == {"success": True}
+    assert server_synced.api.call("POST", path, body).json()["code"] == "already_resolved"
+    server_synced.sync()
+    assert server_synced.person().organization == here
+    assert there in server_synced.text("1.vcf")
+    assert server_synced.api.ok("GET", "/api/carddav/conflicts") == {"conflicts": []}
+    server_synced.assert_in_sync()
 
 
-def test_deleted_locally_with_the_flag(synced: ServerSyncedAccount) -> None:
-    synced.fill(3)
-    synced.sync()
-    synced.api.ok("DELETE", f"/api/people/{synced.person('P1').pk}", {"deleteFromCardDav": True})
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    synced.assert_in_sync()
-    assert Person.objects.owned_by(synced.owner).active().count() == 2
+def test_local_deletion_with_the_flag_deletes_the_card(server_synced: ServerSyncedAccount) -> None:
+    server_synced.fill(3)
+    server_synced.sync()
+    server_synced.api.ok("DELETE", f"/api/people/{server_synced.person('P1').pk}", {"deleteFromCardDav": True})
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    assert Person.objects.owned_by(server_synced.owner).active().count() == 2
 
 
 @pytest.mark.both_databases
-def test_deleted_locally_with_the_flag_edited_remotely(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.put("2.vcf", card("2", "Bob"))
-    synced.sync()
-    person = synced.person()
-    synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True})
-    synced.put("1.vcf", card("1", "Ada", "NOTE:new"))
-    assert counts(synced.sync()) == {"conflicts": 1}
-    assert "NOTE:new" in synced.text("1.vcf")
-    conflict = Conflict.objects.owned_by(synced.owner).get()
+def test_local_deletion_of_a_remotely_edited_card_is_a_conflict(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.put("2.vcf", card("2", "Bob"))
+    server_synced.sync()
+    person = server_synced.person()
+    server_synced.api.ok("DELETE", f"/api/people/{person.pk}", {"deleteFromCardDav": True})
+    server_synced.put("1.vcf", card("1", "Ada", "NOTE:new"))
+    assert counts(server_synced.sync()) == {"conflicts": 1}
+    assert "NOTE:new" in server_synced.text("1.vcf")
+    conflict = Conflict.objects.owned_by(server_synced.owner).get()
     assert conflict.kind == "local_deleted"
-    synced.api.ok("POST", f"/api/carddav/conflicts/{conflict.pk}/resolve", {"resolution": "keep_remote"})
-    synced.sync()
-    assert synced.person().notes == "new"
-    synced.assert_in_sync()
+    server_synced.api.ok("POST", f"/api/carddav/conflicts/{conflict.pk}/resolve", {"resolution": "keep_remote"})
+    server_synced.sync()
+    assert server_synced.person().notes == "new"
+    server_synced.assert_in_sync()
 
 
-def test_deleted_locally_without_the_flag(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.put("2.vcf", card("2", "Bob"))
-    synced.sync()
-    synced.api.ok("DELETE", f"/api/people/{synced.person().pk}", {"deleteFromCardDav": False})
-    synced.assert_in_sync()
-    synced.put("1.vcf", card("1", "Ada", "NOTE:edited"))
-    assert counts(synced.sync()) == {}
-    assert not PendingImport.objects.owned_by(synced.owner).exists()
-    assert not Person.objects.owned_by(synced.owner).active().filter(name="Ada").exists()
+def test_local_deletion_without_the_flag_keeps_the_card(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.put("2.vcf", card("2", "Bob"))
+    server_synced.sync()
+    server_synced.api.ok("DELETE", f"/api/people/{server_synced.person().pk}", {"deleteFromCardDav": False})
+    server_synced.assert_in_sync()
+    server_synced.put("1.vcf", card("1", "Ada", "NOTE:edited"))
+    assert counts(server_synced.sync()) == {}
+    assert not PendingImport.objects.owned_by(server_synced.owner).exists()
+    assert not Person.objects.owned_by(server_synced.owner).active().filter(name="Ada").exists()
 
 
-def test_one_of_twenty_deleted_remotely_and_restored(synced: ServerSyncedAccount) -> None:
-    synced.fill(20)
-    synced.sync()
-    synced.remove("7.vcf")
-    assert counts(synced.sync()) == {"updated_locally": 1}
-    assert synced.proxy.count() == 2 or not synced.has_sync
-    gone = Person.objects.owned_by(synced.owner).deleted().get()
-    synced.api.ok("POST", f"/api/people/{gone.pk}/restore")
-    assert counts(synced.sync()) == {"exported": 1}
-    assert "FN:P7" in synced.card_of(gone)
-    synced.assert_in_sync()
+def test_remotely_deleted_person_is_exported_after_restoring(server_synced: ServerSyncedAccount) -> None:
+    server_synced.fill(20)
+    server_synced.sync()
+    server_synced.remove("7.vcf")
+    assert counts(server_synced.sync()) == {"updated_locally": 1}
+    assert server_synced.proxy.count() == 2 or not server_synced.has_sync
+    gone = Person.objects.owned_by(server_synced.owner).deleted().get()
+    server_synced.api.ok("POST", f"/api/people/{gone.pk}/restore")
+    assert counts(server_synced.sync()) == {"exported": 1}
+    assert "FN:P7" in server_synced.card_of(gone)
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.both_databases
-def test_connection_removed_and_made_again(synced: ServerSyncedAccount) -> None:
-    synced.fill(3, "TEL:1")
-    synced.sync()
-    before = [synced.text(f"{number}.vcf") for number in range(3)]
+def test_recreated_connection_matches_people_and_cards(server_synced: ServerSyncedAccount) -> None:
+    server_synced.fill(3, "TEL:1")
+    server_synced.sync()
+    before = [server_synced.text(f"{number}.vcf") for number in range(3)]
     settings = {
-        name: getattr(synced.connection, name) for name in ("server_url", "username", "password", "import_mode")
+        name: getattr(server_synced.connection, name) for name in ("server_url", "username", "password", "import_mode")
     }
-    synced.connection.delete()
-    synced.connection = type(synced.connection).objects.create(owner=synced.owner, **settings)
-    assert counts(synced.sync()) == {}
-    assert Person.objects.owned_by(synced.owner).count() == 3
-    assert before == [synced.text(f"{number}.vcf") for number in range(3)]
-    synced.assert_in_sync()
+    server_synced.connection.delete()
+    server_synced.connection = type(server_synced.connection).objects.create(owner=server_synced.owner, **settings)
+    assert counts(server_synced.sync()) == {}
+    assert Person.objects.owned_by(server_synced.owner).count() == 3
+    assert before == [server_synced.text(f"{number}.vcf") for number in range(3)]
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.both_databases
-def test_categories_with_an_escaped_comma(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada", "CATEGORIES:Work,Family\\, near"))
-    if "Family, near" in synced.text("1.vcf"):
+def test_categories_with_an_escaped_comma(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada", "CATEGORIES:Work,Family\\, near"))
+    if "Family, near" in server_synced.text("1.vcf"):
         pytest.skip("loses the backslash")
-    synced.sync()
-    group = Group.objects.owned_by(synced.owner).get(name="Family, near")
-    synced.api.ok("PUT", f"/api/groups/{group.pk}", {"name": "Family, far"})
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    assert "CATEGORIES:Work,Family\\, far" in synced.text("1.vcf")
-    synced.assert_in_sync()
+    server_synced.sync()
+    group = Group.objects.owned_by(server_synced.owner).get(name="Family, near")
+    server_synced.api.ok("PUT", f"/api/groups/{group.pk}", {"name": "Family, far"})
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    assert "CATEGORIES:Work,Family\\, far" in server_synced.text("1.vcf")
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.both_databases
-def test_name_format_changed(synced: ServerSyncedAccount) -> None:
+def test_changed_name_format_is_sent(server_synced: ServerSyncedAccount) -> None:
     text = card("1", "Ada").replace("N:;Ada;;;", "N:King;Ada;Augusta;;").replace("FN:Ada", "FN:Ada Augusta King")
-    synced.put("1.vcf", text)
-    synced.sync()
-    synced.connection.refresh_from_db()
-    synced.connection.name_format = "FIRST_LAST"
-    synced.connection.save(update_fields=["name_format"])
-    Mapping.objects.owned_by(synced.owner).filter(status="clean").update(status="dirty")
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    text = synced.text("1.vcf")
+    server_synced.put("1.vcf", text)
+    server_synced.sync()
+    server_synced.connection.refresh_from_db()
+    server_synced.connection.name_format = "FIRST_LAST"
+    server_synced.connection.save(update_fields=["name_format"])
+    Mapping.objects.owned_by(server_synced.owner).filter(status="clean").update(status="dirty")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    text = server_synced.text("1.vcf")
     assert "FN:Ada King" in text
     assert "N:King;Ada;Augusta" in text
-    assert synced.person().display_name_override is None
-    synced.assert_in_sync()
+    assert server_synced.person().display_name_override is None
+    server_synced.assert_in_sync()
 
 
-def test_two_hrefs_with_one_uid(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("same", "Ada"))
-    if synced.server.name == "radicale":
+def test_two_cards_with_the_same_uid(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("same", "Ada"))
+    if server_synced.server.name == "radicale":
         pytest.skip("refuses a second card with the UID")
-    synced.put("2.vcf", card("same", "Bob"))
-    synced.sync()
-    assert {person.name for person in Person.objects.owned_by(synced.owner)} == {"Ada", "Bob"}
-    synced.assert_in_sync()
+    server_synced.put("2.vcf", card("same", "Bob"))
+    server_synced.sync()
+    assert {person.name for person in Person.objects.owned_by(server_synced.owner)} == {"Ada", "Bob"}
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.both_databases
-def test_year_less_birthdays_in_three_spellings(synced: ServerSyncedAccount) -> None:
+def test_year_less_birthdays_in_three_spellings(server_synced: ServerSyncedAccount) -> None:
     spellings = ["BDAY:--0215", "BDAY;X-APPLE-OMIT-YEAR=1604:1604-02-15", "BDAY:1604-02-15"]
     for number, line in enumerate(spellings):
-        synced.put(f"{number}.vcf", card(str(number), f"P{number}", line))
-    synced.sync()
-    before = [_line(synced.text(f"{number}.vcf"), "BDAY") for number in range(3)]
+        server_synced.put(f"{number}.vcf", card(str(number), f"P{number}", line))
+    server_synced.sync()
+    before = [card_line(server_synced.text(f"{number}.vcf"), "BDAY") for number in range(3)]
     for number in range(3):
-        person = synced.person(f"P{number}")
+        person = server_synced.person(f"P{number}")
         day = person.important_dates.get()
         assert (day.year_unknown, day.date.month, day.date.day) == (True, 2, 15)
-        synced.edit(person, name=f"Q{number}")
-    assert counts(synced.sync()) == {"updated_remotely": 3}
-    assert before == [_line(synced.text(f"{number}.vcf"), "BDAY") for number in range(3)]
-    synced.assert_in_sync()
+        server_synced.edit(person, name=f"Q{number}")
+    assert counts(server_synced.sync()) == {"updated_remotely": 3}
+    assert before == [card_line(server_synced.text(f"{number}.vcf"), "BDAY") for number in range(3)]
+    server_synced.assert_in_sync()
 
 
-def _line(text: str, name: str) -> str:
+def card_line(text: str, name: str) -> str:
     return next(line for line in text.splitlines() if line.startswith(name))
 
 
 @pytest.mark.parametrize("fault", [lose_reply, lose_request])
-def test_a_reply_that_is_lost_doubles_nothing(synced: ServerSyncedAccount, fault: Callable[..., Fault]) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.sync()
-    synced.edit(synced.person(), notes="mine")
-    synced.create(name="Bob")
-    synced.proxy.add(fault(when=method("PUT")))
-    synced.sync()
-    synced.proxy.clear_faults()
-    synced.sync()
-    synced.assert_in_sync()
-    assert synced.count_remote_cards() == 2
-    assert "NOTE:mine" in synced.text("1.vcf")
-    assert Person.objects.owned_by(synced.owner).count() == 2
+def test_lost_response_duplicates_nothing(server_synced: ServerSyncedAccount, fault: Callable[..., Fault]) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.sync()
+    server_synced.edit(server_synced.person(), notes="mine")
+    server_synced.create(name="Bob")
+    server_synced.proxy.add(fault(when=method("PUT")))
+    server_synced.sync()
+    server_synced.proxy.clear_faults()
+    server_synced.sync()
+    server_synced.assert_in_sync()
+    assert server_synced.count_remote_cards() == 2
+    assert "NOTE:mine" in server_synced.text("1.vcf")
+    assert Person.objects.owned_by(server_synced.owner).count() == 2
 
 
 @pytest.mark.both_databases
-def test_half_of_a_listing_is_hidden(synced: ServerSyncedAccount) -> None:
-    synced.fill(20)
-    synced.sync()
-    type(synced.connection).objects.owned_by(synced.owner).update(last_reconcile_at=None)
-    synced.proxy.add(hide_half(when=reports("sync-collection")))
-    assert counts(synced.sync()) == {}
-    synced.proxy.clear_faults()
-    assert Person.objects.owned_by(synced.owner).active().count() == 20
-    assert not Conflict.objects.owned_by(synced.owner).exists()
+def test_incomplete_listing_deletes_nothing(server_synced: ServerSyncedAccount) -> None:
+    server_synced.fill(20)
+    server_synced.sync()
+    type(server_synced.connection).objects.owned_by(server_synced.owner).update(last_reconcile_at=None)
+    server_synced.proxy.add(hide_half(when=reports("sync-collection")))
+    assert counts(server_synced.sync()) == {}
+    server_synced.proxy.clear_faults()
+    assert Person.objects.owned_by(server_synced.owner).active().count() == 20
+    assert not Conflict.objects.owned_by(server_synced.owner).exists()
 
 
-def test_hrefs_renamed_on_create(synced: ServerSyncedAccount) -> None:
-    synced.sync()
-    synced.proxy.add(rename_on_create(when=method("PUT")))
-    synced.create(name="Bob")
-    assert counts(synced.sync()) == {"exported": 1}
-    synced.proxy.clear_faults()
-    assert "/renamed-" in Mapping.objects.owned_by(synced.owner).get().href
-    synced.assert_in_sync()
+def test_cards_renamed_on_create_are_found(server_synced: ServerSyncedAccount) -> None:
+    server_synced.sync()
+    server_synced.proxy.add(rename_on_create(when=method("PUT")))
+    server_synced.create(name="Bob")
+    assert counts(server_synced.sync()) == {"exported": 1}
+    server_synced.proxy.clear_faults()
+    assert "/renamed-" in Mapping.objects.owned_by(server_synced.owner).get().href
+    server_synced.assert_in_sync()
 
 
 @pytest.mark.both_databases
 @pytest.mark.alternating
 @pytest.mark.parametrize("status", [403, 409, 412])
-def test_a_refused_token(synced: ServerSyncedAccount, status: int) -> None:
-    synced.fill(10)
-    synced.sync()
-    synced.remove("3.vcf")
-    synced.proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection"), times=1))
-    assert counts(synced.sync()) == {"updated_locally": 1}
-    assert Person.objects.owned_by(synced.owner).active().count() == 9
-    synced.proxy.clear_faults()
-    assert counts(synced.sync()) == {}
+def test_refused_token_gives_a_full_listing(server_synced: ServerSyncedAccount, status: int) -> None:
+    server_synced.fill(10)
+    server_synced.sync()
+    server_synced.remove("3.vcf")
+    server_synced.proxy.add(refuse(status, "valid-sync-token", when=reports("sync-collection"), times=1))
+    assert counts(server_synced.sync()) == {"updated_locally": 1}
+    assert Person.objects.owned_by(server_synced.owner).active().count() == 9
+    server_synced.proxy.clear_faults()
+    assert counts(server_synced.sync()) == {}
 
 
-def test_no_etag_after_put(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.sync()
-    synced.proxy.add(change_header("ETag", None, when=method("PUT")))
-    synced.edit(synced.person(), notes="mine")
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    synced.assert_in_sync()
+def test_put_without_etag_in_the_response(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.sync()
+    server_synced.proxy.add(change_header("ETag", None, when=method("PUT")))
+    server_synced.edit(server_synced.person(), notes="mine")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
 
 
-def test_a_page_of_html_is_no_empty_book(synced: ServerSyncedAccount) -> None:
-    synced.put("1.vcf", card("1", "Ada"))
-    synced.sync()
-    synced.proxy.add(sign_in_page(when=method("REPORT", "PROPFIND")))
-    assert synced.sync().code == "not_carddav"
-    assert Person.objects.owned_by(synced.owner).active().count() == 1
+def test_html_page_is_not_an_empty_book(server_synced: ServerSyncedAccount) -> None:
+    server_synced.put("1.vcf", card("1", "Ada"))
+    server_synced.sync()
+    server_synced.proxy.add(sign_in_page(when=method("REPORT", "PROPFIND")))
+    assert server_synced.sync().code == "not_carddav"
+    assert Person.objects.owned_by(server_synced.owner).active().count() == 1
 
 
-def test_a_wrong_password_is_one_request(synced: ServerSyncedAccount) -> None:
-    synced.sync()
-    synced.proxy.add(fail(401, headers={"WWW-Authenticate": 'Basic realm="dav"'}))
-    assert synced.sync().code == "auth"
-    assert synced.proxy.count() == 1
-    assert synced.sync().code == "auth"
-    assert synced.proxy.count() == 0
+def test_wrong_password_takes_one_request(server_synced: ServerSyncedAccount) -> None:
+    server_synced.sync()
+    server_synced.proxy.add(fail(401, headers={"WWW-Authenticate": 'Basic realm="dav"'}))
+    assert server_synced.sync().code == "auth"
+    assert server_synced.proxy.count() == 1
+    assert server_synced.sync().code == "auth"
+    assert server_synced.proxy.count() == 0
 
 
 @pytest.mark.alternating
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_a_server_that_takes_digest_alone(synced: ServerSyncedAccount, algorithm: str) -> None:
-    synced.proxy.add(digest_only(USER, PASSWORD, algorithm=algorithm))
-    synced.put("1.vcf", card("1", "Ada"))
-    assert counts(synced.sync()) == {"imported": 1}
-    synced.edit(synced.person(), notes="mine")
-    assert counts(synced.sync()) == {"updated_remotely": 1}
-    assert "NOTE:mine" in synced.text("1.vcf")
-    assert counts(synced.sync()) == {}
-    assert synced.proxy.count() == 2  # Basic first, which it refuses
-    assert synced.connection.pause == ""
+def test_server_that_accepts_digest_only(server_synced: ServerSyncedAccount, algorithm: str) -> None:
+    server_synced.proxy.add(digest_only(USER, PASSWORD, algorithm=algorithm))
+    server_synced.put("1.vcf", card("1", "Ada"))
+    assert counts(server_synced.sync()) == {"imported": 1}
+    server_synced.edit(server_synced.person(), notes="mine")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    assert "NOTE:mine" in server_synced.text("1.vcf")
+    assert counts(server_synced.sync()) == {}
+    assert server_synced.proxy.count() == 2  # Basic first, which it refuses
+    assert server_synced.connection.pause == ""
 
 
 @pytest.mark.alternating
 @pytest.mark.parametrize("url", ["http://10.0.0.1/a.jpg", "http://169.254.169.254/latest", "file:///etc/passwd"])
-def test_photo_by_url_on_a_private_host(synced: ServerSyncedAccount, url: str, settings: Any) -> None:
-    synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
-    assert counts(synced.sync()) == {"imported": 1}
-    assert synced.person().photo is None
-    synced.assert_in_sync()
+def test_photo_by_url_on_a_private_host(server_synced: ServerSyncedAccount, url: str, settings: Any) -> None:
+    server_synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
+    assert counts(server_synced.sync()) == {"imported": 1}
+    assert server_synced.person().photo is None
+    server_synced.assert_in_sync()
 
 
-def test_photo_by_url_on_a_slow_host(synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_photo_by_url_on_a_slow_host(server_synced: ServerSyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.sync.pictures._DOWNLOAD_SECONDS", 0.3)
-    synced.proxy.add(hang(when=at("/pictures/ada.jpg")))
-    synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{synced.proxy.url}pictures/ada.jpg"))
-    assert counts(synced.sync()) == {"imported": 1}
-    assert synced.person().photo is None
-    synced.assert_in_sync()
-    assert "/pictures/ada.jpg" in synced.text("1.vcf").replace("\r\n ", "")
+    server_synced.proxy.add(hang(when=at("/pictures/ada.jpg")))
+    server_synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{server_synced.proxy.url}pictures/ada.jpg"))
+    assert counts(server_synced.sync()) == {"imported": 1}
+    assert server_synced.person().photo is None
+    server_synced.assert_in_sync()
+    assert "/pictures/ada.jpg" in server_synced.text("1.vcf").replace("\r\n ", "")
 
 
-def test_photo_by_url_gets_no_login(synced: ServerSyncedAccount) -> None:
-    url = f"{synced.proxy.url}pictures/ada.jpg"
-    synced.proxy.add(
+def test_photo_by_url_gets_no_login(server_synced: ServerSyncedAccount) -> None:
+    url = f"{server_synced.proxy.url}pictures/ada.jpg"
+    server_synced.proxy.add(
         Fault(
             before=lambda request: Reply(200, {"Content-Type": "image/jpeg"}, picture()), when=at("/pictures/ada.jpg")
         )
     )
-    synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
-    assert counts(synced.sync()) == {"imported": 1}
-    assert synced.person().photo
-    [asked] = [request for request in synced.proxy.requests if request.path == "/pictures/ada.jpg"]
+    server_synced.put("1.vcf", card("1", "Ada", f"PHOTO;VALUE=uri:{url}"))
+    assert counts(server_synced.sync()) == {"imported": 1}
+    assert server_synced.person().photo
+    [asked] = [request for request in server_synced.proxy.requests if request.path == "/pictures/ada.jpg"]
     assert "authorization" not in asked.headers
-    synced.proxy.clear_faults()
-    synced.assert_in_sync()
+    server_synced.proxy.clear_faults()
+    server_synced.assert_in_sync()

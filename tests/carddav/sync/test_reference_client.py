@@ -1,4 +1,4 @@
-"""vdirsyncer, the reference client, agrees with us about an address book that we have synced."""
+"""vdirsyncer, the reference client, and the service agree about a synced address book."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.carddav.sync.server_synced_account import ServerSyncedAccount
 pytestmark = pytest.mark.one_database
 
 
-def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:
+def test_vdirsyncer_and_the_sync_agree(alice: User, server: DavServer, proxy: Proxy, tmp_path: Path) -> None:
     synced = ServerSyncedAccount(alice, server, proxy)
     synced.put("grace.vcf", card("grace", "Grace", "ORG:Navy", "X-CUSTOM;A=b:kept"))
     synced.create(name="Ada", surname="Lovelace", phoneNumbers=[{"type": "home", "number": "+44 1"}])
@@ -39,7 +39,7 @@ def test_it_reads_what_both_sides_agreed_on(alice: User, server: DavServer, prox
     assert (found["Grace"].nickname, found["Grace"].organization) == ("Amazing", "Navy")
     assert any("X-CUSTOM;A=b:kept" in file.read_text() for file in files)
 
-    # What it writes is read here, and neither finds anything to do afterwards.
+    # The sync reads what vdirsyncer wrote, and afterwards neither has anything to do.
     ada = next(file for file in files if "FN:Ada" in file.read_text())
     ada.write_bytes(ada.read_bytes().replace(b"END:VCARD", b"NICKNAME:Countess\r\nEND:VCARD"))
     vdirsyncer.run_in_process(tmp_path, "sync")

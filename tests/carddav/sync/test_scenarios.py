@@ -1,4 +1,4 @@
-"""Scenarios of the sync over a book in memory, which misbehaves as real servers do."""
+"""Scenarios of the sync with an address book in memory that misbehaves as real servers do."""
 
 import time
 from collections.abc import Callable
@@ -27,12 +27,7 @@ GROUP_APPLE = (
 UID = "6d7f6a0a-3a49-4b58-8a1b-d9a1a1a1a1a1"
 
 
-@pytest.fixture
-def synced(alice: User) -> SyncedAccount:
-    return SyncedAccount(alice)
-
-
-def failing(error: Exception, *, at: str) -> Callable[[str], None]:
+def raise_at(error: Exception, *, at: str) -> Callable[[str], None]:
     """Raise on requests of this kind."""
 
     def fail(what: str) -> None:
@@ -42,13 +37,13 @@ def failing(error: Exception, *, at: str) -> Callable[[str], None]:
     return fail
 
 
-def test_card_without_uid_two_syncs_imported_once(synced: SyncedAccount) -> None:
+def test_card_without_uid_is_imported_once_in_two_runs(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     assert counts(synced.sync()) == {"imported": 1}
     assert counts(synced.sync()) == {}
 
 
-def test_one_unparsable_card_of_100(synced: SyncedAccount) -> None:
+def test_unparsable_card_does_not_stop_the_others(synced: SyncedAccount) -> None:
     for number in range(99):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     bad = synced.server.edit("bad.vcf", "BEGIN:VCARD\r\nVERSION:3.0\r\nNOTE:nobody\r\nEND:VCARD\r\n")
@@ -66,8 +61,8 @@ def test_one_unparsable_card_of_100(synced: SyncedAccount) -> None:
     assert not OtherCard.objects.owned_by(synced.owner).exists()
 
 
-def test_what_no_field_holds_comes_with_a_newer_card(synced: SyncedAccount) -> None:
-    """Whom a phone relates to whom is known here after the next run; nothing goes back for it."""
+def test_properties_without_field_are_updated_from_a_newer_card(synced: SyncedAccount) -> None:
+    """Related names and labels are updated from the newer card, and nothing is written back."""
     old = ("X-ODD:old", "item1.X-ABRELATEDNAMES:Eve", "item1.X-ABLabel:Mutter", "item2.TEL:1", "item2.X-ABLabel:Boat")
     text = vcard("Ada L", uid=UID).replace("END:VCARD", "\r\n".join((*old, "END:VCARD")))
     href = synced.server.edit("1.vcf", text)
@@ -89,7 +84,7 @@ def test_what_no_field_holds_comes_with_a_newer_card(synced: SyncedAccount) -> N
 
 
 @pytest.mark.parametrize(("text", "name"), [(GROUP_4, "Friends"), (GROUP_APPLE, "Family")])
-def test_group_cards_of_both_dialects(synced: SyncedAccount, text: str, name: str) -> None:
+def test_group_cards_of_both_dialects_become_groups(synced: SyncedAccount, text: str, name: str) -> None:
     synced.server.edit("1.vcf", vcard("Ada L", uid=UID))
     href = synced.server.edit("g.vcf", text.format(uid=UID))
     assert counts(synced.sync()) == {"imported": 1}
@@ -106,7 +101,7 @@ def test_group_cards_of_both_dialects(synced: SyncedAccount, text: str, name: st
     assert Group.objects.owned_by(synced.owner).active().filter(name=name).exists()
 
 
-def test_no_sync_collection(synced: SyncedAccount) -> None:
+def test_server_without_sync_collection(synced: SyncedAccount) -> None:
     synced.server.has_sync = False
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.server.edit("2.vcf", vcard("Bob L"))
@@ -121,8 +116,8 @@ def test_no_sync_collection(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"updated_locally": 1}
 
 
-def test_a_large_book_of_which_little_is_here_is_not_listed_to_see_that_nothing_changed(alice: User) -> None:
-    """What waits to be imported counts."""
+def test_size_of_the_book_includes_pending_imports(alice: User) -> None:
+    """Pending imports count towards the size of the book."""
     synced = SyncedAccount(alice, import_mode="manual")
     synced.server.has_sync = False
     for number in range(3):
@@ -136,7 +131,7 @@ def test_a_large_book_of_which_little_is_here_is_not_listed_to_see_that_nothing_
     assert synced.requests()[:2] == ["changes", "list"]
 
 
-def test_without_sync_collection_the_run_after_a_push_lists_at_once(synced: SyncedAccount) -> None:
+def test_run_after_a_push_lists_at_once_without_sync_collection(synced: SyncedAccount) -> None:
     synced.server.has_sync = False
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
@@ -149,18 +144,18 @@ def test_without_sync_collection_the_run_after_a_push_lists_at_once(synced: Sync
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-def test_a_full_list_where_a_delta_was_expected(synced: SyncedAccount, runs: int) -> None:
+def test_full_listing_instead_of_changes(synced: SyncedAccount, runs: int) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
     for _ in range(runs):
         synced.sync()
     synced.server.remove(hrefs[0])
-    synced.server.gone.clear()  # as a server says nothing of it that has forgotten the token
+    synced.server.gone.clear()  # like a server that no longer knows the token
     synced.server.rejects_sync_tokens = True
     assert counts(synced.sync()) == {"updated_locally": 1}
     assert Person.objects.owned_by(synced.owner).active().count() == 9
 
 
-def test_one_of_the_hrefs_vanishes_before_it_is_fetched(synced: SyncedAccount) -> None:
+def test_card_deleted_between_listing_and_fetch(synced: SyncedAccount) -> None:
     for number in range(20):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
 
@@ -173,7 +168,7 @@ def test_one_of_the_hrefs_vanishes_before_it_is_fetched(synced: SyncedAccount) -
     assert (counts(run), run.error_messages) == ({"imported": 19}, [])
 
 
-def test_etag_moves_and_content_is_equal(synced: SyncedAccount) -> None:
+def test_changed_etag_with_equal_content_changes_nothing(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "TEL:1"))
     synced.sync()
     synced.server.edit(href, vcard("Ada L", "TEL:1"))
@@ -183,7 +178,7 @@ def test_etag_moves_and_content_is_equal(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
-def test_put_refused_for_content(synced: SyncedAccount) -> None:
+def test_put_refused_for_its_content_is_not_retried(synced: SyncedAccount) -> None:
     synced.sync()
     for name in ("Good", "Bad", "Fine"):
         synced.api.ok("POST", "/api/people", {"name": name}, status=201)
@@ -199,7 +194,7 @@ def test_put_refused_for_content(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"exported": 1}
 
 
-def test_404_for_a_bad_card_that_is_there(synced: SyncedAccount) -> None:
+def test_404_for_an_existing_card_is_an_error_not_a_deletion(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     synced.server.refuses = lambda text: Outcome.GONE
@@ -211,7 +206,7 @@ def test_404_for_a_bad_card_that_is_there(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
-def test_423_is_sent_again_at_once(synced: SyncedAccount) -> None:
+def test_423_is_retried_at_once(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     answers = iter([Outcome.LOCKED])
@@ -222,7 +217,7 @@ def test_423_is_sent_again_at_once(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes", "put", "put", "multiget"]
 
 
-def test_412_that_is_no_conflict(synced: SyncedAccount) -> None:
+def test_412_with_unchanged_content_is_not_a_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     synced.edit(synced.person(), notes="too long")
@@ -234,7 +229,7 @@ def test_412_that_is_no_conflict(synced: SyncedAccount) -> None:
     assert synced.server.cards[href].text == vcard("Ada L")
 
 
-def test_no_room_for_new_cards(synced: SyncedAccount) -> None:
+def test_full_book_refuses_new_cards_only(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     for name in ("Bob", "Cy"):
@@ -247,7 +242,7 @@ def test_no_room_for_new_cards(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"exported": 2}
 
 
-def test_a_new_card_of_unknown_outcome_is_said_once_where_there_is_no_room(synced: SyncedAccount) -> None:
+def test_new_card_of_unknown_outcome_is_reported_once_if_the_book_is_full(synced: SyncedAccount) -> None:
     synced.sync()
     for name in ("Bob", "Cy"):
         synced.api.ok("POST", "/api/people", {"name": name}, status=201)
@@ -265,7 +260,7 @@ def test_a_new_card_of_unknown_outcome_is_said_once_where_there_is_no_room(synce
     assert counts(synced.sync()) == {"exported": 1, "updated_remotely": 1}
 
 
-def test_an_address_book_that_can_only_be_read(synced: SyncedAccount) -> None:
+def test_read_only_book(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     synced.edit(synced.person(), notes="mine")
@@ -276,7 +271,7 @@ def test_an_address_book_that_can_only_be_read(synced: SyncedAccount) -> None:
     assert synced.person().notes == "mine"
 
 
-def test_429_with_retry_after(synced: SyncedAccount) -> None:
+def test_429_ends_the_run_until_retry_after(synced: SyncedAccount) -> None:
     for number in range(60):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     seen: list[str] = []
@@ -302,8 +297,8 @@ def test_429_with_retry_after(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"imported": 10}
 
 
-def test_wrong_password(synced: SyncedAccount) -> None:
-    synced.server.on_request = failing(LoginRefusedError(status=401), at="changes")
+def test_wrong_password_pauses_the_sync(synced: SyncedAccount) -> None:
+    synced.server.on_request = raise_at(LoginRefusedError(status=401), at="changes")
     run = synced.sync()
     assert run.code == "auth"
     assert synced.requests() == ["changes"]
@@ -315,17 +310,17 @@ def test_wrong_password(synced: SyncedAccount) -> None:
     assert synced.sync().code == ""
 
 
-def test_chosen_book_removed_on_the_server(synced: SyncedAccount) -> None:
+def test_removed_book_is_an_error(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
-    synced.server.on_request = failing(BookGoneError(status=404), at="changes")
+    synced.server.on_request = raise_at(BookGoneError(status=404), at="changes")
     run = synced.sync()
     assert run.code == "book_gone"
     assert Person.objects.owned_by(synced.owner).active().count() == 1
     assert not Conflict.objects.owned_by(synced.owner).exists()
 
 
-def test_an_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
+def test_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(3)]
     synced.sync()
     for href in hrefs:
@@ -342,7 +337,7 @@ def test_an_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_a_card_that_comes_back_ends_the_conflict(synced: SyncedAccount) -> None:
+def test_restored_card_ends_the_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     synced.server.remove(href)
@@ -354,7 +349,7 @@ def test_a_card_that_comes_back_ends_the_conflict(synced: SyncedAccount) -> None
     assert not Conflict.objects.owned_by(synced.owner).unresolved().exists()
 
 
-def test_person_edited_while_the_run_pushes_it(synced: SyncedAccount) -> None:
+def test_edit_during_the_push_is_sent_by_the_next_run(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     person = synced.person()
@@ -374,7 +369,7 @@ def test_person_edited_while_the_run_pushes_it(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_server_ignores_if_none_match(synced: SyncedAccount) -> None:
+def test_server_that_ignores_if_none_match(synced: SyncedAccount) -> None:
     synced.server.checks_conditions = False
     foreign = synced.server.edit("ada.vcf", vcard("Ada L", "NOTE:foreign"))
     synced.sync()
@@ -385,7 +380,7 @@ def test_server_ignores_if_none_match(synced: SyncedAccount) -> None:
     assert synced.server.cards[foreign].text == vcard("Ada L", "NOTE:foreign")
 
 
-def test_an_update_of_unknown_outcome(synced: SyncedAccount) -> None:
+def test_update_of_unknown_outcome(synced: SyncedAccount) -> None:
     for fault in ("kill_before", "kill_after", "lose_before", "lose_after"):
         number = fault.replace("_", "")
         href = synced.server.edit(f"{number}.vcf", vcard(f"{number} L"))
@@ -401,7 +396,7 @@ def test_an_update_of_unknown_outcome(synced: SyncedAccount) -> None:
         assert synced.person(number).notes == "mine"
 
 
-def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
+def test_fields_dropped_by_the_server_are_kept_here(synced: SyncedAccount) -> None:
     def cut(text: str) -> str:
         return "\r\n".join(line for line in text.split("\r\n") if not line.startswith(("NOTE", "CATEGORIES"))).upper()
 
@@ -419,7 +414,7 @@ def test_what_the_server_drops_stays_here(synced: SyncedAccount) -> None:
     assert synced.person("ADA").notes == "kept"
 
 
-def test_a_comma_in_the_name_of_a_group_that_loses_its_backslash(synced: SyncedAccount) -> None:
+def test_unescaped_comma_in_a_group_name(synced: SyncedAccount) -> None:
     synced.server.normalize = lambda text: text.replace("Family\\, near", "Family, near")
     person = synced.make_person(name="Ada")
     synced.sync()
@@ -432,7 +427,7 @@ def test_a_comma_in_the_name_of_a_group_that_loses_its_backslash(synced: SyncedA
     assert set(Group.objects.owned_by(synced.owner).values_list("name", flat=True)) == {"Work", "Family, near"}
 
 
-def test_import_mode_auto_at_the_plan_limit(synced: SyncedAccount, settings: Any) -> None:
+def test_automatic_import_stops_at_the_plan_limit(synced: SyncedAccount, settings: Any) -> None:
     settings.SAAS_MODE = True
     synced.owner.refresh_from_db()
     limit = synced.owner.plan_limit("people") or 0
@@ -443,7 +438,7 @@ def test_import_mode_auto_at_the_plan_limit(synced: SyncedAccount, settings: Any
     assert counts(synced.sync()) == {}
 
 
-def test_photo_stays_what_it_was(synced: SyncedAccount) -> None:
+def test_unchanged_photo_is_kept(synced: SyncedAccount) -> None:
     import base64
 
     packed = base64.b64encode(picture()).decode()
@@ -460,7 +455,7 @@ def test_photo_stays_what_it_was(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_a_server_that_strips_photos_causes_no_second_push(synced: SyncedAccount) -> None:
+def test_stripped_photo_is_not_pushed_again(synced: SyncedAccount) -> None:
     def strip(text: str) -> str:
         return "\r\n".join(line for line in text.replace("\r\n ", "").split("\r\n") if not line.startswith("PHOTO"))
 
@@ -478,7 +473,7 @@ def test_a_server_that_strips_photos_causes_no_second_push(synced: SyncedAccount
     assert synced.person().photo == person.photo
 
 
-def test_too_large_with_a_photo_of_ours_goes_without_it(synced: SyncedAccount) -> None:
+def test_too_large_card_is_sent_without_its_photo(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     person = synced.person()
@@ -490,7 +485,7 @@ def test_too_large_with_a_photo_of_ours_goes_without_it(synced: SyncedAccount) -
     assert counts(synced.sync()) == {}
 
 
-def test_an_href_that_the_server_changed(synced: SyncedAccount) -> None:
+def test_changed_href_of_a_card(synced: SyncedAccount) -> None:
     for number in range(10):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", uid=f"uid-{number}"))
     synced.sync()
@@ -503,7 +498,7 @@ def test_an_href_that_the_server_changed(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
-def test_a_person_that_is_not_to_be_synced(synced: SyncedAccount) -> None:
+def test_person_excluded_from_sync(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     synced.edit(synced.person(), cardDavSyncEnabled=False, notes="mine")
@@ -516,7 +511,7 @@ def test_a_person_that_is_not_to_be_synced(synced: SyncedAccount) -> None:
     assert "NOTE:mine" in synced.server.cards[href].text
 
 
-def test_a_dry_run_says_what_would_happen_and_changes_nothing(synced: SyncedAccount) -> None:
+def test_dry_run_reports_changes_and_makes_none(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
     synced.sync()
     synced.edit(synced.person("P0"), notes="mine")
@@ -535,7 +530,7 @@ def test_a_dry_run_says_what_would_happen_and_changes_nothing(synced: SyncedAcco
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_a_card_to_be_deleted_that_is_gone_is_counted_by_neither_run(synced: SyncedAccount, is_told: bool) -> None:
+def test_missing_card_to_be_deleted_is_not_counted(synced: SyncedAccount, is_told: bool) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]
     synced.sync()
     synced.api.ok("DELETE", f"/api/people/{synced.person('P0').pk}", {"deleteFromCardDav": True})
@@ -547,10 +542,10 @@ def test_a_card_to_be_deleted_that_is_gone_is_counted_by_neither_run(synced: Syn
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
-def test_year_less_dates_are_the_same_day_in_every_zone(
+def test_dates_without_year_are_the_same_day_in_every_time_zone(
     synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
-    """The first of January, 14 hours ahead of UTC and 11 behind: of the account, of the request and of the process."""
+    """1 January in time zones from UTC-11 to UTC+14, for the account, the request and the process."""
     lines = ["BDAY:--0101", "BDAY;X-APPLE-OMIT-YEAR=1604:1604-01-01", "BDAY:1604-01-01"]
     monkeypatch.setenv("TZ", zone)
     time.tzset()

@@ -158,7 +158,7 @@ class Sync(RuleBasedStateMachine):
             return
         self.identify_entries()
         self.compare()
-        # What is left is of cards that nobody here wants, and of contacts that wait for a decision.
+        # The other numbers belong to cards that are not imported, and to contacts in conflict.
         assert self.expected <= self.numbers_here() | self.numbers_there()
 
     def identify_entries(self) -> None:
@@ -199,7 +199,7 @@ class Sync(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db
-def test_both_sides_agree_after_any_history() -> None:
+def test_both_sides_agree_after_random_histories() -> None:
     class Rolled(Sync):
         def __init__(self) -> None:
             super().__init__()

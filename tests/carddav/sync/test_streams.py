@@ -1,7 +1,5 @@
 """The event stream of a run that a real worker executes, with readers that connect and disconnect."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from threading import Event
 from typing import Any
 from unittest.mock import patch
@@ -13,26 +11,18 @@ from asgiref.sync import async_to_sync, sync_to_async
 from accounts.models import User
 from carddav.api.sync import progress
 from carddav.models import Run, RunState
-from contacts_project.celery import app
 from people.models import Person
 from tests.carddav.conftest import card
 from tests.carddav.faults import reports
 from tests.carddav.proxy import Fault, Proxy, Request
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount
-from tests.workers import Workers, workers_in
+from tests.workers import Workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    app.control  # noqa: B018 - loads the application's settings in this process
-    with workers_in(tmp_path) as running:
-        yield running
-
-
-def read(run: Run, *, until: str) -> tuple[str, Any]:
+def read_stream(run: Run, *, until: str) -> tuple[str, Any]:
     """Read the run's stream up to its first event of this phase or name, then disconnect."""
 
     async def here(function: Any, *args: Any) -> Any:
@@ -56,7 +46,9 @@ def read(run: Run, *, until: str) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("server", ["radicale"], indirect=True)
-def test_a_run_goes_on_when_its_reader_leaves(alice: User, server: DavServer, proxy: Proxy, workers: Workers) -> None:
+def test_run_continues_when_its_reader_disconnects(
+    alice: User, server: DavServer, proxy: Proxy, workers: Workers
+) -> None:
     synced = ServerSyncedAccount(alice, server, proxy, sync_enabled=False)
     for number in range(3):
         synced.put(f"{number}.vcf", card(str(number), f"P{number}"))
@@ -69,10 +61,10 @@ def test_a_run_goes_on_when_its_reader_leaves(alice: User, server: DavServer, pr
     workers.start()
     assert synced.api.call("POST", "/api/carddav/sync").status_code == 200
     run = Run.objects.owned_by(alice).get()
-    assert read(run, until="listing")[0] == "progress"
+    assert read_stream(run, until="listing")[0] == "progress"
     left.set()
     workers.wait_until(lambda: Run.objects.owned_by(alice).filter(state=RunState.ENDED).exists(), seconds=60)
-    name, data = read(run, until="complete")  # a late reader gets the same
+    name, data = read_stream(run, until="complete")  # a late reader gets the same
     assert (name, data["imported"], data["errors"]) == ("complete", 3, 0)
     assert Person.objects.owned_by(alice).count() == 3
     proxy.clear_faults()

@@ -1,4 +1,4 @@
-"""Undoing a run: people are as they were, the server is not touched until somebody has seen what would go up."""
+"""Undoing a run restores people. The server is not changed until the user has confirmed the preview of a dry run."""
 
 import datetime as dt
 from base64 import b64encode
@@ -35,7 +35,7 @@ def undo(synced: SyncedAccount, run: Run, **options: Any) -> Any:
     return synced.api.ok("POST", f"/api/carddav/runs/{run.pk}/undo", **options)
 
 
-def test_what_a_run_changed_made_and_trashed_is_put_back(synced: SyncedAccount) -> None:
+def test_undo_reverts_changes_creations_and_deletions(synced: SyncedAccount) -> None:
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", "TEL:1", uid="Ada"))
     synced.server.edit("Zoe.vcf", vcard("Zoe", uid="Zoe"))
     synced.server.remove("/ada/book/Grace.vcf")
@@ -50,8 +50,8 @@ def test_what_a_run_changed_made_and_trashed_is_put_back(synced: SyncedAccount) 
     assert synced.server.cards == before
 
 
-def test_a_run_that_waits_is_not_left_behind_an_undo(synced: SyncedAccount) -> None:
-    """It was asked for before, and would send what nobody has seen."""
+def test_undo_is_refused_while_a_run_is_queued(synced: SyncedAccount) -> None:
+    """A run queued before the undo would send changes that nobody has previewed."""
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
     run = synced.sync()
     waiting = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
@@ -63,15 +63,15 @@ def test_a_run_that_waits_is_not_left_behind_an_undo(synced: SyncedAccount) -> N
     assert undo(synced, run) == {"restored": 1, "kept": []}
 
 
-def test_a_run_that_was_asked_for_during_an_undo_is_dry(synced: SyncedAccount) -> None:
+def test_run_requested_during_an_undo_is_dry(synced: SyncedAccount) -> None:
     synced.edit(synced.person(), organization="New")
-    asked_for = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
-    # Set between what start_run reads and what it writes.
+    run_requested_before = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
+    # As if an undo had set it between the read and the write of start_run.
     Connection.objects.owned_by(synced.owner).update(needs_confirmation=True)
     with synced.patch_open_book():
-        execute_run(asked_for.pk)
-    asked_for.refresh_from_db()
-    assert (asked_for.dry_run, counts(asked_for)) == (True, {"updated_remotely": 1})
+        execute_run(run_requested_before.pk)
+    run_requested_before.refresh_from_db()
+    assert (run_requested_before.dry_run, counts(run_requested_before)) == (True, {"updated_remotely": 1})
     assert "ORG:Old" in synced.card_of(synced.person())
 
 
@@ -88,14 +88,14 @@ def test_runs_are_dry_until_one_is_confirmed(synced: SyncedAccount) -> None:
     assert not done.dry_run
     assert counts(done) == counts(preview) == {"updated_remotely": 1}
     assert "ORG:Old" in synced.card_of(synced.person())
-    # The card of whom the run had made stays there, and is not imported again.
+    # The card of the person that the undone run had created stays on the server and is not imported again.
     assert any("FN:Zoe" in card.text for card in synced.server.cards.values())
     assert Tombstone.objects.owned_by(synced.owner).get().state == "kept"
     again = synced.sync()
     assert (again.dry_run, counts(again), again.pending_imports) == (False, {}, 0)
 
 
-def test_who_was_edited_since_is_kept_and_named(synced: SyncedAccount) -> None:
+def test_people_edited_since_are_kept_and_reported(synced: SyncedAccount) -> None:
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
     synced.server.edit("Grace.vcf", vcard("Grace", "ORG:New", uid="Grace"))
     run = synced.sync()
@@ -109,7 +109,7 @@ def test_who_was_edited_since_is_kept_and_named(synced: SyncedAccount) -> None:
     assert synced.person("Grace").organization == "Old"
 
 
-def test_once_is_enough_and_only_ones_own(synced: SyncedAccount, stranger: Client) -> None:
+def test_own_run_is_undone_once(synced: SyncedAccount, stranger: Client) -> None:
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
     run = synced.sync()
     assert stranger.call("POST", f"/api/carddav/runs/{run.pk}/undo").status_code == 404
@@ -121,21 +121,21 @@ def test_once_is_enough_and_only_ones_own(synced: SyncedAccount, stranger: Clien
     assert (first["id"], first["undone"]) == (str(run.pk), True)
 
 
-def test_a_run_that_changed_nobody_leaves_the_next_as_it_is(synced: SyncedAccount) -> None:
+def test_undo_of_a_run_without_changes_requires_no_confirmation(synced: SyncedAccount) -> None:
     run = synced.sync()
     assert undo(synced, run) == {"restored": 0, "kept": []}
     assert not synced.sync().dry_run
 
 
-def with_photo(color: str) -> str:
-    """Ada's card with a photo of one colour."""
+def card_with_photo(color: str) -> str:
+    """Ada's card with a photo of this colour."""
     return vcard("Ada", f"PHOTO;ENCODING=b;TYPE=JPEG:{b64encode(picture(color=color)).decode()}", uid="Ada")
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("later", [with_photo("blue"), vcard("Ada", uid="Ada")])
-def test_a_photo_that_a_run_replaced_or_removed_comes_back(synced: SyncedAccount, media: Path, later: str) -> None:
-    synced.server.edit("Ada.vcf", with_photo("red"))
+@pytest.mark.parametrize("later", [card_with_photo("blue"), vcard("Ada", uid="Ada")])
+def test_replaced_or_removed_photo_is_restored(synced: SyncedAccount, media: Path, later: str) -> None:
+    synced.server.edit("Ada.vcf", card_with_photo("red"))
     synced.sync()
     former = synced.person().photo
     assert former
@@ -149,8 +149,8 @@ def test_a_photo_that_a_run_replaced_or_removed_comes_back(synced: SyncedAccount
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_photo_that_a_run_added_goes(synced: SyncedAccount, media: Path) -> None:
-    synced.server.edit("Ada.vcf", with_photo("red"))
+def test_added_photo_is_removed(synced: SyncedAccount, media: Path) -> None:
+    synced.server.edit("Ada.vcf", card_with_photo("red"))
     run = synced.sync()
     assert synced.person().photo
     assert undo(synced, run) == {"restored": 1, "kept": []}
@@ -159,10 +159,10 @@ def test_a_photo_that_a_run_added_goes(synced: SyncedAccount, media: Path) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_former_photo_goes_with_the_history_and_with_the_account(synced: SyncedAccount, media: Path) -> None:
+def test_former_photo_is_deleted_with_the_history_and_the_account(synced: SyncedAccount, media: Path) -> None:
     now = timezone.now()
     for color in ("red", "blue", "green"):
-        synced.server.edit("Ada.vcf", with_photo(color))
+        synced.server.edit("Ada.vcf", card_with_photo(color))
         synced.sync()
     assert len(list(media.rglob("*.jpg"))) == 3
     oldest = RunChange.objects.owned_by(synced.owner).exclude(photo=None).order_by("pk").first()
@@ -176,10 +176,10 @@ def test_a_former_photo_goes_with_the_history_and_with_the_account(synced: Synce
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_former_photo_whose_file_is_gone_is_said(synced: SyncedAccount, media: Path) -> None:
-    synced.server.edit("Ada.vcf", with_photo("red"))
+def test_missing_former_photo_is_reported(synced: SyncedAccount, media: Path) -> None:
+    synced.server.edit("Ada.vcf", card_with_photo("red"))
     synced.sync()
-    synced.server.edit("Ada.vcf", with_photo("blue").replace("FN:Ada", "ORG:New\r\nFN:Ada"))
+    synced.server.edit("Ada.vcf", card_with_photo("blue").replace("FN:Ada", "ORG:New\r\nFN:Ada"))
     run = synced.sync()
     for path in media.rglob(f"{RunChange.objects.owned_by(synced.owner).get(run=run).photo}"):
         path.unlink()
