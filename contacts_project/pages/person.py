@@ -86,7 +86,7 @@ def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[s
         .active()
         .filter(related_person_id=person_id, person__deleted_at=None)
         .select_related("person", "relationship_type")
-        .defer("person__notes", *(f"person__{column}" for column in Person.LIST_COLUMNS))
+        .defer(*(f"person__{column}" for column in Person.HEAVY_COLUMNS))
     )
     others = [
         {

@@ -14,8 +14,6 @@ from people.models import Person
 
 # A run for a past time (`--now`) writes that time to `planned_at`: further than this behind `created_at`, it is one.
 _BACKFILL_AGE = dt.timedelta(minutes=5)
-# Columns of a person that no notice needs and that may be large.
-HEAVY_PERSON_COLUMNS = ("notes", *Person.LIST_COLUMNS)
 
 
 class DeliveryState(models.TextChoices):
@@ -44,7 +42,7 @@ class DeliveryQuerySet(LeaseQuerySet["Delivery"], OwnedQuerySet["Delivery"]):  #
 
     def with_owner_and_person(self) -> "DeliveryQuerySet":
         """Join the owner, and of the person the columns that a notice needs."""
-        deferred = (f"person__{column}" for column in HEAVY_PERSON_COLUMNS)
+        deferred = (f"person__{column}" for column in Person.HEAVY_COLUMNS)
         return self.select_related("owner", "person").defer(*deferred)
 
 

@@ -17,7 +17,6 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, catch_up_window, is_missed
 from notifications.models import ReminderAnswer
-from notifications.models.delivery import HEAVY_PERSON_COLUMNS
 from notifications.services.digests import digest_at
 from notifications.services.planner import (
     collect_contacts,
@@ -104,7 +103,7 @@ def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
 
 
 def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
-    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*HEAVY_PERSON_COLUMNS))
+    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*Person.HEAVY_COLUMNS))
     since = plan.calendar.today(plan.now - catch_up_window())
     for person in people:
         if person.contact_due_at is None or person.contact_due_at > plan.now:

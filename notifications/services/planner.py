@@ -21,7 +21,6 @@ from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from notifications.ledger import AccountPlan, PlannedNotice, catch_up_window, is_missed, load_targets, write_plans
 from notifications.models import ReminderAnswer
-from notifications.models.delivery import HEAVY_PERSON_COLUMNS
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, turns
@@ -138,7 +137,7 @@ def _plan_dates(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.date
 
 
 def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
-    rows = Person.unscoped.filter(owner_id__in=plans, pk__in=ids, contact_due_at__lte=now).defer(*HEAVY_PERSON_COLUMNS)
+    rows = Person.unscoped.filter(owner_id__in=plans, pk__in=ids, contact_due_at__lte=now).defer(*Person.HEAVY_COLUMNS)
     by_owner = _group_by_owner(rows) if ids else {}
     for owner_id, found in by_owner.items():
         collect_contacts(plans[owner_id], found)
@@ -164,13 +163,13 @@ def _group_by_owner(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
 
 def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantDate]:
     """Join the people of the dates, with the columns that a notice needs."""
-    return dates.select_related("person").defer(*(f"person__{column}" for column in HEAVY_PERSON_COLUMNS))
+    return dates.select_related("person").defer(*(f"person__{column}" for column in Person.HEAVY_COLUMNS))
 
 
 def with_source(answers: Any) -> Any:
     """Join the dates and people of the answers, with the columns that a notice needs."""
     deferred = [
-        f"{path}{column}" for path in ("person__", "important_date__person__") for column in HEAVY_PERSON_COLUMNS
+        f"{path}{column}" for path in ("person__", "important_date__person__") for column in Person.HEAVY_COLUMNS
     ]
     return answers.select_related("person", "important_date__person").defer(*deferred)
 

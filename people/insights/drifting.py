@@ -23,7 +23,6 @@ from people.models import Participation, Person
 CONTACT_INTERVAL, OWN_RHYTHM = "contact_interval", "own_rhythm"
 SILENCE_FACTOR: Final = 2
 _MIN_INTERACTIONS: Final = 3
-_DEFERRED_COLUMNS = (*Person.LIST_COLUMNS, "notes", "card_lines")
 
 
 def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
@@ -32,7 +31,7 @@ def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Ins
     people = Person.objects.owned_by(owner).active().filter(deathday=None)
     rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(SILENCE_FACTOR))
     found: list[tuple[float, Insight]] = []
-    for person in people.filter(rhythmic).defer(*_DEFERRED_COLUMNS):
+    for person in people.filter(rhythmic).defer(*Person.HEAVY_COLUMNS):
         measures = list(_measures(owner, person, calendar, today, pauses.get(person.pk)))
         if measures:
             found.append(max(measures, key=itemgetter(0)))

@@ -15,6 +15,6 @@ def incomplete_people(owner: User) -> list[Insight]:
         .filter(deathday=None, phone_numbers=[], emails=[], addresses=[])
         .in_name_order()
     )
-    people = unreachable.defer(*Person.LIST_COLUMNS, "notes", "card_lines")[:MAX_INSIGHTS]
+    people = unreachable.defer(*Person.HEAVY_COLUMNS)[:MAX_INSIGHTS]
     reason = "Neither phone, e-mail nor address."
     return [Insight(person.pk, person.display_name_for(owner), CODE, reason) for person in people]

@@ -44,7 +44,7 @@ def _date_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.da
 
 def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
     people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
-    for person in people.defer(*Person.LIST_COLUMNS, "notes", "card_lines"):
+    for person in people.defer(*Person.HEAVY_COLUMNS):
         first = cast("dt.date", person.anniversary)
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
             years = turns(first, day, calendar.leap_day)

@@ -111,6 +111,8 @@ class Person(TrashModel):
     search_key = models.TextField(default="", editable=False)
 
     LIST_COLUMNS: ClassVar[tuple[str, ...]] = tuple(field.column for field in field_table.LISTS)
+    # Columns that may be large. Reads of many people leave them out with `defer`.
+    HEAVY_COLUMNS: ClassVar[tuple[str, ...]] = (*LIST_COLUMNS, "notes", "card_lines")
 
     FEED_TYPE = "person"
     QUIET_COLUMNS = frozenset(

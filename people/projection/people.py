@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import JsonText, TimestampText
+from contacts_project.kernel.api.columns import JsonText, TimestampText, text_value
 from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.api.json import Representation, dumps_ascii, format_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
@@ -306,12 +306,8 @@ def _related_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
 
 def _related_columns(source: str, **columns: Any) -> list[Any]:
     """The columns of _RelatedRow; those that are not given are empty, since a UNION needs the same ones everywhere."""
-    fixed = {"source": _text(source), "person_id": IdHex("person_id"), "position": Value(0)}
-    return [(fixed | columns).get(field, _text("")) for field in _RelatedRow._fields]
-
-
-def _text(value: str) -> Value:
-    return Value(value, output_field=TextField())
+    fixed = {"source": text_value(source), "person_id": IdHex("person_id"), "position": Value(0)}
+    return [(fixed | columns).get(field, text_value("")) for field in _RelatedRow._fields]
 
 
 _RELATED_ROWS = CompiledQuery(_related_rows)

@@ -12,10 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from django.db.models import TextField, Value
-
 from accounts.models import User
-from contacts_project.kernel.api.columns import JsonText
+from contacts_project.kernel.api.columns import JsonText, text_value
 from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
@@ -91,13 +89,9 @@ def _groups_and_values(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
     groups = Membership.objects.owned_by(owner_id).filter(person__in=person_ids, group__deleted_at=None)
     values = CustomFieldValue.objects.owned_by(owner_id).filter(person__in=person_ids, template__deleted_at=None)
     keys = (IdHex("pk"), IdHex("person_id"))
-    return groups.values_list(_text(_GROUP), *keys, IdHex("group_id"), _text("null")).union(
-        values.values_list(_text(_VALUE), *keys, IdHex("template_id"), JsonText("value")), all=True
+    return groups.values_list(text_value(_GROUP), *keys, IdHex("group_id"), text_value("null")).union(
+        values.values_list(text_value(_VALUE), *keys, IdHex("template_id"), JsonText("value")), all=True
     )
-
-
-def _text(value: str) -> Value:
-    return Value(value, output_field=TextField())
 
 
 _GROUPS_AND_VALUES = CompiledQuery(_groups_and_values)

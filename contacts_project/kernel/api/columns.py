@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import CharField, Func, TextField
+from django.db.models import CharField, Func, TextField, Value
 
 
 class TimestampText(Func):
@@ -50,3 +50,8 @@ class JsonText(Func):
 
     def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="(%(expressions)s)::text", **context)
+
+
+def text_value(value: str) -> Value:
+    """A constant as a text column."""
+    return Value(value, output_field=TextField())
