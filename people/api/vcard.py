@@ -36,6 +36,7 @@ class VCardViewSet(ApiViewSet[Any]):
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
         with IMPORT_SLOTS.acquire():
             outcomes = list(import_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now()))
+        # If only some are refused, the receipt reports it for each of them.
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
             raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
         return Response(build_receipt(outcomes))

@@ -88,6 +88,7 @@ class Recurrence:
             n -= 1
         if n < self.first:
             return None
+        # The lower bound may be one too low.
         while (following := self.nth(n + 1)) is not None and following < day:
             n += 1
         return self.nth(n)

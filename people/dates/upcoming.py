@@ -48,8 +48,8 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     """The number of events of upcoming_events, computed from stored counts for dates that recur every year."""
     calendar, end = schedule.load_calendar(owner), start + dt.timedelta(days)
     yearly = days_between(start, end)
-    kept = counts_by_key(owner.pk, DAYS, map(str, yearly))
-    number = sum(kept.get(str(key), 0) * _count_occurrences(key, calendar, start, end) for key in yearly)
+    stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
+    number = sum(stored_counts.get(str(key), 0) * _count_occurrences(key, calendar, start, end) for key in yearly)
     ahead = active_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
     for row in ahead:  # the first occurrence is in the future, so earlier ones must not count
         number += len(list(event_rule(row, calendar).between(start, end)))

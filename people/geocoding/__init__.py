@@ -1,4 +1,4 @@
-"""Where addresses are: noted with the person, looked up in the background, copied back (docs/geocoding.md)."""
+"""Geocoding: addresses are enqueued with the person, looked up in the background, copied back (docs/geocoding.md)."""
 
 from people.geocoding.addresses import enqueue_addresses
 

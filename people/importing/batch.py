@@ -62,7 +62,7 @@ class Batch:
                 remaining -= outcome.status == IMPORTED
             self.outcomes.append(outcome)
         if self.dry_run:
-            self.dry_run.note(self.changed)
+            self.dry_run.remember(self.changed)
             new = (key for key, group in self.groups.groups.items() if group._state.adding)
             self.dry_run.group_keys.update(new)
 

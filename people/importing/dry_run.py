@@ -30,7 +30,7 @@ class DryRun:
         # Ids by the hash of a UID, or of a name and key. Hashes may collide: the batch compares the cards themselves.
         self._ids_by_hash: dict[int, tuple[UUID, ...]] = defaultdict(tuple)
 
-    def note(self, changed: Iterable[KnownPerson]) -> None:
+    def remember(self, changed: Iterable[KnownPerson]) -> None:
         """Remember people as a batch would have left them."""
         for known in changed:
             key, name = known.person.pk, name_key(known.card)
@@ -47,15 +47,15 @@ class DryRun:
 
     def find(self, items: Collection[Item]) -> dict[UUID, KnownPerson]:
         """Return the people that these cards may mean, by id. Of those that are not new, `person` has only an id."""
-        places: set[Any] = set()
+        lookup_keys: set[Any] = set()
         for item in items:
-            places.update(uid_spellings(item.card.uid) if item.card.uid else ())
+            lookup_keys.update(uid_spellings(item.card.uid) if item.card.uid else ())
             keys: list[ContactKey | None] = [*item.contact_keys]
-            places.update((item.name_key, shared) for shared in keys or [None])
-        ids = {key for place in places for key in self._ids_by_hash.get(hash(place), ())}
+            lookup_keys.update((item.name_key, shared) for shared in keys or [None])
+        ids = {key for lookup_key in lookup_keys for key in self._ids_by_hash.get(hash(lookup_key), ())}
         return {key: self._decompress(key) for key in sorted(ids)}
 
     def _decompress(self, key: UUID) -> KnownPerson:
-        card, hashes, is_new = pickle.loads(zlib.decompress(self.people[key]))  # noqa: S301 - compressed by `note`
+        card, hashes, is_new = pickle.loads(zlib.decompress(self.people[key]))  # noqa: S301 - compressed by `remember`
         picture = Picture(b"", hashes) if hashes else None
         return KnownPerson(Person(pk=key), card, card, picture=picture, is_new=is_new)

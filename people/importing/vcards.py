@@ -66,7 +66,7 @@ def import_cards(
             batch = []
     yield from session.store(batch)
     for item in session.group_items:
-        yield session.join(item)
+        yield session.add_to_group(item)
     session.writer.finish()
 
 
@@ -141,7 +141,7 @@ class _Session:
                 with account_write(self.owner) as write:
                     batch.write(write)
 
-    def join(self, item: Item) -> Outcome:
+    def add_to_group(self, item: Item) -> Outcome:
         """Add the members of a group card to the group with its name. A group card never becomes a person."""
         try:
             with self.writer.attempt():

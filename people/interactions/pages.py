@@ -51,7 +51,9 @@ def load_page(
     rows = _filter_days(owner, rows, first, last)
     if cursor is not None:
         at, interaction_id = _parse_cursor(cursor)
+        # The entries behind the cursor in the order (at, id). `at <=` is a range of the index.
         rows = rows.filter(at__lte=at).exclude(Q(at=at) & Q(**{f"{key}__gte": interaction_id}))
+    # One row more than a page, to see whether there is another page.
     found = list(rows.order_by("-at", f"-{key}").values_list("at", key)[: limit + 1])
     ids = [interaction_id for _, interaction_id in found[:limit]]
     return Page(ids, _format_cursor(*found[limit - 1]) if len(found) > limit else None)

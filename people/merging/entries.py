@@ -20,7 +20,7 @@ Entry = Mapping[str, Any]
 _JSON_NAMES = {field.column: field.name for field in field_table.LISTS}
 
 
-def merge_documents(primary: Person, secondary: Person) -> dict[str, list[Entry]]:
+def merge_entries(primary: Person, secondary: Person) -> dict[str, list[Entry]]:
     """Add the secondary's new entries to `primary` (not saved); returns the added entries by column.
 
     Raises FieldError where a field would exceed MAX_ENTRIES.

@@ -65,7 +65,7 @@ def merge_people(
         writer.edit(primary, secondary)
         image: dict[str, Any] = {
             "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
-            "documents": entries.merge_documents(primary, secondary),
+            "documents": entries.merge_entries(primary, secondary),
             "groups": related_rows.move_groups(primary, secondary),
             "dates": related_rows.move_dates(primary, secondary),
             "values": related_rows.move_values(primary, secondary),

@@ -155,7 +155,7 @@ def photo_name(owner_id: UUID, jpeg: bytes) -> str:
 
 
 def content_hash(jpeg: bytes) -> str:
-    """The hash of the content as it stands in the file name."""
+    """The hash of the content, which is the first part of the file name."""
     return hashlib.sha256(jpeg).hexdigest()[:40]
 
 

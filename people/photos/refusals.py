@@ -5,4 +5,4 @@ REFUSED_EXIT_STATUS = 3
 
 
 class PictureRefusedError(ValueError):
-    """The picture is not accepted; the message tells the user why."""
+    """The picture is not accepted. The message is shown to the user."""

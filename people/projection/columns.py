@@ -40,9 +40,9 @@ class JsonObject(Func):
     def _as_call(self, call: str, compiler: Any) -> tuple[str, list[Any]]:
         pieces, params = [], []
         for name, column in zip(self.names, self.source_expressions, strict=True):
-            sql, own = compiler.compile(column)
+            sql, column_params = compiler.compile(column)
             pieces.append(f"'{name}',{sql}")
-            params.extend(own)
+            params.extend(column_params)
         return call.replace("%s", ",".join(pieces)), params
 
 

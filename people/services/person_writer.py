@@ -103,6 +103,7 @@ class PersonWriter:
                 extension.check_create(data)
         self._set_columns(pairs)
         stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
+        # The rows of other tables refer to the person, so it is written first.
         self.flush()
         groups, values = _select(pairs, "groups"), _select(pairs, "custom_field_values")
         replace_groups_and_values(self.write, groups=groups, values=values, stored=stored)

@@ -48,6 +48,7 @@ class DismissalSection(Section):
             if None in person_ids or len(person_ids) != 2:
                 run.failed(record, "It does not name two people who came in.")
                 continue
+            # The smaller id first, as the table requires.
             first, second = pair = tuple(sorted(person_ids))
             if found := pairs.get(pair):
                 run.skipped(record, found)

@@ -47,6 +47,7 @@ class GroupSection(Section):
         for record in records:
             key, times = group_key(record.data["name"]), times_of(record.data, run.now)
             is_active = times["deleted_at"] is None
+            # Names are unique among active groups only.
             found = ids.found.get(record.source_id) or (keys_by_name.get(key) if is_active else None)
             if found:
                 run.skipped(record, found)

@@ -85,6 +85,7 @@ class _Batch:
         for record in self.records:
             if found := self.ids.found.get(record.source_id):
                 self.run.skipped(record, found)
+            # People in the trash do not count against the plan.
             elif record.data.get("deleted_at") or self.people.take():
                 self._add_person(record)
             else:

@@ -54,6 +54,7 @@ class LineBuilder:
         if not value:
             return []
         name = (_PROPERTIES if self.is_v4 else _PROPERTIES_30)[field]
+        # A property of our own, which has the same format in both versions.
         if field == "last_contact":
             return [ContentLine(name, value.isoformat())]
         if field in DATE_FIELDS:

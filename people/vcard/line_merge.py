@@ -28,6 +28,7 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
         for kept, line in zip(second, lines, strict=True)
     ]
     groups = {line.group.lower() for line, missing in zip(lines, is_missing, strict=True) if missing and line.group}
+    # Only a text with a dot can have an item group, and parsing every line would be slow.
     used = {line.group.lower() for kept in first if "." in kept.text and (line := parse_line(kept.text)).group}
     names: dict[str, str] = {}
     for group in groups:

@@ -145,6 +145,7 @@ class _Parser:
             **{field: self._first_text(field) for field in _TEXT_FIELDS},
             "notes": self._join_notes(),
         }
+        # First the lists: a card without a name is called by one of their entries.
         self._read_lists()
         scalars["name"] = scalars["name"] or self._fallback_name(scalars)
         fitted = {field: self.limits.fit_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
@@ -203,6 +204,7 @@ class _Parser:
         full, override = self._first_text("fn") or "", self._first_text("display_name")
         names["second_last_name"] = self._first_text("second_last_name") or names.get("second_last_name")
         names["nickname"] = self._first_text("nickname")
+        # A person needs a name, so a lone middle or family name becomes it.
         if not names.get("name") and (names.get("surname") or names.get("middle_name")):
             given = "middle_name" if names.get("middle_name") else "surname"
             names["name"], names[given] = names[given], None

@@ -11,6 +11,7 @@ from typing import Protocol
 
 MAX_CARD_BYTES = 10 * 1024 * 1024
 _CHUNK_BYTES = 64 * 1024
+# Of cards that are nested in AGENT properties.
 _MAX_DEPTH = 4
 
 MISSING_END = "the card has no END line and may be cut off"

@@ -16,6 +16,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _WHITESPACE = re.compile(r"\s+")
 _FULL_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})|([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 _YEARLESS = re.compile(r"--([0-9]{2})-?([0-9]{2})")
+# A hostile value may consist of separators only.
 _MAX_COMPONENTS = 2_000
 
 _IMAGE_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
@@ -113,6 +114,7 @@ def decode_base64(value: str) -> bytes | None:
     if not packed or len(packed) % 4 == 1:
         return None
     try:
+        # Without strict_mode, characters that are not base64 are skipped, and any text could be decoded.
         return binascii.a2b_base64((packed + "=" * (-len(packed) % 4)).encode("ascii"), strict_mode=True)
     except (binascii.Error, UnicodeEncodeError):
         return None
@@ -120,6 +122,7 @@ def decode_base64(value: str) -> bytes | None:
 
 def decode_data_uri(value: str) -> bytes | None:
     """The bytes of a data: URI (RFC 2397), base64 or percent-encoded; None if it is not valid."""
+    # Some writers escape the separators of the URI as in a text.
     head, comma, body = value.replace("\\", "").partition(",")
     if not comma:
         return None
@@ -150,6 +153,7 @@ def parse_date(value: str, omitted_year: str | None = None) -> tuple[date, bool]
         return None
     year, month, day_of_month = (part for part in found.groups() if part)
     unknown = int(year) in {0, UNKNOWN_YEAR} or year == (omitted_year or "").strip()
+    # The API accepts no year before 1000.
     if not unknown and int(year) < 1000:
         return None
     return _make_date(UNKNOWN_YEAR if unknown else int(year), month, day_of_month, unknown=unknown)

@@ -93,6 +93,7 @@ def _params_30(line: ContentLine) -> Params:
 def _decode_value_21(line: ContentLine) -> str:
     """Decode quoted-printable. Unencoded semicolons separate components; encoded ones are text."""
     charset = line.first_param("CHARSET")
+    # An encoded backslash (=5C) before a semicolon escapes it.
     pieces = values.split(line.value.replace("=5C;", "\\;").replace("=5c;", "\\;"), ";")
     texts = [remove_controls(values.decode_quoted_printable(piece, charset).replace("\r\n", "\n")) for piece in pieces]
     if line.name in _TEXT_PROPERTIES:

@@ -24,8 +24,8 @@ _ESCAPED_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "", "Z": ""}
 _MAX_COLUMNS = 200
 
 
-def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
-    """Return the rows of the wanted tables; values are texts, None for NULL. Raises FieldError without any INSERT."""
+def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
+    """Return the rows of these tables; values are texts, None for NULL. Raises FieldError if there is no INSERT."""
     codec = detect_encoding(file)
     file.seek(0)
     text = file.read().decode(codec, "replace")
@@ -36,7 +36,7 @@ def read_tables(file: BinaryIO, wanted: frozenset[str]) -> Rows:
         if match := _INSERT.match(text, position):
             found = True
             names = [name.strip().strip("`") for name in match[2].split(",")][:_MAX_COLUMNS]
-            rows = tables[match[1]] if match[1] in wanted else None
+            rows = tables[match[1]] if match[1] in table_names else None
             position = match.end()
             for row, end in _parse_rows(text, match.end(), names):
                 position = end
