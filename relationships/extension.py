@@ -10,6 +10,7 @@ from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
 from relationships.api.response_serializers import RelationshipResponseSerializer
@@ -75,8 +76,7 @@ class RelationshipsExtension(PersonExtension):
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        either_end = Q(person__in=person_ids) | Q(related_person__in=person_ids)
-        Relationship.objects.owned_by(owner_id).active().filter(either_end).mark_changed()
+        _MARK_RELATIONSHIPS.run(owner_id=owner_id, person_ids=list(person_ids))
 
     def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
@@ -111,3 +111,13 @@ class RelationshipsExtension(PersonExtension):
         )
         unedited = [key for key, revision in rows.values_list("pk", "revision") if revision in own_revisions]
         rows.filter(pk__in=unedited).update(deleted_at=now, updated_at=now)
+
+
+_MARK_RELATIONSHIPS = FeedUpdate(
+    Relationship,
+    lambda owner_id, person_ids: (
+        Relationship.objects.owned_by(owner_id)
+        .active()
+        .filter(Q(person__in=person_ids) | Q(related_person__in=person_ids))
+    ),
+)

@@ -4,8 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from django.db.models import Q
+
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, CompiledUpdate
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -37,11 +40,21 @@ _DATES = CompiledQuery(
 _VALUES = CompiledQuery(
     lambda owner_id, person_ids: CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
 )
-_DISMISSED_FIRST = CompiledQuery(
-    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(first_id=person_id)
+_DISMISSALS = CompiledQuery(
+    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(
+        Q(first_id=person_id) | Q(second_id=person_id)
+    )
 )
-_DISMISSED_SECOND = CompiledQuery(
-    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(second_id=person_id)
+_SET_MEMBER = CompiledUpdate(
+    lambda owner_id, person_id, group_ids: Membership.objects.owned_by(owner_id).filter(
+        person_id=person_id, group_id__in=group_ids
+    ),
+    "person",
+)
+_SET_DATE_PERSON = FeedUpdate(
+    ImportantDate,
+    lambda owner_id, row_ids: ImportantDate.objects.owned_by(owner_id).active().filter(pk__in=row_ids),
+    "person",
 )
 
 
@@ -50,9 +63,7 @@ def move_groups(primary: Person, secondary: Person) -> list[str]:
     of_both = _MEMBERSHIPS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {row.group_id for row in of_both if row.person_id == primary.pk}
     ids = [row.group_id for row in of_both if row.person_id == secondary.pk and row.group_id not in known]
-    if ids:
-        rows = Membership.objects.owned_by(primary.owner_id)
-        rows.filter(person=secondary, group__in=ids).update(person=primary)
+    _SET_MEMBER.run(owner_id=primary.owner_id, person_id=secondary.pk, group_ids=ids, person=primary.pk)
     return [str(key) for key in ids]
 
 
@@ -82,8 +93,7 @@ def move_dates(primary: Person, secondary: Person) -> list[str]:
         if row.person_id == secondary.pk and (key := _comparison_key(row)) not in known:
             known.add(key)
             moved.append(row.pk)
-    if moved:
-        ImportantDate.objects.owned_by(primary.owner_id).active().filter(pk__in=moved).update(person=primary)
+    _SET_DATE_PERSON.run(owner_id=primary.owner_id, row_ids=moved, person=primary.pk)
     return [str(key) for key in moved]
 
 
@@ -137,9 +147,8 @@ def restore_values(primary: Person, secondary: Person, moved: list[dict[str, Any
 
 def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
     """Copy the secondary's dismissed pairs to the primary; returns the ids of the new rows."""
-    as_first = _DISMISSED_FIRST.instances(owner_id=primary.owner_id, person_id=secondary.pk)
-    as_second = _DISMISSED_SECOND.instances(owner_id=primary.owner_id, person_id=secondary.pk)
-    others = ({row.second_id for row in as_first} | {row.first_id for row in as_second}) - {primary.pk}
+    rows = _DISMISSALS.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    others = {key for row in rows for key in (row.first_id, row.second_id)} - {primary.pk, secondary.pk}
     if not others:
         return []
     return [str(key) for key in add_dismissals(primary.owner_id, [(primary.pk, other) for other in others])]

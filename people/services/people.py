@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef
 from accounts.models import User
 from contacts_project.kernel.errors import NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.counts import deferred_counts
 from people.extensions import EXTENSIONS
 from people.models import ImportantDate, Interaction, Participation, Person
@@ -101,7 +102,16 @@ def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
 
     To clients these rows disappear and reappear with their person. Must be called inside `account_write`.
     """
-    ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).mark_changed()
-    Interaction.objects.owned_by(owner_id).active().of_people(person_ids).mark_changed()
+    _MARK_DATES.run(owner_id=owner_id, person_ids=list(person_ids))
+    _MARK_INTERACTIONS.run(owner_id=owner_id, person_ids=list(person_ids))
     for extension in EXTENSIONS:
         extension.mark_related_changed(owner_id, person_ids)
+
+
+_MARK_DATES = FeedUpdate(
+    ImportantDate,
+    lambda owner_id, person_ids: ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids),
+)
+_MARK_INTERACTIONS = FeedUpdate(
+    Interaction, lambda owner_id, person_ids: Interaction.objects.owned_by(owner_id).active().of_people(person_ids)
+)

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.merging.merge import UndoConflictError
 from people.models import Person
 from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
@@ -80,8 +81,17 @@ def _content(row: Relationship) -> tuple[UUID, UUID | None]:
 
 def _set_person(person: Person, row_ids: Collection[UUID]) -> None:
     """Set `person` of these rows, and `related_person` of their inverse rows."""
-    if not row_ids:
-        return
-    rows = Relationship.objects.owned_by(person.owner_id)
-    rows.filter(pk__in=row_ids).update(person=person)
-    rows.filter(inverse__in=row_ids).update(related_person=person)
+    _SET_PERSON.run(owner_id=person.owner_id, row_ids=list(row_ids), person=person.pk)
+    _SET_RELATED_PERSON.run(owner_id=person.owner_id, row_ids=list(row_ids), related_person=person.pk)
+
+
+_SET_PERSON = FeedUpdate(
+    Relationship,
+    lambda owner_id, row_ids: Relationship.objects.owned_by(owner_id).filter(pk__in=row_ids),
+    "person",
+)
+_SET_RELATED_PERSON = FeedUpdate(
+    Relationship,
+    lambda owner_id, row_ids: Relationship.objects.owned_by(owner_id).filter(inverse__in=row_ids),
+    "related_person",
+)

@@ -150,9 +150,16 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
 def _check_active(owner: User, person: Person, related_person: Person) -> None:
     """Raise FieldError unless both people are active."""
     fields = {person.pk: "personId", related_person.pk: "relatedPersonId"}
-    active = set(Person.objects.owned_by(owner).active().filter(pk__in=fields).values_list("pk", flat=True))
+    active = {UUID(key) for (key,) in _ACTIVE_IDS.rows(owner_id=owner.pk, person_ids=list(fields))}
     for person_id in fields.keys() - active:
         raise FieldError(fields[person_id], UNKNOWN_ID)
+
+
+_ACTIVE_IDS = CompiledQuery(
+    lambda owner_id, person_ids: (
+        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(IdHex("pk"))
+    )
+)
 
 
 def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, now: dt.datetime) -> UUID | None:

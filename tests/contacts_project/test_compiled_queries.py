@@ -9,7 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, CompiledUpdate
+from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.models import Person
 from tests.builders import make_person, make_token
 
@@ -95,3 +97,25 @@ def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
     query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
     with pytest.raises(TypeError, match="name"):
         query.instances(name="A")
+
+
+def test_an_update_changes_the_rows_that_the_orm_would_change(alice: User, mallory: User) -> None:
+    rename = CompiledUpdate(
+        lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), "name", "revision"
+    )
+    ada, anna = (make_person(alice, name=name).pk for name in ("Ada", "Anna"))
+    hers = make_person(mallory, name="Agnes").pk
+    assert rename.run(owner_id=alice.pk, person_ids=[ada, hers], name="Eve", revision=7) == 1
+    assert rename.run(owner_id=alice.pk, person_ids=[], name="Eve", revision=8) == 0
+    rows = Person.unscoped.rows().order_by("name").values_list("pk", "name", "revision")
+    assert {(key, name) for key, name, _ in rows} == {(ada, "Eve"), (anna, "Anna"), (hers, "Agnes")}
+    assert {key for key, _, revision in rows if revision == 7} == {ada}
+
+
+def test_an_update_of_the_feed_has_the_revision_of_the_open_write(alice: User) -> None:
+    rename = FeedUpdate(Person, lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "surname")
+    ada = make_person(alice, name="Ada")
+    with account_write(alice) as write:
+        assert rename.run(owner_id=alice.pk, name="Ada", surname="Byron") == 1
+    ada.refresh_from_db()
+    assert (ada.surname, ada.revision) == ("Byron", write.revision)

@@ -16,12 +16,15 @@ from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, Tombstone, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
+
+RENAME = FeedUpdate(Person, lambda owner_id: Person.objects.owned_by(owner_id).active(), "name")
 
 
 @pytest.fixture
@@ -46,6 +49,7 @@ def refuse_unlocked_writes(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda ada: Person.objects.owned_by(ada.owner).bulk_update([ada], ["name"]),
         lambda ada: Person.objects.owned_by(ada.owner).mark_changed(),
         lambda ada: Person.objects.owned_by(ada.owner).delete(),
+        lambda ada: RENAME.run(owner_id=ada.owner.pk, name="Bob"),
         lambda ada: update_columns(Person, [ada], ["name"]),
         lambda ada: ada.owner.save(),
     ],

@@ -1,26 +1,29 @@
-"""Queries for hot reads. The ORM compiles the SQL once for each shape of the parameters; after that only values change.
+"""Frequent statements. The ORM compiles the SQL once for each shape of the parameters; after that only values change.
 
-For a small read Django takes ten times longer to build the statement than the database takes to run it. PostgreSQL
-takes four times longer to plan such a statement than to run it, so a connection keeps the plans of what it repeats.
+For a small statement Django takes ten times longer to build it than the database takes to run it. PostgreSQL takes four
+times longer to plan it than to run it, so a connection keeps the plans of what it repeats.
 """
 
 import functools
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.signals import connection_created
 from django.db.models import QuerySet
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
+from django.db.models.sql import UpdateQuery
 
 from contacts_project.kernel.errors import MissingError
 
 Parameter = UUID | str | int
-"""The value of one parameter. An int is the limit or the offset of a slice."""
+"""The value of one parameter. In a condition an int is the limit or the offset of a slice."""
 
 # While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
 # must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers.
@@ -36,51 +39,55 @@ MAX_BOUND_PARAMETERS = 300
 _ID_LIST = re.compile(r" IN \(%(?:\(\w+\))?s, ")
 
 
-class CompiledQuery:
-    """A read whose parameters are ids, texts, lists of those, or the limit and offset of a slice.
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """The SQL for one shape of the parameters."""
+
+    sql: str
+    constants: dict[str, Any]
+    """The values of the statement itself, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectStatement(_Statement):
+    """A SELECT, and what turns its rows into Python values."""
+
+    convert_row: Callable[[Sequence[Any]], tuple[Any, ...]]
+    build_instance: Callable[[Sequence[Any]], Any]
+
+
+S = TypeVar("S", bound=_Statement)
+
+
+class _Compiled(ABC, Generic[S]):
+    """Statements by the shape of their parameters, which are ids, texts, numbers, or lists of those.
 
     `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
     them or look at their values). Each length of a list is compiled separately, so lists should be short.
     """
 
-    def __init__(self, build: Callable[..., "QuerySet[Any, Any]"]) -> None:
+    def __init__(self, build: Callable[..., "QuerySet[Any, Any]"], *columns: str) -> None:
         self._build = build
-        self._names = tuple(inspect.signature(build).parameters)
-        self._statements: dict[tuple[Any, ...], _Statement] = {}
+        self._columns = columns  # those that an UPDATE sets
+        self._names = (*inspect.signature(build).parameters, *columns)
+        self._statements: dict[tuple[Any, ...], S] = {}
 
-    def rows(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
-        """The rows of a values_list() as the driver returns them; none if a list among the parameters is empty.
+    @abstractmethod
+    def _make_compiler(self, arguments: dict[str, Any]) -> Any:
+        """Django's compiler of the statement with these parameters."""
 
-        For columns that need no conversion in Python: text, numbers, and expressions such as IdHex and TimestampText.
+    @abstractmethod
+    def _make_statement(self, sql: str, constants: dict[str, Any], compiler: Any) -> S: ...
+
+    def _execute(
+        self,
+        parameters: dict[str, Parameter | Sequence[Parameter]],
+        read_result: Callable[[Any], Any],
+    ) -> tuple[S, Any] | None:
+        """Run the statement for these parameters. Returns it with what `read_result` reads from the cursor.
+
+        None if a list among the parameters is empty: no row could match.
         """
-        return self._fetch(parameters)[1]
-
-    def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
-        """The rows as model instances, including select_related(); none if a list among the parameters is empty."""
-        statement, rows = self._fetch(parameters)
-        return [statement.build_instance(row) for row in rows] if statement else []
-
-    def values(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
-        """The rows of a values_list() as the ORM returns them, with ids as UUIDs for example."""
-        statement, rows = self._fetch(parameters)
-        return [statement.convert_row(row) for row in rows] if statement else []
-
-    def instance(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
-        """The only row as a model instance, or None."""
-        found = self.instances(**parameters)
-        return found[0] if found else None
-
-    def find(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
-        """The only row as a model instance. Raises MissingError, which is 404 in the API."""
-        found = self.instance(**parameters)
-        if found is None:
-            raise MissingError
-        return found
-
-    def _fetch(
-        self, parameters: dict[str, Parameter | Sequence[Parameter]]
-    ) -> "tuple[_Statement | None, list[tuple[Any, ...]]]":
-        """Run the statement for these parameters. Without a statement if a list is empty: no row could match."""
         values: list[Parameter] = []
         # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
         database = connections[DEFAULT_DB_ALIAS]
@@ -94,7 +101,7 @@ class CompiledQuery:
                 shape.append((type(value[0]), len(value)))
                 values += value
             else:
-                return None, []
+                return None
         key = tuple(shape)
         statement = self._statements.get(key)
         if statement is None:
@@ -107,9 +114,9 @@ class CompiledQuery:
         named_values = {_PARAMETER_NAME.format(number): value for number, value in enumerate(values)}
         with database.cursor() as cursor:
             cursor.execute(statement.sql, {**statement.constants, **named_values})
-            return statement, cursor.fetchall()
+            return statement, read_result(cursor)
 
-    def _compile(self, shape: list[Any]) -> "_Statement":
+    def _compile(self, shape: list[Any]) -> S:
         """Compile the SQL for parameters of these types and lengths. Raises TypeError if `build` changes a parameter.
 
         The SQL has named parameters: on SQLite, Django searches the text of a statement with positional ones each time.
@@ -135,7 +142,7 @@ class CompiledQuery:
             else [make_placeholder(kind[0]) for _ in range(kind[1])]
             for name, kind in zip(self._names, shape, strict=True)
         }
-        compiler = self._build(**arguments).query.get_compiler(connection.alias)
+        compiler = self._make_compiler(arguments)
         sql, values = compiler.as_sql()
         constants = {}
         for position, value in enumerate(values):
@@ -150,17 +157,78 @@ class CompiledQuery:
                 sql = sql.replace(str(placeholder), f"%({name})s")
         if missing := [name for name in names.values() if f"%({name})s" not in sql]:
             raise TypeError(f"Of the parameters {self._names} {len(missing)} are not compared as they are.")
-        return _Statement(sql, constants, _make_row_converter(compiler), _make_instance_builder(compiler))
+        return self._make_statement(sql, constants, compiler)
 
 
-class _Statement(NamedTuple):
-    """The SQL for one shape of the parameters, and what turns its rows into Python values."""
+class CompiledQuery(_Compiled[_SelectStatement]):
+    """A read whose parameters are ids, texts, lists of those, or the limit and offset of a slice."""
 
-    sql: str
-    constants: dict[str, Any]
-    """The values of the query itself, by name."""
-    convert_row: Callable[[Sequence[Any]], tuple[Any, ...]]
-    build_instance: Callable[[Sequence[Any]], Any]
+    def rows(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+        """The rows of a values_list() as the driver returns them; none if a list among the parameters is empty.
+
+        For columns that need no conversion in Python: text, numbers, and expressions such as IdHex and TimestampText.
+        """
+        found = self._execute(parameters, _fetch_all)
+        return found[1] if found else []
+
+    def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
+        """The rows as model instances, including select_related(); none if a list among the parameters is empty."""
+        found = self._execute(parameters, _fetch_all)
+        return [found[0].build_instance(row) for row in found[1]] if found else []
+
+    def values(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+        """The rows of a values_list() as the ORM returns them, with ids as UUIDs for example."""
+        found = self._execute(parameters, _fetch_all)
+        return [found[0].convert_row(row) for row in found[1]] if found else []
+
+    def instance(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
+        """The only row as a model instance, or None."""
+        found = self.instances(**parameters)
+        return found[0] if found else None
+
+    def find(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
+        """The only row as a model instance. Raises MissingError, which is 404 in the API."""
+        found = self.instance(**parameters)
+        if found is None:
+            raise MissingError
+        return found
+
+    def _make_compiler(self, arguments: dict[str, Any]) -> Any:
+        return self._build(**arguments).query.get_compiler(connection.alias)
+
+    def _make_statement(self, sql: str, constants: dict[str, Any], compiler: Any) -> _SelectStatement:
+        return _SelectStatement(sql, constants, _make_row_converter(compiler), _make_instance_builder(compiler))
+
+
+def _fetch_all(cursor: Any) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+class CompiledUpdate(_Compiled[_Statement]):
+    """An UPDATE that sets `columns` of the rows that `build` returns. The new values are parameters with their names.
+
+    Rows of the change feed need a revision as well: kernel.ownership.feed_updates.
+    """
+
+    def run(self, **parameters: Parameter | Sequence[Parameter]) -> int:
+        """Update the rows and return their number; no row if a list among the parameters is empty."""
+        done = self._execute(parameters, _count_rows)
+        return done[1] if done else 0
+
+    def _make_compiler(self, arguments: dict[str, Any]) -> Any:
+        new_values = {column: arguments.pop(column) for column in self._columns}
+        query: Any = self._build(**arguments).query.chain(UpdateQuery)
+        query.add_update_values(new_values)
+        return query.get_compiler(connection.alias)
+
+    def _make_statement(self, sql: str, constants: dict[str, Any], compiler: Any) -> _Statement:
+        return _Statement(sql, constants)
+
+
+def _count_rows(cursor: Any) -> int:
+    count: int = cursor.rowcount
+    return count
 
 
 def _make_row_converter(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
