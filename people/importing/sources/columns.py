@@ -1,7 +1,7 @@
 """Fills a draft from the cells of a row, by the target of each column."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from accounts.models import User
@@ -36,15 +36,20 @@ def build_day_reader(owner: User, table: Table | None, date_columns: Iterable[in
     return DayReader(from_settings if found is None else found, this_year)
 
 
+def filled_cells(draft: Draft, row: Row, column_count: int) -> Iterator[tuple[int, str]]:
+    """Yield the index and the text of each cell that is not blank. Cells beyond the last column become warnings."""
+    for index, cell in enumerate(row.cells):
+        if cell.strip() and index < column_count:
+            yield index, cell
+        elif cell.strip():
+            draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
+
+
 def fill(draft: Draft, row: Row, names: Sequence[str], targets: Sequence[Target]) -> None:
     """Set the fields of a draft from the cells of a row. Cells without a target become warnings."""
     addresses: dict[str, dict[str, str]] = {}
-    for index, cell in enumerate(row.cells):
-        if not cell.strip():
-            continue
-        if index >= len(targets):
-            draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
-        elif not targets[index].field:
+    for index, cell in filled_cells(draft, row, len(targets)):
+        if not targets[index].field:
             draft.warn(f"the column “{names[index][:60]}” was left out")
         elif targets[index].field != IGNORE:
             _set_target(draft, targets[index], cell, addresses)
@@ -75,6 +80,7 @@ def _add_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dic
         for value in split_cell(target.field, cell):
             draft.add_entry(name, target.kind, **{key: value})
         return
+    # The cells of one address are in several columns, so it is added when the row is complete.
     parts = addresses.setdefault(target.kind, {})
     if key == "streetLine1" and key in parts:
         key = "streetLine2"

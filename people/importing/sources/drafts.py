@@ -223,11 +223,11 @@ class Draft:
                 return ", ".join(map(str, shown))[: TEXT_LIMITS["name"]]
         return ""
 
-    def _read_day(self, what: str, text: str) -> Any:
+    def _read_day(self, label: str, text: str) -> Any:
         value = single_line(self.clean(text))
         if not value or not value.strip("0/.- :"):  # Outlook writes 0/0/00 for an empty date
             return None
         found = self.days.read(value)
         if found is None:
-            self.warn(f"the {what} “{value[:40]}” is no day that could be read, and was left out")
+            self.warn(f"the {label} “{value[:40]}” is no day that could be read, and was left out")
         return found

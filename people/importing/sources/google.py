@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.columns import split_cell
+from people.importing.sources.columns import filled_cells, split_cell
 from people.importing.sources.drafts import TEXT_FIELDS, Draft
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import Row, Table, open_table
@@ -64,12 +64,8 @@ class GoogleSheet(Sheet):
 
     def fill(self, draft: Draft, row: Row) -> None:
         numbered_parts: dict[tuple[str, str], dict[str, str]] = {}
-        for index, cell in enumerate(row.cells):
-            if not cell.strip():
-                continue
-            if index >= len(self.table.names):
-                draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
-            elif found := self.numbered.get(index):
+        for index, cell in filled_cells(draft, row, len(self.table.names)):
+            if found := self.numbered.get(index):
                 kind, number, part = found
                 numbered_parts.setdefault((kind, number), {})[part] = cell
             else:

@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from people.importing.sources.columns import filled_cells
 from people.importing.sources.drafts import Draft
 from people.importing.sources.google import set_phonetic_name
 from people.importing.sources.sheets import Sheet
@@ -61,12 +62,7 @@ class OutlookSheet(Sheet):
     def fill(self, draft: Draft, row: Row) -> None:
         addresses: dict[str, dict[str, str]] = {}
         whole_addresses: dict[str, str] = {}
-        for index, cell in enumerate(row.cells):
-            if not cell.strip():
-                continue
-            if index >= len(self.table.names):
-                draft.warn(f"“{cell.strip()[:60]}” stands beyond the last column and was left out")
-                continue
+        for index, cell in filled_cells(draft, row, len(self.table.names)):
             name = self.table.names[index]
             if match := _WHOLE_ADDRESS_COLUMN.fullmatch(name):
                 whole_addresses[match[1].lower()] = cell

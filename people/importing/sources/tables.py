@@ -30,7 +30,7 @@ _SNIFFED_LINES = 30
 _SNIFFED_CHARACTERS = 4_096
 # The first line that Excel writes to name the delimiter. It is no row.
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
-_PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
+PHONE_PATTERN = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
     if len(first.cells) > MAX_COLUMNS:
         raise FieldError("file", f"This file has more than {MAX_COLUMNS} columns.")
     # A header does not contain e-mail addresses or phone numbers.
-    is_data = any(is_email(cell.strip()) or _PHONE.fullmatch(cell.strip()) for cell in first.cells)
+    is_data = any(is_email(cell.strip()) or PHONE_PATTERN.fullmatch(cell.strip()) for cell in first.cells)
     names = _numbered_names(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
     table = Table(file, codec, delimiter, names, preamble)
     table.sample = list(islice(table.rows(), _SAMPLE_ROWS))

@@ -11,7 +11,7 @@ from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
 from people import field_table
 from people.importing.sources.column_words import FIELD_OF, KIND_OF
-from people.importing.sources.tables import Table
+from people.importing.sources.tables import PHONE_PATTERN, Table
 
 IGNORE = "ignore"
 EXTRA_FIELDS = ("birthday", "group", IGNORE)
@@ -90,7 +90,6 @@ def _find_columns(key: str, names: Sequence[str], first: int) -> list[int]:
 _PHONE_KINDS = frozenset({"mobile", "fax"})
 _WORD = re.compile(r"[^\W_]+")
 _URL = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
-_PHONE = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
 def propose_targets(table: Table) -> list[Target]:
@@ -126,6 +125,7 @@ def _assign_names(targets: list[Target]) -> None:
 def _target_by_name(name: str) -> Target:
     if name in FIELDS:  # exact names of our own fields
         return Target(name)
+    # "E-Mail" would be split into two words.
     words = [_fold_word(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
     words = [word for word in words if word]
     kind = ""
@@ -149,7 +149,7 @@ def _fold_word(word: str) -> str:
 
 def _target_by_values(values: Iterable[str]) -> Target:
     filled = [value for value in values if value]
-    for field, matches in (("email", is_email), ("url", _URL.fullmatch), ("phone", _PHONE.fullmatch)):
+    for field, matches in (("email", is_email), ("url", _URL.fullmatch), ("phone", PHONE_PATTERN.fullmatch)):
         if filled and sum(bool(matches(value)) for value in filled) * 2 > len(filled):
             return Target(field)
     return Target()
