@@ -17,11 +17,11 @@ class KilledError(BaseException):
 
 
 class FaultyTransport(httpx.BaseTransport):
-    """Asks before each request what becomes of it: `ok`; `unsent` or `unanswered` (the network), or the program is
-    `killed before` it is sent, or `killed after` it was carried out."""
+    """Decides the outcome of each request: `ok`; `unsent` or `unanswered` (network faults); or the program is `killed
+    before` the request is sent, or `killed after` it was executed."""
 
     def __init__(self) -> None:
-        self.inner = httpx.HTTPTransport(verify=False)  # of plain HTTP; reading the certificates takes 30 ms
+        self.inner = httpx.HTTPTransport(verify=False)  # only plain HTTP is used, and loading certificates takes 30 ms
         self.outcome: Outcome = lambda request: "ok"
         self.requests: list[httpx.Request] = []
 
@@ -44,7 +44,7 @@ class FaultyTransport(httpx.BaseTransport):
 
 
 class Device:
-    """`copy` is the running program's; after `restart` it is a new one over the same file."""
+    """A device with a local copy. After `restart`, `copy` is a new object that uses the same file."""
 
     def __init__(self, base_url: str, token: str, path: Path, name: str) -> None:
         self.base_url, self.token, self.path, self.name = base_url, token, path, name
@@ -68,7 +68,7 @@ class Device:
         self.connection.close()
 
     @contextmanager
-    def network_that(self, outcome: Outcome) -> Iterator[None]:
+    def faulty_network(self, outcome: Outcome) -> Iterator[None]:
         self.network.outcome = outcome
         try:
             yield
@@ -76,7 +76,7 @@ class Device:
             self.network.outcome = lambda request: "ok"
 
     def people(self) -> dict[str, Any]:
-        """By name."""
+        """The people of the local copy, by name."""
         return {person["name"]: person for person in self.copy.all("person")}
 
 
@@ -86,4 +86,4 @@ def settle(*devices: Device) -> None:
         reports = [device.copy.sync() for device in devices]
         if not any(report.pulled or report.pushed for report in reports):
             return
-    raise AssertionError("the devices do not come to rest")
+    raise AssertionError("the devices do not settle")

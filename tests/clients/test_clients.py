@@ -1,4 +1,4 @@
-"""What is generated from the API description compiles, leaves nothing out, and works against a running instance."""
+"""The generated clients compile, include every operation, and work with a running instance."""
 
 import re
 import sys
@@ -23,24 +23,24 @@ def generated() -> None:
 
 
 @pytest.mark.usefixtures("generated")
-def test_typescript(live_server: Any, alice: User) -> None:
+def test_typescript_client_is_complete_and_works(live_server: Any, alice: User) -> None:
     run([NODE, "node_modules/typescript/bin/tsc", "--project", "."], TYPESCRIPT)
     others = make_token(make_user("others@example.org"))
     for program in ("routes", "two_devices"):
         environment = {"BASE": live_server.url, "TOKEN": make_token(alice), "OTHERS_TOKEN": others}
         assert run([NODE, f"examples/{program}.ts"], TYPESCRIPT, **environment) == "ok\n"
-        alice = make_user("other@example.org")  # the next begins with an empty account
+        alice = make_user("other@example.org")  # the next program starts with an empty account
 
 
 @pytest.mark.usefixtures("generated")
-def test_python(live_server: Any, alice: User) -> None:
+def test_python_client_is_complete_and_works(live_server: Any, alice: User) -> None:
     endpoints = [path for path in (ROUTES / "api").glob("*/*.py") if path.name != "__init__.py"]
     assert len(endpoints) == len(operations())
     environment = {"BASE": live_server.url, "TOKEN": make_token(alice), "PYTHONPATH": str(PYTHON)}
     assert run([sys.executable, "examples/routes.py"], PYTHON, **environment) == "ok\n"
 
 
-def test_what_takes_no_key_is_known_to_the_clients() -> None:
+def test_clients_know_the_routes_without_idempotency_key() -> None:
     """Clients repeat a POST whose response was lost, unless it does not accept an Idempotency-Key."""
     source = (TYPESCRIPT / "src/connection.ts").read_text()
     listed = re.findall(r'^  "(/api/.*)",$', source, re.MULTILINE)

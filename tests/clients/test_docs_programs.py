@@ -15,13 +15,13 @@ from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, 
 from tests.contacts_project.server.server_thread import RunningServer
 from tests.oidc_provider import oidc_provider, use_provider
 
-# Once: it writes into the tree, too.
+# On one database only, because it writes into the source tree.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
-# Goes where it is led, with cookies.
+# Follows redirects and keeps cookies, like a browser.
 BROWSER = "import sys, httpx; httpx.Client(follow_redirects=True).get(sys.argv[1]).raise_for_status()"
-# Each as if it were alone, in one process: to load the client takes most of it.
-ALL = "import sys\nfor program in sys.argv[1:]: exec(program, {'__name__': '__main__'}); print('--')"
+# All programs in one process, each as its main module: loading the client takes most of the time.
+RUN_ALL = "import sys\nfor program in sys.argv[1:]: exec(program, {'__name__': '__main__'}); print('--')"
 PAGE = Path(__file__).parents[2] / "docs/clients.md"
 
 
@@ -51,8 +51,8 @@ def environment(
         }
 
 
-def test_python(environment: dict[str, str], tmp_path: Path) -> None:
-    printed = run([sys.executable, "-c", ALL, *programs("python")], tmp_path, **environment)
+def test_python_programs_of_the_docs_work(environment: dict[str, str], tmp_path: Path) -> None:
+    printed = run([sys.executable, "-c", RUN_ALL, *programs("python")], tmp_path, **environment)
     assert [part.split("\n") for part in printed.split("--\n")] == [
         ["Charles Babbage", "True", ""],
         ["ada@example.org", ""],
@@ -65,7 +65,7 @@ def test_python(environment: dict[str, str], tmp_path: Path) -> None:
     ]
 
 
-def test_typescript(environment: dict[str, str]) -> None:
+def test_typescript_programs_of_the_docs_work(environment: dict[str, str]) -> None:
     install_packages()
     folder = TYPESCRIPT / "build/docs"
     folder.mkdir(parents=True, exist_ok=True)

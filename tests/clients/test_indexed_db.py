@@ -1,4 +1,4 @@
-"""The TypeScript client's store in a browser: Chromium, closed and opened again; and two copies on one store."""
+"""The TypeScript client's store in Chromium: after a restart of the browser, and with two copies on one store."""
 
 import http.server
 import json
@@ -49,7 +49,7 @@ READS = """
   seen.push((await store.get("records", "group/z")) === undefined);
   seen.push((await store.get("records", "group/a")).record.lines);
 """
-# Stores as two tabs have them. Whoever writes an edit reads first which number is free.
+# Two stores, as in two tabs. Each write of an edit first reads the next free number, so the tabs compete.
 TABS = """
   const tabs = [new Copy(store), new Copy(await IndexedDbStore.open("copy"))];
   const every = tabs.flatMap((tab) => "0123456789".split("").map((name) => tab.create("group", { name })));
@@ -57,7 +57,7 @@ TABS = """
   seen.push((await store.all("edits")).length, (await tabs[1].all("group")).length);
 """
 MODULES = ("connection", "copy", "ids", "indexedDbStore", "merge")
-STRIP = (
+STRIP_TYPES = (
     "import m from 'node:module'; import f from 'node:fs';"
     "const strip = (name) => m.stripTypeScriptTypes(f.readFileSync(`src/${name}.ts`, 'utf8'));"
     "process.stdout.write(JSON.stringify(process.argv.slice(1).map(strip)))"
@@ -65,10 +65,10 @@ STRIP = (
 
 
 class Site:
-    """A web server with the store, as JavaScript, and pages; what they send comes back by `told`."""
+    """A web server with the store as JavaScript and with pages. `received` has what the pages send."""
 
     def __init__(self, folder: Path) -> None:
-        self.told: Queue[str] = Queue()
+        self.received: Queue[str] = Queue()
         site = self
 
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -76,7 +76,7 @@ class Site:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 self.send_response(204)
                 self.end_headers()
-                site.told.put(body)
+                site.received.put(body)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -84,8 +84,8 @@ class Site:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
         self.server.daemon_threads = True
 
-    def look(self, page: str, profile: Path) -> str:
-        """What a page sends in a browser that is opened for it, and killed afterwards."""
+    def open_page(self, page: str, profile: Path) -> str:
+        """Open the page in a new browser; returns what the page sends, and ends the browser."""
         command = [
             *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
             *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -94,7 +94,7 @@ class Site:
         ]
         browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            return self.told.get(timeout=120)
+            return self.received.get(timeout=120)
         finally:
             browser.terminate()
             browser.wait()
@@ -105,7 +105,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     (tmp_path / "write.html").write_text(PAGE % WRITES)
     (tmp_path / "read.html").write_text(PAGE % READS)
     (tmp_path / "tabs.html").write_text(PAGE % TABS)
-    stripped = run([NODE, "--no-warnings", "--input-type=module", "-e", STRIP, *MODULES], TYPESCRIPT)
+    stripped = run([NODE, "--no-warnings", "--input-type=module", "-e", STRIP_TYPES, *MODULES], TYPESCRIPT)
     for name, script in zip(MODULES, json.loads(stripped), strict=True):
         (tmp_path / f"{name}.js").write_text(script.replace('.ts";', '.js";'))
     site = Site(tmp_path)
@@ -117,11 +117,11 @@ def site(tmp_path: Path) -> Iterator[Site]:
     site.server.server_close()
 
 
-def test_what_was_written_is_there_when_the_browser_is_opened_again(site: Site, tmp_path: Path) -> None:
-    """In the order of keys; of a write that failed, nothing."""
-    assert site.look("write.html", tmp_path / "profile") == '["DataCloneError"]'
-    assert site.look("read.html", tmp_path / "profile") == '[["a","b"],[],"first",7,true,[1,null]]'
+def test_store_survives_a_restart_of_the_browser(site: Site, tmp_path: Path) -> None:
+    """Rows are in the order of their keys, and a failed write leaves nothing."""
+    assert site.open_page("write.html", tmp_path / "profile") == '["DataCloneError"]'
+    assert site.open_page("read.html", tmp_path / "profile") == '[["a","b"],[],"first",7,true,[1,null]]'
 
 
-def test_two_tabs_lose_no_edit_of_each_other(site: Site, tmp_path: Path) -> None:
-    assert site.look("tabs.html", tmp_path / "profile") == "[20,20]"
+def test_edits_of_two_tabs_are_all_kept(site: Site, tmp_path: Path) -> None:
+    assert site.open_page("tabs.html", tmp_path / "profile") == "[20,20]"

@@ -16,16 +16,16 @@ HOME_2, WORK_2 = {**HOME, "email": "z@x"}, {**WORK, "email": "y@x"}
 NEW, OTHER = {"email": "c@x", "type": None}, {"id": "3", "email": "d@x", "type": None}
 
 
-def test_fields_that_one_side_changed() -> None:
+def test_fields_changed_by_one_side_are_merged() -> None:
     base = {"name": "Ada", "notes": None}
     assert merge(base, {"name": "Ada L."}, {**base, "notes": "theirs"}) == ({"name": "Ada L."}, [])
 
 
-def test_both_made_the_same_of_it() -> None:
+def test_same_change_on_both_sides_is_no_clash() -> None:
     assert merge({"name": "Ada"}, {"name": " Grace "}, {"name": "Grace"}) == ({}, [])
 
 
-def test_both_changed_a_field() -> None:
+def test_field_changed_differently_is_a_clash() -> None:
     assert merge({"name": "a"}, {"name": "b"}, {"name": "c"}) == ({}, [Clash("name", "a", "b", "c")])
 
 
@@ -36,14 +36,14 @@ def test_both_changed_a_field() -> None:
         ([HOME], [HOME, WORK, OTHER], [HOME, OTHER]),  # I removed, they added
         ([HOME_2, WORK], [HOME, WORK_2], [HOME_2, WORK_2]),  # each changed one
         ([HOME, NEW], [WORK], [NEW]),  # each removed one
-        ([{"email": "a@x", "type": "home"}, NEW], [HOME, WORK, OTHER], [HOME, OTHER, NEW]),  # written anew, without ids
+        ([{"email": "a@x", "type": "home"}, NEW], [HOME, WORK, OTHER], [HOME, OTHER, NEW]),  # rewritten without ids
     ],
 )  # fmt: skip
-def test_lists_by_the_ids_of_their_entries(mine: Any, theirs: Any, result: Any) -> None:
+def test_list_entries_are_merged_by_id(mine: Any, theirs: Any, result: Any) -> None:
     assert merge({"emails": [HOME, WORK]}, {"emails": mine}, {"emails": theirs}) == ({"emails": result}, [])
 
 
-def test_an_entry_that_came_through_already_is_not_doubled() -> None:
+def test_entry_that_was_already_stored_is_not_duplicated() -> None:
     stored = {**NEW, "id": "9", "type": "other"}
     assert merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, stored]}) == ({}, [])
     joined = merge({"emails": [HOME]}, {"emails": [HOME, NEW]}, {"emails": [HOME, stored, OTHER]})
@@ -58,10 +58,10 @@ def test_an_entry_that_came_through_already_is_not_doubled() -> None:
         ([{**HOME, "email": "m@x"}], [], [{**HOME, "email": "m@x"}]),
     ],
 )
-def test_an_entry_that_both_changed_is_a_clash_and_no_value_goes(mine: Any, theirs: Any, kept: Any) -> None:
+def test_entry_changed_by_both_is_a_clash_and_no_value_is_lost(mine: Any, theirs: Any, kept: Any) -> None:
     body, clashes = merge({"emails": [HOME]}, {"emails": mine}, {"emails": theirs})
     assert body.get("emails", theirs) == kept
-    # Mine is kept where they removed the entry, so that nothing is left to choose.
+    # If they removed the entry, mine is kept, so there is no clash.
     assert [clash.mine for clash in clashes] == ([mine] if theirs else [])
 
 
@@ -69,7 +69,7 @@ _ids = st.sets(st.sampled_from("abcdef"))
 
 
 @given(_ids, _ids, _ids)
-def test_ids_merge_as_sets_do(base: set[str], mine: set[str], theirs: set[str]) -> None:
+def test_ids_are_merged_as_sets(base: set[str], mine: set[str], theirs: set[str]) -> None:
     fields = [{"groupIds": sorted(ids)} for ids in (base, mine, theirs)]
     body, clashes = merge(*fields)
     assert not clashes
@@ -95,28 +95,28 @@ process.stdout.write(JSON.stringify(merged));
 """
 
 
-def random_versions(dice: random.Random) -> list[dict[str, Any]]:
+def random_versions(generator: random.Random) -> list[dict[str, Any]]:
     """Base, mine and theirs, of which each entry is kept, changed, removed, written anew without its id, or added."""
-    base = [{"id": str(n), "email": f"{n}@x"} for n in range(dice.randrange(4))]
-    mine, theirs = ([changed for entry in base if (changed := change(entry, dice))] for _ in range(2))
+    base = [{"id": str(n), "email": f"{n}@x"} for n in range(generator.randrange(4))]
+    mine, theirs = ([changed for entry in base if (changed := change(entry, generator))] for _ in range(2))
     for mails in (mine, theirs):
-        if dice.random() < 0.5:
-            mails.append({"email": dice.choice("pq") + "@x"})
+        if generator.random() < 0.5:
+            mails.append({"email": generator.choice("pq") + "@x"})
     theirs = [
         entry if "id" in entry else {**entry, "id": f"new {n}", "type": "other"} for n, entry in enumerate(theirs)
     ]
-    texts = [[text for text in "abcd" if dice.random() < 0.5] for _ in range(3)]
+    texts = [[text for text in "abcd" if generator.random() < 0.5] for _ in range(3)]
     return [{"emails": mails, "groupIds": ids} for mails, ids in zip((base, mine, theirs), texts, strict=True)]
 
 
-def change(entry: dict[str, Any], dice: random.Random) -> dict[str, Any] | None:
-    changes = {"email": dice.choice("yz") + "@x"}
-    return dice.choice([entry, entry, {**entry, **changes}, {"email": entry["email"]}, None])
+def change(entry: dict[str, Any], generator: random.Random) -> dict[str, Any] | None:
+    changes = {"email": generator.choice("yz") + "@x"}
+    return generator.choice([entry, entry, {**entry, **changes}, {"email": entry["email"]}, None])
 
 
-def test_client_in_typescript_merges_as_this_one_does(tmp_path: Any) -> None:
-    dice = random.Random(20261124)
-    versions = [random_versions(dice) for _ in range(2000)]
+def test_typescript_client_merges_like_the_python_client(tmp_path: Any) -> None:
+    generator = random.Random(20261124)
+    versions = [random_versions(generator) for _ in range(2000)]
     cases = tmp_path / "cases.json"
     cases.write_text(json.dumps(versions))
     strip = ["--no-warnings", "--experimental-strip-types", "--input-type=module"]

@@ -33,14 +33,14 @@ def laptop(device: Make) -> Device:
     return device("laptop")
 
 
-def both_know(phone: Device, laptop: Device, **fields: Any) -> str:
-    """A person whom both devices have."""
+def create_on_both(phone: Device, laptop: Device, **fields: Any) -> str:
+    """Create a person and sync it to both devices; returns its id."""
     id_ = phone.copy.create("person", {"name": "Ada", **fields})
     settle(phone, laptop)
     return id_
 
 
-def test_what_is_made_offline_is_there_at_once_and_comes_through_in_order(phone: Device, laptop: Device) -> None:
+def test_records_made_offline_are_visible_at_once_and_sent_in_order(phone: Device, laptop: Device) -> None:
     family = phone.copy.create("group", {"name": "Family"})
     ada = phone.copy.create("person", {"name": "Ada", "groupIds": [family], "emails": [{"email": "ada@example.org"}]})
     phone.copy.update("person", ada, {"surname": "Lovelace"})
@@ -56,8 +56,8 @@ def test_what_is_made_offline_is_there_at_once_and_comes_through_in_order(phone:
     assert not any([phone.copy.conflicts(), laptop.copy.conflicts(), phone.copy.refused()])
 
 
-def test_edits_of_different_fields_and_entries_are_joined(phone: Device, laptop: Device) -> None:
-    ada = both_know(phone, laptop, emails=[{"email": "ada@example.org"}])
+def test_edits_of_different_fields_and_entries_are_merged(phone: Device, laptop: Device) -> None:
+    ada = create_on_both(phone, laptop, emails=[{"email": "ada@example.org"}])
     (mail,) = phone.people()["Ada"]["emails"]
     phone.copy.update("person", ada, {"nickname": "Countess", "emails": [mail, {"email": "phone@example.org"}]})
     laptop.copy.update("person", ada, {"notes": "Met.", "emails": [mail, {"email": "laptop@example.org"}]})
@@ -71,8 +71,8 @@ def test_edits_of_different_fields_and_entries_are_joined(phone: Device, laptop:
 
 
 @pytest.mark.parametrize("keep", ["mine", "theirs"])
-def test_two_edits_of_one_field_are_a_conflict_that_is_shown(phone: Device, laptop: Device, keep: Any) -> None:
-    ada = both_know(phone, laptop, notes="old")
+def test_two_edits_of_one_field_are_a_conflict(phone: Device, laptop: Device, keep: Any) -> None:
+    ada = create_on_both(phone, laptop, notes="old")
     phone.copy.update("person", ada, {"notes": "phone's", "surname": "Lovelace"})
     laptop.copy.update("person", ada, {"notes": "laptop's"})
     settle(phone, laptop)
@@ -88,10 +88,10 @@ def test_two_edits_of_one_field_are_a_conflict_that_is_shown(phone: Device, lapt
 
 
 @pytest.mark.parametrize("removed", [False, True])
-def test_what_was_edited_here_and_deleted_there_can_be_brought_back(
+def test_record_edited_here_and_deleted_there_can_be_restored(
     phone: Device, laptop: Device, alice: User, removed: bool
 ) -> None:
-    ada = both_know(phone, laptop, emails=[{"email": "ada@example.org"}])
+    ada = create_on_both(phone, laptop, emails=[{"email": "ada@example.org"}])
     phone.copy.delete("person", ada)
     phone.copy.sync()
     if removed:
@@ -108,10 +108,8 @@ def test_what_was_edited_here_and_deleted_there_can_be_brought_back(
     assert (back["id"] == ada) is not removed
 
 
-def test_what_was_written_there_before_it_was_deleted_is_shown_to_who_brings_it_back(
-    phone: Device, laptop: Device
-) -> None:
-    ada = both_know(phone, laptop)
+def test_restoring_a_deleted_record_shows_what_the_other_device_wrote(phone: Device, laptop: Device) -> None:
+    ada = create_on_both(phone, laptop)
     phone.copy.update("person", ada, {"notes": "phone's"})
     phone.copy.sync()
     phone.copy.delete("person", ada)
@@ -125,10 +123,10 @@ def test_what_was_written_there_before_it_was_deleted_is_shown_to_who_brings_it_
     assert [(c.mine, c.theirs) for c in laptop.copy.conflicts()] == [("laptop's", "phone's")]
 
 
-def test_a_date_that_was_deleted_here_and_went_to_another_person_there_stays(
+def test_date_deleted_here_and_moved_to_another_person_there_is_kept(
     phone: Device, laptop: Device, alice: User
 ) -> None:
-    ada, other = both_know(phone, laptop), phone.copy.create("person", {"name": "Ada L."})
+    ada, other = create_on_both(phone, laptop), phone.copy.create("person", {"name": "Ada L."})
     date = phone.copy.create("importantDate", {"personId": other, "title": "Party", "date": "2000-01-01"})
     settle(phone, laptop)
     laptop.copy.delete("importantDate", date)
@@ -139,8 +137,8 @@ def test_a_date_that_was_deleted_here_and_went_to_another_person_there_stays(
     assert [conflict.action for conflict in laptop.copy.conflicts()] == [Action.DELETE]
 
 
-def test_what_was_deleted_here_and_edited_there_stays(phone: Device, laptop: Device) -> None:
-    ada = both_know(phone, laptop)
+def test_record_deleted_here_and_edited_there_is_kept(phone: Device, laptop: Device) -> None:
+    ada = create_on_both(phone, laptop)
     phone.copy.update("person", ada, {"notes": "phone's"})
     phone.copy.sync()
     laptop.copy.delete("person", ada)
@@ -154,11 +152,11 @@ def test_what_was_deleted_here_and_edited_there_stays(phone: Device, laptop: Dev
     assert phone.people() == laptop.people() == {}
 
 
-def test_what_was_made_without_an_answer_and_removed_there_can_be_made_anew(
+def test_record_created_without_response_and_removed_there_can_be_created_again(
     phone: Device, laptop: Device, alice: User
 ) -> None:
     ada = phone.copy.create("person", {"name": "Ada"})
-    with pytest.raises(KilledError), phone.network_that(lambda r: "killed after" if r.method == "POST" else "ok"):
+    with pytest.raises(KilledError), phone.faulty_network(lambda r: "killed after" if r.method == "POST" else "ok"):
         phone.copy.sync()
     phone.restart()
     phone.copy.update("person", ada, {"notes": "phone's"})
@@ -172,19 +170,19 @@ def test_what_was_made_without_an_answer_and_removed_there_can_be_made_anew(
 
 @pytest.mark.parametrize("outcome", ["unsent", "unanswered", "killed before", "killed after"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_a_program_or_network_that_fails_doubles_nothing(
+def test_failing_program_or_network_duplicates_nothing(
     phone: Device, laptop: Device, method: str, outcome: str
 ) -> None:
     def fail(request: httpx.Request) -> str:
         return outcome if request.method == method else "ok"
 
     bob = phone.copy.create("person", {"name": "Bob"})
-    carl = both_know(phone, laptop, name="Carl")
+    carl = create_on_both(phone, laptop, name="Carl")
     ada = phone.copy.create("person", {"name": "Ada"})
     phone.copy.update("person", carl, {"notes": "n", "emails": [{"email": "carl@example.org"}]})
     phone.copy.update("person", ada, {"emails": [{"email": "ada@example.org"}]})
     phone.copy.delete("person", bob)
-    with phone.network_that(fail), pytest.raises((httpx.TransportError, KilledError)):
+    with phone.faulty_network(fail), pytest.raises((httpx.TransportError, KilledError)):
         phone.copy.sync()
     phone.restart()
     settle(phone, laptop)
@@ -195,8 +193,8 @@ def test_a_program_or_network_that_fails_doubles_nothing(
     assert not any([phone.copy.store.edits(), phone.copy.conflicts()])
 
 
-def test_an_edit_that_came_through_is_not_held_against_what_followed(phone: Device, laptop: Device) -> None:
-    """The answer of a create is lost; another device changes the record; then the first goes on with its edits."""
+def test_edits_after_a_lost_response_cause_no_conflict_with_themselves(phone: Device, laptop: Device) -> None:
+    """The response to a create is lost, another device changes the record, then the first device sends more edits."""
 
     def lose_creates(request: httpx.Request) -> str:
         return "killed after" if request.method == "POST" else "ok"
@@ -204,7 +202,7 @@ def test_an_edit_that_came_through_is_not_held_against_what_followed(phone: Devi
     ada = phone.copy.create("person", {"name": "Ada", "notes": "first"})
     phone.copy.create("group", {"name": "G"})
     phone.copy.update("person", ada, {"nickname": "mine"})
-    with phone.network_that(lose_creates), pytest.raises(KilledError):
+    with phone.faulty_network(lose_creates), pytest.raises(KilledError):
         phone.copy.sync()
     laptop.copy.sync()
     laptop.copy.update("person", ada, {"nickname": "theirs", "notes": "second"})
@@ -216,8 +214,8 @@ def test_an_edit_that_came_through_is_not_held_against_what_followed(phone: Devi
     assert [conflict.mine for conflict in phone.copy.conflicts()] == ["mine"]
 
 
-def test_what_others_did_before_a_lost_answer_was_asked_for_again_stays(phone: Device, laptop: Device) -> None:
-    """It is nothing that the first device's user has seen, so an edit of what was made takes none of it away."""
+def test_changes_of_others_after_a_lost_response_are_kept(phone: Device, laptop: Device) -> None:
+    """The user of the first device has not seen these changes, so later edits of the new record keep them."""
 
     def lose_creates(request: httpx.Request) -> str:
         return "killed after" if request.method == "POST" else "ok"
@@ -226,7 +224,7 @@ def test_what_others_did_before_a_lost_answer_was_asked_for_again_stays(phone: D
     phone.copy.create("group", {"name": "G"})
     emails = phone.people()["Ada"]["emails"]
     phone.copy.update("person", ada, {"notes": "mine", "emails": [*emails, {"email": "mine@example.org"}]})
-    with phone.network_that(lose_creates), pytest.raises(KilledError):
+    with phone.faulty_network(lose_creates), pytest.raises(KilledError):
         phone.copy.sync()
     laptop.copy.sync()
     emails = laptop.people()["Ada"]["emails"]
@@ -240,7 +238,7 @@ def test_what_others_did_before_a_lost_answer_was_asked_for_again_stays(phone: D
     assert [conflict.mine for conflict in phone.copy.conflicts()] == ["mine"]
 
 
-def test_an_edit_that_is_refused_is_kept_and_can_be_amended_or_given_up(phone: Device, laptop: Device) -> None:
+def test_refused_edit_is_kept_and_can_be_amended_or_discarded(phone: Device, laptop: Device) -> None:
     ada = phone.copy.create("person", {"name": "Ada", "emails": [{"email": "no address"}]})
     phone.copy.update("person", ada, {"notes": "n"})
     lost = phone.copy.create("group", {"name": ""})
@@ -257,19 +255,19 @@ def test_an_edit_that_is_refused_is_kept_and_can_be_amended_or_given_up(phone: D
     assert not any([phone.copy.store.edits(), list(laptop.copy.all("group"))])
 
 
-def test_what_another_program_adds_until_an_edit_is_sent_is_sent_with_it(
+def test_edit_added_by_another_program_before_sending_is_included(
     phone: Device, laptop: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = both_know(phone, laptop)
+    ada = create_on_both(phone, laptop)
     phone.copy.update("person", ada, {"notes": "first"})
     is_blocked, other = phone.copy._is_blocked, Copy(Store(phone.path))
 
-    def add(edit: Edit) -> bool:
+    def add_another_edit(edit: Edit) -> bool:
         other.update("person", ada, {"notes": "second", "nickname": "Countess"})
         return is_blocked(edit)
 
     with monkeypatch.context() as patch:
-        patch.setattr(phone.copy, "_is_blocked", add)
+        patch.setattr(phone.copy, "_is_blocked", add_another_edit)
         phone.copy.push()
     other.store.close()
     settle(phone, laptop)
@@ -279,10 +277,10 @@ def test_what_another_program_adds_until_an_edit_is_sent_is_sent_with_it(
 
 @pytest.mark.parametrize("removed", [False, True])
 @pytest.mark.parametrize("deleted_by", ["phone", "laptop"])
-def test_a_conflict_about_a_field_outlives_its_record(
+def test_conflict_of_a_field_remains_after_its_record_is_deleted(
     phone: Device, laptop: Device, alice: User, deleted_by: str, removed: bool
 ) -> None:
-    ada = both_know(phone, laptop)
+    ada = create_on_both(phone, laptop)
     date = phone.copy.create("importantDate", {"personId": ada, "title": "old", "date": "2000-01-01"})
     settle(phone, laptop)
     phone.copy.update("importantDate", date, {"title": "phone's"})
@@ -305,10 +303,10 @@ def test_a_conflict_about_a_field_outlives_its_record(
 
 
 @pytest.mark.parametrize("syncs_between", [False, True])
-def test_conflicts_about_two_fields_of_what_was_removed_make_one_record(
+def test_resolving_two_conflicts_of_a_removed_record_creates_one_record(
     phone: Device, laptop: Device, alice: User, syncs_between: bool
 ) -> None:
-    ada = both_know(phone, laptop)
+    ada = create_on_both(phone, laptop)
     phone.copy.update("person", ada, {"notes": "phone's", "nickname": "phone's"})
     laptop.copy.update("person", ada, {"notes": "laptop's", "nickname": "laptop's"})
     settle(phone, laptop)
@@ -325,16 +323,16 @@ def test_conflicts_about_two_fields_of_what_was_removed_make_one_record(
     assert not any([laptop.copy.conflicts(), laptop.copy.refused(), laptop.copy.store.edits()])
 
 
-def test_a_412_of_a_proxy_is_a_refusal(tmp_path: Path) -> None:
-    copy = Copy(Store(tmp_path / "file"), answering(412, text="<html>Precondition Failed</html>"))
+def test_412_of_a_proxy_is_a_refusal(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), connection_answering(412, text="<html>Precondition Failed</html>"))
     copy.store.put_records([("person", "1", '"1-0"', {"id": "1", "name": "Ada"})], 0)
     copy.update("person", "1", {"name": "Grace"})
     assert copy.sync().refused == 1
     assert [edit.body for edit in copy.refused()] == [{"name": "Grace"}]
 
 
-def answering(status: int, **content: Any) -> Connection:
-    """What answers each write so."""
+def connection_answering(status: int, **content: Any) -> Connection:
+    """A connection on which every write gets this response."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
@@ -349,13 +347,13 @@ def answering(status: int, **content: Any) -> Connection:
     [
         (409, {"json": {"error": "Later", "code": "in_progress"}}),
         (403, {"json": {"error": "This token reads only", "code": "read_only_token"}}),
-        (404, {"text": "404 page not found"}),  # a proxy's whose service is away
+        (404, {"text": "404 page not found"}),  # of a proxy whose service is down
     ],
 )
-def test_what_says_nothing_of_the_edit_ends_the_sync_and_keeps_it(
+def test_response_that_does_not_concern_the_edit_ends_the_sync_and_keeps_it(
     tmp_path: Path, status: int, content: dict[str, Any]
 ) -> None:
-    copy = Copy(Store(tmp_path / "file"), answering(status, **content))
+    copy = Copy(Store(tmp_path / "file"), connection_answering(status, **content))
     copy.store.put_records([("person", id_, '"1-0"', {"id": id_, "name": "Ada"}) for id_ in ("1", "2")], 0)
     copy.update("person", "1", {"name": "Grace"})
     copy.delete("person", "2")
@@ -372,15 +370,15 @@ def test_what_says_nothing_of_the_edit_ends_the_sync_and_keeps_it(
     assert [edit.state for edit in copy.store.edits()] == [State.SENDING] * 3
 
 
-def test_a_refusal_by_a_proxy_is_kept_though_it_is_no_json(tmp_path: Path) -> None:
-    copy = Copy(Store(tmp_path / "file"), answering(413, text="<html>Too large</html>"))
+def test_refusal_without_json_is_kept(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), connection_answering(413, text="<html>Too large</html>"))
     copy.create("person", {"name": "Ada"})
     assert copy.sync().refused == 1
     assert [edit.problem for edit in copy.refused()] == [{}]
 
 
-def test_an_edit_keeps_its_id(tmp_path: Path) -> None:
-    copy = Copy(Store(tmp_path / "file"), answering(400, json={"error": "No"}))
+def test_id_of_an_edit_cannot_be_amended(tmp_path: Path) -> None:
+    copy = Copy(Store(tmp_path / "file"), connection_answering(400, json={"error": "No"}))
     copy.create("person", {"name": "Ada"})
     copy.sync()
     (edit,) = copy.refused()
@@ -389,8 +387,8 @@ def test_an_edit_keeps_its_id(tmp_path: Path) -> None:
     assert copy.refused() == [edit]
 
 
-def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, laptop: Device, mallory: User) -> None:
-    ada = both_know(phone, laptop)
+def test_expired_cursor_causes_a_full_read(phone: Device, laptop: Device, mallory: User) -> None:
+    ada = create_on_both(phone, laptop)
     gone = phone.copy.create("person", {"name": "Gone"})
     settle(phone, laptop)
     phone.copy.delete("person", gone)
@@ -407,10 +405,10 @@ def test_a_cursor_that_has_expired_has_everything_read_anew(phone: Device, lapto
 
 @pytest.mark.parametrize("begins_anew", [False, True])
 @pytest.mark.parametrize("work", ["sync", "push"])
-def test_another_account_gets_no_edits_and_takes_nothing_away(
+def test_other_account_gets_no_edits_and_deletes_nothing(
     phone: Device, laptop: Device, mallory: User, alice: User, work: str, begins_anew: bool
 ) -> None:
-    ada = both_know(phone, laptop)
+    ada = create_on_both(phone, laptop)
     phone.copy.create("person", {"name": "Grace"})
     if begins_anew:  # the program ended after a 410
         phone.copy.store.set_fact("cursor", None)
@@ -427,23 +425,23 @@ def test_another_account_gets_no_edits_and_takes_nothing_away(
     assert set(laptop.people()) == {"Ada", "Grace"}
 
 
-def test_another_account_gets_nothing_of_a_copy_that_has_just_begun(
+def test_other_account_gets_nothing_of_a_partly_read_copy(
     phone: Device, laptop: Device, mallory: User, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what was read until then nothing says whose it is: the profile was changed last, and comes last."""
-    both_know(phone, laptop)
+    """The copy does not know yet whose records it has read: the profile was changed last, so it comes last."""
+    create_on_both(phone, laptop)
     client_of(alice).ok("PUT", "/api/user/profile", {"email": alice.email, "name": "Alicia"})
     new = Copy(Store(phone.path.with_name("new")), phone.connection)
     new.create("person", {"name": "Maria"})
     monkeypatch.setattr("contacts_client.copy.PAGE_SIZE", 1)
     pages: list[httpx.Request] = []
 
-    def second_page(request: httpx.Request) -> str:
+    def kill_at_second_page(request: httpx.Request) -> str:
         if request.url.path == "/api/changes":
             pages.append(request)
         return "killed before" if len(pages) > 1 else "ok"
 
-    with pytest.raises(KilledError), phone.network_that(second_page):
+    with pytest.raises(KilledError), phone.faulty_network(kill_at_second_page):
         new.sync()
     assert not list(new.store.records("settings"))
     phone.token = make_token(mallory)
@@ -456,7 +454,7 @@ def test_another_account_gets_nothing_of_a_copy_that_has_just_begun(
     new.store.close()
 
 
-def test_a_token_that_has_ended_stops_the_sync_and_loses_no_edit(phone: Device, laptop: Device, alice: User) -> None:
+def test_revoked_token_stops_the_sync_and_loses_no_edit(phone: Device, laptop: Device, alice: User) -> None:
     phone.copy.create("person", {"name": "Ada"})
     ApiToken.unscoped.all().delete()
     with pytest.raises(RefusedError) as refused:
@@ -469,8 +467,8 @@ def test_a_token_that_has_ended_stops_the_sync_and_loses_no_edit(phone: Device, 
     assert Person.unscoped.count() == 1
 
 
-def test_nothing_new_costs_one_request(phone: Device, laptop: Device) -> None:
-    both_know(phone, laptop)
+def test_sync_without_changes_is_one_request(phone: Device, laptop: Device) -> None:
+    create_on_both(phone, laptop)
     phone.network.requests.clear()
     phone.copy.sync()
     assert [request.url.path for request in phone.network.requests] == ["/api/changes"]

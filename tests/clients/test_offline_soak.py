@@ -1,6 +1,6 @@
 """Three devices act at random while networks fail and programs are killed, and lose nothing.
 
-OFFLINE_ROUNDS=1000 does a thousand rounds. OFFLINE_SEED plays another run than that of every day; 0: any.
+OFFLINE_ROUNDS=1000 runs a thousand rounds. OFFLINE_SEED selects another run than the default; 0 selects a random one.
 """
 
 import json
@@ -19,16 +19,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ROUNDS = int(os.environ.get("OFFLINE_ROUNDS", "60"))
 SEED = int(os.environ.get("OFFLINE_SEED", "11")) or random.randrange(1, 10**9)
-TEXTS = ("notes", "nickname", "organization")
-#: As old as the record that repeats them (docs/changes.md).
-REPEATED = {"displayName", "memberCount", "person", "relatedPerson", "relationshipType", "inverse"}
+TEXT_FIELDS = ("notes", "nickname", "organization")
+#: Fields repeated from other records, which may be outdated (docs/changes.md).
+REPEATED_FIELDS = {"displayName", "memberCount", "person", "relatedPerson", "relationshipType", "inverse"}
 
 
-class Users:
+class RandomUsers:
     """What the users of the devices do. `given_up` are the values that a user saw and replaced or deleted."""
 
-    def __init__(self, devices: list[Device], dice: random.Random) -> None:
-        self.devices, self.dice = devices, dice
+    def __init__(self, devices: list[Device], generator: random.Random) -> None:
+        self.devices, self.generator = devices, generator
         self.written: list[str] = []
         self.given_up: set[str] = set()
 
@@ -36,95 +36,97 @@ class Users:
         self.written.append(f"{device.name}-{len(self.written)}.")
         return self.written[-1]
 
-    def give_up(self, seen: Any) -> None:
+    def mark_given_up(self, seen: Any) -> None:
         text = json.dumps(seen)
         self.given_up |= {value for value in self.written if value in text}
 
     def act(self, device: Device) -> None:
         people = list(device.copy.all("person"))
-        doings: list[Callable[[Device, Any], None]] = [self.sync] * 4 + [self.make]
+        actions: list[Callable[[Device, Any], None]] = [self.sync] * 4 + [self.create_records]
         if people:
-            doings += [self.write] * 5 + [self.add_entry] * 3 + [self.drop_entry, self.join, self.delete]
-            doings += [self.date, self.date, self.write_date, self.write_date]
+            actions += (
+                [self.edit_text] * 5 + [self.add_entry] * 3 + [self.remove_entry, self.join_group, self.delete_person]
+            )
+            actions += [self.add_date, self.add_date, self.edit_date, self.edit_date]
         if device.copy.conflicts():
-            doings += [self.resolve] * 3
-        self.dice.choice(doings)(device, self.dice.choice(people) if people else None)
+            actions += [self.resolve_conflict] * 3
+        self.generator.choice(actions)(device, self.generator.choice(people) if people else None)
 
-    def make(self, device: Device, person: Any) -> None:
-        device.copy.create("person", {"name": self.value(device), "emails": [{"email": self.mail(device)}]})
-        if self.dice.random() < 0.3:
+    def create_records(self, device: Device, person: Any) -> None:
+        device.copy.create("person", {"name": self.value(device), "emails": [{"email": self.unique_email(device)}]})
+        if self.generator.random() < 0.3:
             device.copy.create("group", {"name": self.value(device)})
 
-    def write(self, device: Device, person: Any) -> None:
-        field = self.dice.choice(TEXTS)
+    def edit_text(self, device: Device, person: Any) -> None:
+        field = self.generator.choice(TEXT_FIELDS)
         before = person.get(field)
         device.copy.update("person", person["id"], {field: self.value(device)})
-        self.give_up(before)
+        self.mark_given_up(before)
 
-    def mail(self, device: Device) -> str:
+    def unique_email(self, device: Device) -> str:
         return f"{self.value(device)}x@example.org"
 
     def add_entry(self, device: Device, person: Any) -> None:
         emails = person.get("emails", [])
-        device.copy.update("person", person["id"], {"emails": [*emails, {"email": self.mail(device)}]})
+        device.copy.update("person", person["id"], {"emails": [*emails, {"email": self.unique_email(device)}]})
 
-    def drop_entry(self, device: Device, person: Any) -> None:
+    def remove_entry(self, device: Device, person: Any) -> None:
         emails = person.get("emails", [])
         if emails:
-            gone = emails[self.dice.randrange(len(emails))]
+            gone = emails[self.generator.randrange(len(emails))]
             device.copy.update("person", person["id"], {"emails": [entry for entry in emails if entry is not gone]})
-            self.give_up(gone)
+            self.mark_given_up(gone)
 
-    def join(self, device: Device, person: Any) -> None:
+    def join_group(self, device: Device, person: Any) -> None:
         groups = [group["id"] for group in device.copy.all("group")]
         if groups:
-            joined = {*person.get("groupIds", []), self.dice.choice(groups)}
+            joined = {*person.get("groupIds", []), self.generator.choice(groups)}
             device.copy.update("person", person["id"], {"groupIds": sorted(joined)})
 
-    def date(self, device: Device, person: Any) -> None:
+    def add_date(self, device: Device, person: Any) -> None:
         body = {"personId": person["id"], "title": self.value(device), "date": "2000-01-01"}
         device.copy.create("importantDate", body)
 
-    def write_date(self, device: Device, person: Any) -> None:
+    def edit_date(self, device: Device, person: Any) -> None:
         dates = list(device.copy.all("importantDate"))
         if dates:
-            date = self.dice.choice(dates)
+            date = self.generator.choice(dates)
             device.copy.update("importantDate", date["id"], {"title": self.value(device)})
-            self.give_up(date["title"])
+            self.mark_given_up(date["title"])
 
-    def delete(self, device: Device, person: Any) -> None:
-        if self.dice.random() < 0.5:
+    def delete_person(self, device: Device, person: Any) -> None:
+        if self.generator.random() < 0.5:
             device.copy.delete("person", person["id"])
             dates = [date for date in device.copy.all("importantDate") if date["personId"] == person["id"]]
-            self.give_up([person, dates])
+            self.mark_given_up([person, dates])
 
-    def resolve(self, device: Device, person: Any) -> None:
-        conflict = self.dice.choice(device.copy.conflicts())
+    def resolve_conflict(self, device: Device, person: Any) -> None:
+        conflict = self.generator.choice(device.copy.conflicts())
         now = device.copy.get(conflict.type, conflict.id) or {}
-        keep = self.dice.choice(["mine", "theirs"])
+        keep = self.generator.choice(["mine", "theirs"])
         device.copy.resolve(conflict, keep)  # type: ignore[arg-type]
         if keep == "theirs":
-            self.give_up([conflict.mine, conflict.base])
+            self.mark_given_up([conflict.mine, conflict.base])
             return
-        self.give_up(conflict.theirs)  # it was shown, though another edit may have replaced it since
+        self.mark_given_up(conflict.theirs)  # the user saw it, even if another edit has replaced it since
         if conflict.field is not None:
-            self.give_up([now.get(conflict.field), conflict.base])
+            self.mark_given_up([now.get(conflict.field), conflict.base])
         elif conflict.action is Action.DELETE:
-            self.give_up([now, [d for d in device.copy.all("importantDate") if d["personId"] == conflict.id]])
+            self.mark_given_up([now, [d for d in device.copy.all("importantDate") if d["personId"] == conflict.id]])
         else:
-            self.give_up([conflict.base, [now.get(field) for field in conflict.mine]])
+            self.mark_given_up([conflict.base, [now.get(field) for field in conflict.mine]])
 
     def sync(self, device: Device, person: Any) -> None:
-        fault = self.dice.choice(["ok", "ok", "unsent", "unanswered", "killed before", "killed after"])
-        survives = self.dice.randrange(4)
+        fault = self.generator.choice(["ok", "ok", "unsent", "unanswered", "killed before", "killed after"])
+        survives = self.generator.randrange(4)
 
         def outcome(request: httpx.Request) -> str:
             nonlocal survives
             survives -= 1
-            return fault if survives < 0 and fault != "ok" and self.dice.random() < 0.7 else "ok"
+            return fault if survives < 0 and fault != "ok" and self.generator.random() < 0.7 else "ok"
 
         try:
-            with device.network_that(outcome):
+            with device.faulty_network(outcome):
                 device.copy.sync()
         except httpx.TransportError:
             pass
@@ -135,14 +137,14 @@ class Users:
 def records(device: Device) -> Iterator[tuple[str, str, Any]]:
     for type_ in ("person", "group", "importantDate", "relationshipType"):
         for record in device.copy.store.records(type_):
-            yield type_, record["id"], {name: value for name, value in record.items() if name not in REPEATED}
+            yield type_, record["id"], {name: value for name, value in record.items() if name not in REPEATED_FIELDS}
 
 
-def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
+def test_random_edits_and_faults_lose_nothing(device: Callable[[str], Device]) -> None:
     devices = [device(name) for name in ("phone", "laptop", "tablet")]
-    users = Users(devices, random.Random(SEED))
+    users = RandomUsers(devices, random.Random(SEED))
     for _ in range(ROUNDS):
-        users.act(users.dice.choice(devices))
+        users.act(users.generator.choice(devices))
     settle(*devices)
     new = device("new")
     new.copy.sync()
@@ -162,7 +164,7 @@ def test_nothing_is_lost(device: Callable[[str], Device]) -> None:
     assert not [value for value in users.written if alive.count(value) > 1], SEED
 
 
-def test_a_refusal_is_none_of_the_store(device: Callable[[str], Device]) -> None:
+def test_refusal_is_not_an_error_of_the_store(device: Callable[[str], Device]) -> None:
     phone = device("phone")
     phone.connection.token = ""
     with pytest.raises(RefusedError):
