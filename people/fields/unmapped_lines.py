@@ -24,9 +24,9 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     card_keys = _unmapped_keys([kept.text for kept in card.lines])
     present = {key for key in card_keys if key}
     candidates = [
-        one
-        for one, key in zip(card.lines, card_keys, strict=True)
-        if key or parse_line(one.text).name in COMPANION_PROPERTIES
+        line
+        for line, key in zip(card.lines, card_keys, strict=True)
+        if key or parse_line(line.text).name in COMPANION_PROPERTIES
     ]
     own_keys = _unmapped_keys([line["line"] for line in person.card_lines])
     kept = [line for line, key in zip(person.card_lines, own_keys, strict=True) if key is None or key in present]
@@ -38,7 +38,7 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     added = missing_lines(known, candidates)
     if not added and len(kept) == len(person.card_lines):
         return None
-    return [*kept, *({"line": one.text} for one in added)]
+    return [*kept, *({"line": line.text} for line in added)]
 
 
 def _unmapped_keys(texts: list[str]) -> list[tuple[str, str | None] | None]:

@@ -39,7 +39,12 @@ def find_people(owner: User, query: str, limit: int) -> list[dict[str, Any]]:
     if not terms:
         return []
     candidates, corrections = find_candidates(owner, terms, limit)
-    people = Person.objects.owned_by(owner).active().only(*_COLUMNS).in_bulk([one.person_id for one in candidates])
+    people = (
+        Person.objects.owned_by(owner)
+        .active()
+        .only(*_COLUMNS)
+        .in_bulk([candidate.person_id for candidate in candidates])
+    )
     # A candidate may have been deleted between the two statements.
     return [
         _serialize(owner, people[candidate.person_id], candidate, terms, corrections)

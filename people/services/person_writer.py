@@ -143,7 +143,10 @@ class PersonWriter:
         if with_cards := [change for change in changes if "card_lines" in change.columns]:
             replace_related_names(
                 self.owner.pk,
-                [(one.person.pk, one.before.get("card_lines", ()), one.person.card_lines) for one in with_cards],
+                [
+                    (change.person.pk, change.before.get("card_lines", ()), change.person.card_lines)
+                    for change in with_cards
+                ],
             )
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])

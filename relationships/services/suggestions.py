@@ -42,7 +42,7 @@ def list_suggestions(owner: User) -> list[dict[str, Any]]:
     load_answers(exclusions, owner)
     # Cards first: a derived suggestion of the same type and pair is then excluded.
     suggestions = [*list_card_suggestions(owner, exclusions), *list_derived_suggestions(owner, exclusions)]
-    return [one.serialize(types) for one in suggestions]
+    return [suggestion.serialize(types) for suggestion in suggestions]
 
 
 def accept_suggestions(
@@ -73,7 +73,7 @@ def dismiss_suggestions(*, owner: User, ids: Sequence[UUID]) -> tuple[int, Error
             ids,
             derived,
             _deleted_errors(owner, derived),
-            lambda one: _record_answer(owner, one, one.related_person_id, accepted=False),
+            lambda suggestion: _record_answer(owner, suggestion, suggestion.related_person_id, accepted=False),
         )
 
 
@@ -88,7 +88,7 @@ def _answer_each(
     answered = _find_answered(owner, ids)
     # Names are matched inside the lock: the request before this one may have created the person.
     unanswered = [key for key in ids if key not in answered]
-    found = derived | {one.id: one for one in find_card_suggestions(owner, unanswered)}
+    found = derived | {suggestion.id: suggestion for suggestion in find_card_suggestions(owner, unanswered)}
     for position, key in enumerate(ids):
         if key not in answered and key not in found:
             raise FieldError(f"ids.{position}", UNKNOWN_ID)
@@ -116,39 +116,48 @@ def _find_derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
     Called before the account is locked, because it reads all relationships. The checks below are then repeated inside
     the lock.
     """
-    known = _find_answered(owner, ids) | {one.id for one in find_card_suggestions(owner, ids)}
+    known = _find_answered(owner, ids) | {suggestion.id for suggestion in find_card_suggestions(owner, ids)}
     derived_ids = [key for key in ids if key not in known]
     if not derived_ids:
         return {}
     exclusions = Exclusions()
     load_answers(exclusions, owner)
-    return {one.id: one for one in find_derived_suggestions(owner, exclusions, derived_ids)}
+    return {suggestion.id: suggestion for suggestion in find_derived_suggestions(owner, exclusions, derived_ids)}
 
 
 def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
     """Errors, by id, of suggestions with a person who was deleted meanwhile. One statement."""
     active = load_names(
-        owner, {key for one in derived.values() for key in (one.person_id, one.related_person_id) if key}
+        owner,
+        {key for suggestion in derived.values() for key in (suggestion.person_id, suggestion.related_person_id) if key},
     )
-    return {key: DELETED for key, one in derived.items() if not {one.person_id, one.related_person_id} <= active.keys()}
+    return {
+        key: DELETED
+        for key, suggestion in derived.items()
+        if not {suggestion.person_id, suggestion.related_person_id} <= active.keys()
+    }
 
 
 def _related_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
     """Errors, by id, of suggestions whose people have a relationship by now. One statement."""
     exclusions = Exclusions()
-    load_relationships(exclusions, owner, {one.person_id for one in derived.values()})
+    load_relationships(exclusions, owner, {suggestion.person_id for suggestion in derived.values()})
     pairs = exclusions.related.keys()
-    return {key: ALREADY_RELATED for key, one in derived.items() if (one.person_id, one.related_person_id) in pairs}
+    return {
+        key: ALREADY_RELATED
+        for key, suggestion in derived.items()
+        if (suggestion.person_id, suggestion.related_person_id) in pairs
+    }
 
 
-def _record_answer(owner: User, one: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
+def _record_answer(owner: User, suggestion: Suggestion, related_person_id: UUID | None, *, accepted: bool) -> None:
     AnsweredSuggestion.objects.create(
-        id=one.id,
+        id=suggestion.id,
         owner=owner,
-        person_id=one.person_id,
+        person_id=suggestion.person_id,
         related_person_id=related_person_id,
-        name_on_card=one.name_on_card,
-        type_name=one.type_name,
+        name_on_card=suggestion.name_on_card,
+        type_name=suggestion.type_name,
         accepted=accepted,
     )
 
@@ -161,28 +170,28 @@ class _Acceptance:
         self.types = {row.name: row for row in RelationshipType.objects.owned_by(owner).active()}
         self.created: dict[str, Person] = {}
 
-    def accept(self, one: Suggestion) -> None:
+    def accept(self, suggestion: Suggestion) -> None:
         """Raises FieldError, PlanLimitError."""
-        related = self.related_person or self._load_or_create_related(one)
+        related = self.related_person or self._load_or_create_related(suggestion)
         create_relationship(
             owner=self.owner,
-            person=self._load_person(one.person_id, "personId"),
+            person=self._load_person(suggestion.person_id, "personId"),
             related_person=related,
-            relationship_type=self._load_or_create_type(one.type_name),
+            relationship_type=self._load_or_create_type(suggestion.type_name),
             notes=None,
             now=self.now,
         )
-        _record_answer(self.owner, one, related.pk, accepted=True)
+        _record_answer(self.owner, suggestion, related.pk, accepted=True)
         # Last: an error above rolls back the savepoint, and with it the new person.
-        if not one.related_person_id:
-            self.created[_related_name_key(one)] = related
+        if not suggestion.related_person_id:
+            self.created[_related_name_key(suggestion)] = related
 
-    def _load_or_create_related(self, one: Suggestion) -> Person:
-        if one.related_person_id:
-            return self._load_person(one.related_person_id, "relatedPersonId")
-        if created := self.created.get(_related_name_key(one)):
+    def _load_or_create_related(self, suggestion: Suggestion) -> Person:
+        if suggestion.related_person_id:
+            return self._load_person(suggestion.related_person_id, "relatedPersonId")
+        if created := self.created.get(_related_name_key(suggestion)):
             return created
-        name, surname = split_name(one.related_name)
+        name, surname = split_name(suggestion.related_name)
         return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now)
 
     def _load_or_create_type(self, name: str) -> RelationshipType:
@@ -210,6 +219,6 @@ class _Acceptance:
         return person
 
 
-def _related_name_key(one: Suggestion) -> str:
+def _related_name_key(suggestion: Suggestion) -> str:
     """A key that ignores case, accents and the order of words; the name itself if it has no letters."""
-    return name_key(NameParts(*split_name(one.related_name))) or one.related_name
+    return name_key(NameParts(*split_name(suggestion.related_name))) or suggestion.related_name

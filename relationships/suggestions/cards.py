@@ -34,13 +34,15 @@ def list_card_suggestions(owner: User, exclusions: Exclusions) -> list[Suggestio
         len(suggestions) < MAX_SUGGESTIONS and read < MAX_NAMES and (names := _load_names(owner, last_id, batch_size))
     ):
         last_id, read, batch_size = names[-1].id, read + len(names), min(2 * batch_size, _MAX_BATCH_SIZE)
-        load_relationships(exclusions, owner, {one.person_id for one in names})
-        for one in _build_suggestions(owner, names):
+        load_relationships(exclusions, owner, {card_name.person_id for card_name in names})
+        for suggestion in _build_suggestions(owner, names):
             # A name that matches nobody cannot duplicate a relationship.
-            if one.related_person_id and exclusions.has(one.person_id, one.related_person_id, one.type_name):
+            if suggestion.related_person_id and exclusions.has(
+                suggestion.person_id, suggestion.related_person_id, suggestion.type_name
+            ):
                 continue
-            exclusions.add(one)
-            suggestions.append(one)
+            exclusions.add(suggestion)
+            suggestions.append(suggestion)
     return suggestions[:MAX_SUGGESTIONS]
 
 
@@ -52,21 +54,21 @@ def find_card_suggestions(owner: User, ids: Collection[UUID]) -> list[Suggestion
 def _build_suggestions(owner: User, names: list[CardName]) -> Iterator[Suggestion]:
     """One for each name, except UIDs that nobody has and names that match the card's own person."""
     matches = match_people(owner, names)
-    for one in names:
-        match = matches.get(one.id)
-        if match is None and one.is_uid:
+    for card_name in names:
+        match = matches.get(card_name.id)
+        if match is None and card_name.is_uid:
             continue
-        if match is not None and match.id == one.person_id:
+        if match is not None and match.id == card_name.person_id:
             continue
         yield Suggestion(
-            id=one.id,
-            person_id=one.person_id,
-            person_name=format_name(owner, one.parts),
+            id=card_name.id,
+            person_id=card_name.person_id,
+            person_name=format_name(owner, card_name.parts),
             related_person_id=match and match.id,
-            related_name=format_name(owner, match.parts) if match else one.name,
-            type_name=one.type_name,
+            related_name=format_name(owner, match.parts) if match else card_name.name,
+            type_name=card_name.type_name,
             reason=CARD,
-            name_on_card=one.name,
+            name_on_card=card_name.name,
         )
 
 

@@ -45,10 +45,10 @@ def list_derived_suggestions(owner: User, exclusions: Exclusions) -> list[Sugges
     """The first MAX_SUGGESTIONS of each reason. `exclusions` must contain all answers. Four statements."""
     selected = []
     for inferences in _infer(owner, exclusions):
-        for one in islice(inferences, MAX_SUGGESTIONS):
+        for inference in islice(inferences, MAX_SUGGESTIONS):
             # Immediately: the generators read the exclusions, and must not infer the same pair for another reason.
-            exclusions.answered[one.person_id, one.related_person_id].add(one.type_name)
-            selected.append(one)
+            exclusions.answered[inference.person_id, inference.related_person_id].add(inference.type_name)
+            selected.append(inference)
     return list(_build_suggestions(owner, selected))
 
 
@@ -56,10 +56,10 @@ def find_derived_suggestions(owner: User, exclusions: Exclusions, ids: Collectio
     """The derived suggestions with these ids."""
     missing, found = set(ids), []
     # An id is a hash, so all inferences are made again. They are not kept: there may be a hundred thousand.
-    for one in (one for inferences in _infer(owner, exclusions) for one in inferences):
-        types = (_OTHER, _RELATIVE) if one.reason == HOUSEHOLD else (one.type_name,)
-        if matching := missing.intersection(derived_id(*one._replace(type_name=name)) for name in types):
-            found.append(one)
+    for inference in (inference for inferences in _infer(owner, exclusions) for inference in inferences):
+        types = (_OTHER, _RELATIVE) if inference.reason == HOUSEHOLD else (inference.type_name,)
+        if matching := missing.intersection(derived_id(*inference._replace(type_name=name)) for name in types):
+            found.append(inference)
             missing -= matching
             if not missing:
                 break
@@ -75,23 +75,25 @@ def _infer(owner: User, exclusions: Exclusions) -> Iterator[Iterator[_Inference]
 
 
 def _build_suggestions(owner: User, inferences: list[_Inference]) -> Iterator[Suggestion]:
-    names = load_names(owner, {key for one in inferences for key in (one.person_id, one.related_person_id)})
-    for one in inferences:
-        if one.person_id in names and one.related_person_id in names:
-            type_name = one.type_name
-            if one.reason == HOUSEHOLD:
+    names = load_names(
+        owner, {key for inference in inferences for key in (inference.person_id, inference.related_person_id)}
+    )
+    for inference in inferences:
+        if inference.person_id in names and inference.related_person_id in names:
+            type_name = inference.type_name
+            if inference.reason == HOUSEHOLD:
                 surname, related_surname = (
-                    fold(names[key].surname or "") for key in (one.person_id, one.related_person_id)
+                    fold(names[key].surname or "") for key in (inference.person_id, inference.related_person_id)
                 )
                 type_name = _RELATIVE if surname and surname == related_surname else type_name
             yield Suggestion(
-                id=derived_id(one.person_id, one.related_person_id, type_name, one.reason),
-                person_id=one.person_id,
-                person_name=format_name(owner, names[one.person_id]),
-                related_person_id=one.related_person_id,
-                related_name=format_name(owner, names[one.related_person_id]),
+                id=derived_id(inference.person_id, inference.related_person_id, type_name, inference.reason),
+                person_id=inference.person_id,
+                person_name=format_name(owner, names[inference.person_id]),
+                related_person_id=inference.related_person_id,
+                related_name=format_name(owner, names[inference.related_person_id]),
                 type_name=type_name,
-                reason=one.reason,
+                reason=inference.reason,
             )
 
 

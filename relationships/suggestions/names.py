@@ -51,11 +51,11 @@ def match_people(owner: User, names: Sequence[CardName]) -> dict[UUID, MatchedPe
     A UID matches the person with that UID. A name matches people above the threshold of duplicates, or the only person
     with exactly this name.
     """
-    matches = _match_by_uid(owner, [one for one in names if one.is_uid])
-    plain_names = [one for one in names if not one.is_uid]
+    matches = _match_by_uid(owner, [card_name for card_name in names if card_name.is_uid])
+    plain_names = [card_name for card_name in names if not card_name.is_uid]
     # The key of the whole name first: blocks are larger, and needed for misspelled names only.
     for kind in (LookupKey.NAME, LookupKey.BLOCK):
-        unmatched = [one for one in plain_names if one.id not in matches]
+        unmatched = [card_name for card_name in plain_names if card_name.id not in matches]
         matches |= _match_by_keys(owner, unmatched, kind)
     return matches
 
@@ -63,11 +63,13 @@ def match_people(owner: User, names: Sequence[CardName]) -> dict[UUID, MatchedPe
 def _match_by_uid(owner: User, names: list[CardName]) -> dict[UUID, MatchedPerson]:
     if not names:
         return {}
-    spellings = {spelling for one in names for spelling in uid_spellings(one.name)}
+    spellings = {spelling for card_name in names for spelling in uid_spellings(card_name.name)}
     # Descending, so that of several people with a UID the oldest is kept in the dictionary.
     rows = Person.objects.owned_by(owner).active().filter(uid__in=spellings).order_by("-pk")
     people = {uid: MatchedPerson(pk, NameParts(*parts)) for pk, uid, *parts in rows.values_list("pk", "uid", *COLUMNS)}
-    matches = {one.id: [people[uid] for uid in uid_spellings(one.name) if uid in people] for one in names}
+    matches = {
+        card_name.id: [people[uid] for uid in uid_spellings(card_name.name) if uid in people] for card_name in names
+    }
     return {key: found[0] for key, found in matches.items() if found}
 
 
@@ -76,7 +78,9 @@ def _blocking_keys(parts: NameParts, kind: int) -> set[str]:
 
 
 def _match_by_keys(owner: User, names: list[CardName], kind: int) -> dict[UUID, MatchedPerson]:
-    keys = {key for one in names for variant in one.variants() for key in _blocking_keys(variant, kind)} - {""}
+    keys = {key for card_name in names for variant in card_name.variants() for key in _blocking_keys(variant, kind)} - {
+        ""
+    }
     if not keys:
         return {}
     rows = LookupKey.objects.filter(owner=owner, kind=kind, key__in=keys).order_by("key", "person")
@@ -86,17 +90,17 @@ def _match_by_keys(owner: User, names: list[CardName], kind: int) -> dict[UUID, 
     for key, person_id, deleted_at, *parts in rows.values_list(*columns)[:limit]:
         if deleted_at is None:
             candidates[key].append(MatchedPerson(person_id, NameParts(*parts)))
-    best = {one.id: _best_candidate(one, candidates, kind) for one in names}
+    best = {card_name.id: _best_candidate(card_name, candidates, kind) for card_name in names}
     return {key: person for key, person in best.items() if person}
 
 
-def _best_candidate(one: CardName, candidates: dict[str, list[MatchedPerson]], kind: int) -> MatchedPerson | None:
+def _best_candidate(card_name: CardName, candidates: dict[str, list[MatchedPerson]], kind: int) -> MatchedPerson | None:
     """The candidate with the highest score; of equal scores the oldest person."""
     scored: list[tuple[float, int, MatchedPerson]] = []
-    for variant in one.variants():
+    for variant in card_name.variants():
         name = build_identity(variant)
         for key in _blocking_keys(variant, kind):
-            others = [person for person in candidates.get(key, ()) if person.id != one.person_id]
+            others = [person for person in candidates.get(key, ()) if person.id != card_name.person_id]
             is_only_exact_match = kind == LookupKey.NAME and len(others) == 1
             for person in others:
                 score = similarity(name, build_identity(person.parts))

@@ -92,10 +92,10 @@ class Exclusions:
         if type_name not in known:
             self.related[pair] = known | {type_name}
 
-    def add(self, one: Suggestion) -> None:
+    def add(self, suggestion: Suggestion) -> None:
         """Exclude a suggestion of this response for other reasons and the other direction."""
-        if one.related_person_id:
-            self.answered[one.person_id, one.related_person_id].add(one.type_name)
+        if suggestion.related_person_id:
+            self.answered[suggestion.person_id, suggestion.related_person_id].add(suggestion.type_name)
 
 
 @lru_cache(maxsize=256)
