@@ -74,18 +74,18 @@ def _execute(statement: Statement, limit: int) -> list[Candidate]:
     with the last of them alone.
     """
     union, parameters = statement.union()
-    kept = "" if statement.only_active else f"WHERE {is_active_sql('of_people.person_id')} "
+    active_condition = "" if statement.only_active else f"WHERE {is_active_sql('of_people.person_id')} "
     sql = (
-        "SELECT q.id, best.terms, best.worth, best.by_value, best.by_interaction FROM ("  # noqa: S608
-        "SELECT of_people.*, rank() OVER (ORDER BY terms DESC, worth DESC) AS standing, "
-        "max(terms) OVER () AS most FROM ("
-        "SELECT person_id, count(*) AS terms, sum(worth) AS worth, max(by_value) AS by_value, "
+        "SELECT q.id, best.terms, best.score, best.by_value, best.by_interaction FROM ("  # noqa: S608
+        "SELECT of_people.*, rank() OVER (ORDER BY terms DESC, score DESC) AS ranking, "
+        "max(terms) OVER () AS max_terms FROM ("
+        "SELECT person_id, count(*) AS terms, sum(score) AS score, max(by_value) AS by_value, "
         "max(by_interaction) AS by_interaction FROM ("
-        "SELECT person_id, place, max(worth) AS worth, max(by_value) AS by_value, "
-        f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, place"
-        f") AS of_terms GROUP BY person_id) AS of_people {kept}) AS best CROSS JOIN {PEOPLE} q "
-        "WHERE best.terms = best.most AND best.standing <= %s AND q.id = best.person_id AND q.owner_id = %s "
-        "ORDER BY best.terms DESC, best.worth DESC, q.sort_key, q.id LIMIT %s"
+        "SELECT person_id, term_index, max(score) AS score, max(by_value) AS by_value, "
+        f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, term_index"
+        f") AS of_terms GROUP BY person_id) AS of_people {active_condition}) AS best CROSS JOIN {PEOPLE} q "
+        "WHERE best.terms = best.max_terms AND best.ranking <= %s AND q.id = best.person_id AND q.owner_id = %s "
+        "ORDER BY best.terms DESC, best.score DESC, q.sort_key, q.id LIMIT %s"
     )
     with connection.cursor() as cursor:
         cursor.execute(sql, [*parameters, limit, statement.owner_id, limit])
@@ -157,7 +157,7 @@ def _add_branch(
     person: str,
     flags: tuple[int, int] = (0, 0),
 ) -> None:
-    columns = f"{person} AS person_id, {position} AS place, {score} AS worth, {flags[0]} AS by_value"
+    columns = f"{person} AS person_id, {position} AS term_index, {score} AS score, {flags[0]} AS by_value"
     branch = f"SELECT {columns}, {flags[1]} AS by_interaction FROM {rows} LIMIT {statement.max_rows}"  # noqa: S608 - names of our own
     # SQLite allows a LIMIT in a branch of a UNION only inside a subquery.
     statement.add(f"SELECT * FROM ({branch}) AS branch_{len(statement)}", list(parameters))  # noqa: S608
