@@ -28,7 +28,7 @@ def links(channel: RecordingChannel, place: int = -1) -> dict[str, str]:
     return {f"{one['kind']}{one.get('days', '')}": "/api/" + one["url"].partition("/api/")[2] for one in actions}
 
 
-def press(browser: Client, path: str) -> Any:
+def submit_action(browser: Client, path: str) -> Any:
     return browser.ok("post", path)
 
 
@@ -50,7 +50,7 @@ def birthday(api: Client, ada: Person, channel: RecordingChannel) -> str:
     return date
 
 
-def test_asking_changes_nothing_and_posting_acts_once(
+def test_get_changes_nothing_and_post_acts_once(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel, birthday: str
 ) -> None:
     path = links(channel)["contacted"]
@@ -59,7 +59,7 @@ def test_asking_changes_nothing_and_posting_acts_once(
     assert '<form method="post">' in page.content.decode()
     assert "Ada" in page.content.decode()
     assert (interactions(api), answers(api)) == ([], [[]])
-    first, second = press(browser, path), press(browser, path)
+    first, second = submit_action(browser, path), submit_action(browser, path)
     assert first == {"success": True, "message": "Noted: you were in touch with Ada today."}
     assert second == {"success": True, "message": "This was done before. Nothing has changed."}
     (made,) = interactions(api)
@@ -71,12 +71,15 @@ def test_asking_changes_nothing_and_posting_acts_once(
     assert "<form" not in browser.get(path).content.decode()
 
 
-def test_a_snoozed_one_comes_again_over_every_channel(
+def test_snoozed_reminder_is_sent_again_over_every_channel(
     api: Client, browser: Client, channel: RecordingChannel, birthday: str
 ) -> None:
     channel.on = {"one": None, "two": None}
-    assert "Wednesday, 14 March" not in press(browser, links(channel)["snooze1"])["message"]
-    assert press(browser, links(channel)["snooze3"])["message"] == "You will be reminded again on Saturday, 14 March."
+    assert "Wednesday, 14 March" not in submit_action(browser, links(channel)["snooze1"])["message"]
+    assert (
+        submit_action(browser, links(channel)["snooze3"])["message"]
+        == "You will be reminded again on Saturday, 14 March."
+    )
     assert [entry for entry in short(upcoming(api)) if entry[1] == "2026-03-11"] == [
         (DAY, "2026-03-11", "2026-03-14T09:00:00.000Z", "snoozed")
     ]
@@ -84,19 +87,19 @@ def test_a_snoozed_one_comes_again_over_every_channel(
     assert len(channel.sent) == 1
     run_each("2026-03-14T09:00:00Z", "2026-03-14T09:00:00Z")
     assert [(sent.key, sent.notice.content["daysUntil"]) for sent in channel.sent[1:]] == [("one", -3), ("two", -3)]
-    assert press(browser, links(channel)["snooze1"])["message"].endswith("Sunday, 15 March.")
+    assert submit_action(browser, links(channel)["snooze1"])["message"].endswith("Sunday, 15 March.")
     run("2026-03-15T09:00:00Z")
     assert len(channel.sent) == 5
 
 
-def test_a_skipped_occurrence_is_left_out_its_day_included(
+def test_skipped_occurrence_is_not_sent_on_its_day_either(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-03-11", reminderLeadDays=7)
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
     run("2026-03-04T09:00:00Z")
     assert channel.sent_notices == [(LEAD, "2026-03-11")]
-    press(browser, links(channel)["skip"])
+    submit_action(browser, links(channel)["skip"])
     assert {entry[3] for entry in short(upcoming(api)) if entry[1] == "2026-03-11"} == {"skipped"}
     run(BIRTHDAY_RUN)
     call_command("send_digests", "--now", "2026-03-09T09:00:00Z")
@@ -110,24 +113,24 @@ def test_a_skipped_occurrence_is_left_out_its_day_included(
     ]
 
 
-def test_what_still_waits_elsewhere_is_sent_no_more(
+def test_pending_deliveries_of_other_channels_are_not_sent(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     channel.on, channel.outcomes = {"one": None, "two": None}, [DOWN]
     remind(api, ada, "1990-03-11")
     run(BIRTHDAY_RUN)
-    press(browser, links(channel)["contacted"])
+    submit_action(browser, links(channel)["contacted"])
     run("2026-03-11T09:10:00Z")
     assert len(channel.sent) == 2
     assert set(Delivery.unscoped.values_list("state", "code")) == {("skipped", "contacted"), ("sent", "")}
 
 
-def test_a_notice_in_advance_put_off_to_the_day_is_that_of_the_day(
+def test_advance_notice_snoozed_to_the_day_replaces_that_of_the_day(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-03-11", reminderLeadDays=1)
     run("2026-03-10T09:00:00Z")
-    press(browser, links(channel)["snooze1"])
+    submit_action(browser, links(channel)["snooze1"])
     assert short(upcoming(api)) == [(DAY, "2026-03-11", BIRTHDAY_RUN.replace("Z", ".000Z"), "snoozed")]
     run_each(BIRTHDAY_RUN, BIRTHDAY_RUN)
     assert channel.sent_notices == [(LEAD, "2026-03-11"), (DAY, "2026-03-11")]
@@ -137,7 +140,7 @@ def test_a_notice_in_advance_put_off_to_the_day_is_that_of_the_day(
     ("said", "standing", "comes_on"),
     [(("snooze1", "skip"), "skipped", None), (("skip", "snooze1"), "snoozed", "2026-03-12T09:00:00.000Z")],
 )
-def test_the_later_answer_counts(
+def test_later_action_replaces_the_earlier(
     api: Client,
     browser: Client,
     channel: RecordingChannel,
@@ -147,7 +150,7 @@ def test_the_later_answer_counts(
     comes_on: str | None,
 ) -> None:
     for word in said:
-        assert "before" not in press(browser, links(channel)[word])["message"]
+        assert "before" not in submit_action(browser, links(channel)[word])["message"]
     assert [entry for entry in short(upcoming(api)) if entry[1] == "2026-03-11"] == [
         (DAY, "2026-03-11", comes_on, standing)
     ]
@@ -155,23 +158,25 @@ def test_the_later_answer_counts(
     assert len(channel.sent) == (2 if comes_on else 1)
 
 
-def test_reminders_to_get_in_touch(api: Client, browser: Client, alice: User, channel: RecordingChannel) -> None:
+def test_actions_of_contact_reminders(api: Client, browser: Client, alice: User, channel: RecordingChannel) -> None:
     bob = make_person(alice, name="Bob")
     body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
     api.ok("put", f"/api/people/{bob.pk}", body)
     run("2026-03-13T09:00:00Z")
     assert channel.sent_notices == [(CONTACT, "2026-03-13")]
-    press(browser, links(channel)["snooze1"])
+    submit_action(browser, links(channel)["snooze1"])
     run("2026-03-14T09:00:00Z")
     assert channel.sent_notices[1:] == [(CONTACT, "2026-03-13")]
-    press(browser, links(channel)["snooze3"])
+    submit_action(browser, links(channel)["snooze3"])
     api.ok("put", f"/api/people/{bob.pk}", {**body, "lastContact": "2026-03-14"})
     run("2026-03-17T09:00:00Z")
     assert len(channel.sent) == 2
 
 
-def test_follows_a_change_of_the_hour(api: Client, browser: Client, channel: RecordingChannel, birthday: str) -> None:
-    press(browser, links(channel)["snooze1"])
+def test_snoozed_reminder_follows_a_changed_hour(
+    api: Client, browser: Client, channel: RecordingChannel, birthday: str
+) -> None:
+    submit_action(browser, links(channel)["snooze1"])
     api.ok("put", "/api/user/reminder-hour", {"hour": 12})
     run("2026-03-12T11:59:00Z")
     assert len(channel.sent) == 1
@@ -179,19 +184,21 @@ def test_follows_a_change_of_the_hour(api: Client, browser: Client, channel: Rec
     assert len(channel.sent) == 2
 
 
-def test_by_the_clock_it_comes_again_once(
+def test_snoozed_reminder_is_sent_once_by_the_scheduler(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     remind(api, ada, "1990-03-01")
     call_command("deliver_reminders")
-    press(browser, links(channel)["snooze1"])
+    submit_action(browser, links(channel)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     call_command("deliver_reminders")
     call_command("deliver_reminders")
     assert channel.sent_notices == [(DAY, "2026-03-01")] * 2
 
 
-def test_forged_and_expired(browser: Client, channel: RecordingChannel, birthday: str, clock: Any) -> None:
+def test_forged_and_expired_links_are_refused(
+    browser: Client, channel: RecordingChannel, birthday: str, clock: Any
+) -> None:
     path = links(channel)["skip"]
     forged = path[:-3] + ("AAA" if path[-3:] != "AAA" else "BBB")
     for method in ("get", "post"):
@@ -205,7 +212,7 @@ def test_forged_and_expired(browser: Client, channel: RecordingChannel, birthday
     assert browser.post(path, HTTP_ACCEPT="text/html").status_code == 410
 
 
-def test_of_somebody_in_the_trash(
+def test_action_for_a_deleted_person(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel, birthday: str
 ) -> None:
     api.ok("delete", f"/api/people/{ada.pk}", {})
@@ -213,15 +220,15 @@ def test_of_somebody_in_the_trash(
     assert answers(api) == [[]]
 
 
-def test_survives_the_move_to_another_account(
+def test_actions_survive_export_and_import(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-03-11", reminderLeadDays=7)
     remind(api, ada, "1990-03-04")
     run("2026-03-04T09:00:00Z")
     pressed = {sent.notice.kind.value: links(channel, place) for place, sent in enumerate(channel.sent)}
-    press(browser, pressed[LEAD]["skip"])
-    press(browser, pressed[DAY]["snooze3"])
+    submit_action(browser, pressed[LEAD]["skip"])
+    submit_action(browser, pressed[DAY]["snooze3"])
     document = api.ok("get", "/api/user/export")
     other = client_of(make_user("other@example.org"))
     dry = other.ok("post", "/api/user/import/validate", document)

@@ -31,7 +31,7 @@ def sent_twice(api: Client, ada: Person, channel: RecordingChannel) -> Recording
     return channel
 
 
-def test_twins_act_once(api: Client, sent_twice: RecordingChannel) -> None:
+def test_concurrent_actions_act_once(api: Client, sent_twice: RecordingChannel) -> None:
     paths = [links(sent_twice, place)[word] for place in (0, 1) for word in ("contacted", "snooze1") for _ in range(2)]
     for _ in range(rounds(1)):
         results = run_concurrently(*(partial(client_of(None).ok, "post", path) for path in paths))
@@ -41,7 +41,7 @@ def test_twins_act_once(api: Client, sent_twice: RecordingChannel) -> None:
         assert sorted(said) == ["contacted", "snooze1"]
 
 
-def test_two_scans_send_it_again_once(api: Client, sent_twice: RecordingChannel, clock: Any) -> None:
+def test_two_scans_send_a_snoozed_reminder_once(api: Client, sent_twice: RecordingChannel, clock: Any) -> None:
     client_of(None).ok("post", links(sent_twice)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     assert sorted(run_concurrently(*[partial(dispatch.scan, now=timezone.now())] * 2)) == [0, 2]
@@ -49,10 +49,10 @@ def test_two_scans_send_it_again_once(api: Client, sent_twice: RecordingChannel,
     assert sorted(sent.key for sent in sent_twice.sent[2:]) == ["one", "two"]
 
 
-def test_half_an_answer_is_none(sent_twice: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_action_changes_nothing(sent_twice: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
     path = links(sent_twice)["contacted"]
     with monkeypatch.context() as broken:
-        broken.setattr(answers, "update_columns", _die)
+        broken.setattr(answers, "update_columns", kill_process)
         with pytest.raises(RuntimeError):
             client_of(None).call("post", path)
     assert Interaction.unscoped.count() == 0
@@ -60,13 +60,13 @@ def test_half_an_answer_is_none(sent_twice: RecordingChannel, monkeypatch: pytes
     assert Interaction.unscoped.count() == 1
 
 
-def test_what_a_scan_that_died_left_comes_again_once(
+def test_snoozed_reminder_is_sent_once_after_a_killed_scan(
     sent_twice: RecordingChannel, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client_of(None).ok("post", links(sent_twice)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     with monkeypatch.context() as broken:
-        broken.setattr(planner, "write_plans", _die)
+        broken.setattr(planner, "write_plans", kill_process)
         call_command("deliver_reminders")
     assert Delivery.unscoped.filter(round=1).count() == 0
     call_command("deliver_reminders")
@@ -74,5 +74,5 @@ def test_what_a_scan_that_died_left_comes_again_once(
     assert len(sent_twice.sent) == 4
 
 
-def _die(*args: Any, **kwargs: Any) -> Any:
+def kill_process(*args: Any, **kwargs: Any) -> Any:
     raise RuntimeError("killed here")

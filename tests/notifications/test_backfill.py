@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 MONDAY, WEDNESDAY, SUNDAY = 1, 3, 0
 
 
-def work(channel: RecordingChannel) -> int:
+def run_worker(channel: RecordingChannel) -> int:
     """Do what the worker does each minute; returns the number of notices that were sent."""
     before = len(channel.sent)
     dispatch.scan(now=timezone.now())
@@ -35,7 +35,7 @@ def digests(*instants: str) -> None:
         call_command("send_digests", "--now", moment)
 
 
-def test_moments_to_come_may_be_run_in_any_order(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_future_instants_may_be_run_in_any_order(api: Client, ada: Person, channel: RecordingChannel) -> None:
     for month in (4, 5, 6):
         remind(api, ada, f"1990-{month:02}-10")
     body = {"name": "Bob", "lastContact": "2026-02-20", "contactReminderEnabled": True}
@@ -53,13 +53,13 @@ def test_moments_to_come_may_be_run_in_any_order(api: Client, ada: Person, chann
     assert not any(sent.notice.content["late"] for sent in channel.sent)
 
 
-def test_the_day_may_be_run_before_its_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_day_may_be_run_before_its_advance_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-10", reminderLeadDays=7)
     run_each("2026-05-10T09:00:00Z", "2026-05-03T09:00:00Z", "2026-05-10T09:00:00Z")
     assert channel.sent_notices == [(DAY, "2026-05-10"), (LEAD, "2026-05-10")]
 
 
-def test_a_run_for_another_moment_leaves_the_clocks_plan_alone(
+def test_run_for_another_instant_does_not_change_the_schedule(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     date_id = remind(api, ada, "1990-03-10")
@@ -69,46 +69,46 @@ def test_a_run_for_another_moment_leaves_the_clocks_plan_alone(
     after = (ImportantDate.unscoped.get(pk=date_id).next_due_at, api.ok("get", "/api/reminders/upcoming?days=366"))
     assert after == before
     clock.move_to("2026-03-10T09:00:00Z")
-    assert work(channel) == 1
+    assert run_worker(channel) == 1
     clock.move_to("2026-05-10T09:00:00Z")
-    assert work(channel) == 0, "it was sent by the run for that moment"
+    assert run_worker(channel) == 0, "it was sent by the run for that moment"
     assert channel.sent_notices == [(DAY, "2026-05-10"), (DAY, "2026-03-10")]
 
 
-def test_this_morning_may_be_run_in_the_afternoon(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_run_for_this_morning_in_the_afternoon(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-01")
     run("2026-03-01T08:59:00Z")
     assert channel.sent_notices == []
     run("2026-03-01T09:00:00Z")
     assert channel.sent_notices == [(DAY, "2026-03-01")]
     assert channel.sent[0].notice.content["late"] is False
-    assert work(channel) == 0
+    assert run_worker(channel) == 0
 
 
-def test_what_the_worker_sent_this_afternoon_is_not_sent_for_this_morning(
+def test_run_for_this_morning_does_not_repeat_what_was_sent(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-03-01")
-    assert work(channel) == 1
+    assert run_worker(channel) == 1
     run_each("2026-03-01T09:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T15:00:00Z")
     assert len(channel.sent) == 1
 
 
-def test_what_was_planned_for_the_past_is_not_the_workers(
+def test_worker_does_not_send_deliveries_planned_for_the_past(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     remind(api, ada, "1990-01-15")
     channel.outcomes = [DOWN]
     run("2026-01-15T09:00:00Z")
     for _ in range(3):
-        assert work(channel) == 0
+        assert run_worker(channel) == 0
         clock.shift(600)
     assert Delivery.unscoped.get().state == "pending"
     run("2026-01-15T09:02:00Z")
     assert [sent.outcome.is_ok for sent in channel.sent] == [False, True]
 
 
-def test_the_history_shows_what_a_run_for_the_past_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_history_shows_deliveries_of_a_run_for_the_past(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-04")
     run("2025-05-04T09:00:00Z")
     (row,) = api.ok("get", "/api/notifications/deliveries")["deliveries"]
@@ -117,14 +117,14 @@ def test_the_history_shows_what_a_run_for_the_past_sent(api: Client, ada: Person
     assert Delivery.unscoped.count() == 1
 
 
-def test_what_was_made_but_missed_does_not_break_a_run_for_its_day(
+def test_missed_delivery_does_not_break_a_run_for_its_day(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     remind(api, ada, "1990-03-01")
     remind(api, ada, "1990-03-02")
     dispatch.scan(now=timezone.now())
     clock.move_to("2026-03-06T12:00:00Z")
-    work(channel)
+    run_worker(channel)
     assert set(Delivery.unscoped.values_list("code", flat=True)) == {"missed"}
     run("2026-03-02T09:00:00Z")
     assert channel.sent_notices == [(DAY, "2026-03-02")]
@@ -144,7 +144,9 @@ def occurrences() -> list[str]:
     return [str(day) for day in rows.values_list("occurrence_on", flat=True)]
 
 
-def test_digests_of_moments_in_any_order(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
+def test_digests_may_be_run_for_instants_in_any_order(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
     add_events(api, ada)
     switch(api, MONDAY)
     digests("2027-06-07T09:00:00Z", "2027-03-01T09:00:00Z", "2026-03-02T08:59:00Z", "2025-03-03T09:00:00Z")
@@ -152,12 +154,12 @@ def test_digests_of_moments_in_any_order(api: Client, ada: Person, channel: Reco
     assert occurrences() == ["2027-06-07", "2027-03-01", "2025-03-03"]
     assert DigestSchedule.objects.get().next_on == dt.date(2026, 3, 2)
     clock.move_to("2026-03-02T09:00:00Z")
-    work(channel)
+    run_worker(channel)
     assert occurrences() == ["2027-06-07", "2027-03-01", "2025-03-03", "2026-03-02"]
 
 
 @pytest.mark.parametrize("weekday", range(7))
-def test_of_a_week_to_come_only_the_weekday_has_a_digest(
+def test_future_week_has_one_digest_on_its_weekday(
     api: Client, ada: Person, channel: RecordingChannel, weekday: int
 ) -> None:
     add_events(api, ada)
@@ -170,9 +172,7 @@ def test_of_a_week_to_come_only_the_weekday_has_a_digest(
         assert len(channel.sent) - before == (moment.isoweekday() % 7 == weekday)
 
 
-def test_after_a_week_with_its_digest_the_next_is_made_up_for(
-    api: Client, ada: Person, channel: RecordingChannel
-) -> None:
+def test_missed_digest_is_caught_up_in_the_next_week(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add_events(api, ada)
     switch(api, WEDNESDAY)
     digests("2027-06-09T09:00:00Z", "2027-06-18T09:00:00Z", "2027-06-19T09:00:01Z")
@@ -180,7 +180,7 @@ def test_after_a_week_with_its_digest_the_next_is_made_up_for(
     assert [sent.notice.content["late"] for sent in channel.sent] == [False, True]
 
 
-def test_an_event_that_came_later_still_gets_into_a_digest_of_that_moment(
+def test_event_added_later_is_in_a_digest_run_for_an_earlier_instant(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     switch(api, SUNDAY)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 __all__ = ["webhook"]  # the fixture
 
 
-def planned(owner: User, count: int) -> list[UUID]:
+def plan_deliveries(owner: User, count: int) -> list[UUID]:
     make_due(owner, count)
     dispatch.scan(now=timezone.now())
     return list(Delivery.unscoped.values_list("pk", flat=True))
@@ -44,7 +44,7 @@ def states() -> set[tuple[str, int, int]]:
 
 def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, receiver: Recorder) -> None:
     receiver.reply = Reply()
-    batch = planned(alice, 5)
+    batch = plan_deliveries(alice, 5)
     assert sender.send_batch(delivery_ids=batch) == []
     assert sender.send_batch(delivery_ids=batch) == []
     assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
@@ -52,20 +52,20 @@ def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, 
     assert len(receiver.connections) == 1
 
 
-def test_the_oldest_of_a_batch_goes_first(alice: User, webhook: Destination) -> None:
-    batch = sorted(planned(alice, 3))
+def test_oldest_delivery_of_a_batch_is_sent_first(alice: User, webhook: Destination) -> None:
+    batch = sorted(plan_deliveries(alice, 3))
     for number, delivery_id in enumerate(batch):
         due = timezone.now() - dt.timedelta(minutes=number)
         Delivery.unscoped.filter(pk=delivery_id).update(next_try_at=due)
     assert [delivery.pk for delivery in sender.load_deliveries(batch)] == batch[::-1]
 
 
-def test_what_one_keeps_waiting_goes_on_alone(
+def test_slow_delivery_lets_the_others_continue_separately(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sender, "_SLOW_SEND_SECONDS", 0.0)
     receiver.reply = Reply()
-    batch, alone = planned(alice, 3), list[tuple[str, ...]]()
+    batch, alone = plan_deliveries(alice, 3), list[tuple[str, ...]]()
     dispatch.send_queued(delivery_ids=batch, enqueue=lambda *ids: alone.append(ids))
     assert len(alone) == 2
     rows = Delivery.unscoped.filter(pk__in=[id_ for ids in alone for id_ in ids])
@@ -75,9 +75,9 @@ def test_what_one_keeps_waiting_goes_on_alone(
     assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
 
 
-def test_what_waits_in_a_batch_is_not_held(alice: User, webhook: Destination, receiver: Recorder) -> None:
+def test_waiting_deliveries_of_a_batch_are_not_claimed(alice: User, webhook: Destination, receiver: Recorder) -> None:
     """While the first of the batch is sent, another run sends the rest, which this run then skips."""
-    batch = planned(alice, 3)
+    batch = plan_deliveries(alice, 3)
 
     def send_the_last(request: Received) -> Reply:
         if request.headers["webhook-id"] == str(batch[0]):
@@ -92,36 +92,34 @@ def test_what_waits_in_a_batch_is_not_held(alice: User, webhook: Destination, re
     assert states() == {("sent", 1, 1)}
 
 
-def test_who_was_thought_dead_sends_nothing_that_others_took(
-    alice: User, webhook: Destination, receiver: Recorder
-) -> None:
+def test_worker_that_lost_its_claims_sends_nothing(alice: User, webhook: Destination, receiver: Recorder) -> None:
     """The row may change after it was read; the claim right before the send checks its current state."""
-    batch = planned(alice, 2)
+    batch = plan_deliveries(alice, 2)
     receiver.reply = Reply()
     stale = sender.load_deliveries(batch)
     sender.send_batch(delivery_ids=batch)
     assert [sender.claim(delivery, now=timezone.now()) for delivery in stale] == [False, False]
 
 
-def test_one_that_breaks_us_leaves_the_others(
+def test_delivery_that_raises_does_not_stop_the_others(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver.reply = Reply()
-    batch, real = planned(alice, 3), sender.build_notice
+    batch, real = plan_deliveries(alice, 3), sender.build_notice
 
-    def broken(delivery: Delivery, now: dt.datetime) -> object:
+    def break_delivery(delivery: Delivery, now: dt.datetime) -> object:
         if delivery.pk == batch[0]:
             raise RuntimeError
         return real(delivery, now)
 
-    monkeypatch.setattr(sender, "build_notice", broken)
+    monkeypatch.setattr(sender, "build_notice", break_delivery)
     sender.send_batch(delivery_ids=batch)
     assert set(ids(receiver)) == set(map(str, batch[1:]))
     assert Delivery.unscoped.get(pk=batch[0]).state == "sending", "found again when its lease runs out"
 
 
-def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None:
-    batch = planned(alice, 3)
+def test_delivery_of_a_killed_sender_is_sent_alone(alice: User, webhook: Destination) -> None:
+    batch = plan_deliveries(alice, 3)
     for delivery in sender.load_deliveries(batch):
         assert sender.claim(delivery, now=timezone.now())
     Delivery.unscoped.rows().update(held_until=timezone.now() - dt.timedelta(minutes=1))
@@ -130,11 +128,11 @@ def test_whose_sender_died_goes_alone(alice: User, webhook: Destination) -> None
     assert sorted(handed) == sorted((str(pk),) for pk in batch)
 
 
-def test_a_batch_that_comes_back_leaves_out_what_was_begun(
+def test_redelivered_batch_skips_deliveries_that_were_begun(
     alice: User, webhook: Destination, receiver: Recorder
 ) -> None:
     receiver.reply = Reply()
-    batch = planned(alice, 3)
+    batch = plan_deliveries(alice, 3)
     assert sender.claim(sender.load_deliveries(batch[:1])[0], now=timezone.now())
     Delivery.unscoped.rows().filter(pk=batch[0]).update(held_until=timezone.now() - dt.timedelta(minutes=1))
     sender.send_batch(delivery_ids=batch)
@@ -143,22 +141,24 @@ def test_a_batch_that_comes_back_leaves_out_what_was_begun(
     assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
 
 
-def test_one_of_an_unknown_channel_leaves_the_others(alice: User, webhook: Destination, receiver: Recorder) -> None:
+def test_delivery_of_an_unknown_channel_does_not_stop_the_others(
+    alice: User, webhook: Destination, receiver: Recorder
+) -> None:
     receiver.reply = Reply()
-    batch = planned(alice, 3)
+    batch = plan_deliveries(alice, 3)
     Delivery.unscoped.filter(pk=batch[0]).update(channel="gone")
     sender.send_batch(delivery_ids=batch)
     assert set(ids(receiver)) == set(map(str, batch[1:]))
 
 
-def test_more_than_one_batch_is_handed_out_at_once(alice: User, webhook: Destination) -> None:
-    planned(alice, dispatch.BATCH_SIZE + 1)
+def test_several_batches_are_enqueued_at_once(alice: User, webhook: Destination) -> None:
+    plan_deliveries(alice, dispatch.BATCH_SIZE + 1)
     handed: list[tuple[str, ...]] = []
     assert dispatch.enqueue_due(lambda *batch: handed.append(batch)) == dispatch.BATCH_SIZE + 1
     assert [len(batch) for batch in handed] == [dispatch.BATCH_SIZE, 1]
 
 
-def test_many_accounts_are_planned_by_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_accounts_are_planned_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "ACCOUNTS_PER_BATCH", 2)
     for number in range(5):
         make_due(make_user(f"early{number}@example.org"), 1)
@@ -174,7 +174,7 @@ def test_many_accounts_are_planned_by_portions(monkeypatch: pytest.MonkeyPatch) 
     assert not ImportantDate.unscoped.filter(next_due_at__lte=timezone.now()).exists()
 
 
-def test_mails_of_a_batch_go_over_one_connection(alice: User, mailbox: Mailbox) -> None:
+def test_mails_of_a_batch_are_sent_over_one_connection(alice: User, mailbox: Mailbox) -> None:
     channel = EmailChannel()
     with channel.reuse_connections():
         for _ in range(3):
@@ -183,7 +183,7 @@ def test_mails_of_a_batch_go_over_one_connection(alice: User, mailbox: Mailbox) 
     assert len(set(mailbox.peers)) == 1
 
 
-def test_a_mail_server_that_hung_up_between_two_mails_is_asked_again(alice: User, mailbox: Mailbox) -> None:
+def test_mail_is_retried_if_the_server_closed_the_connection(alice: User, mailbox: Mailbox) -> None:
     channel = EmailChannel()
     with channel.reuse_connections():
         assert channel.send("email", make_notice(alice)).is_ok

@@ -27,7 +27,7 @@ def minutes(number: float) -> dt.timedelta:
     return dt.timedelta(minutes=number)
 
 
-def test_ten_creations_an_hour(api: Client, stranger: Client) -> None:
+def test_creations_are_limited_to_ten_per_hour(api: Client, stranger: Client) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         for number in range(10):
             clock.move_to(NOON + minutes(number))
@@ -43,7 +43,7 @@ def test_ten_creations_an_hour(api: Client, stranger: Client) -> None:
         assert retry_after(api.call("post", PATH, webhook(url=f"{HOOK}/2"))) == 60
 
 
-def test_refused_bodies_do_not_draw_but_attempts_do(api: Client) -> None:
+def test_invalid_bodies_do_not_count_but_attempts_do(api: Client) -> None:
     for _ in range(12):
         api.ok("post", PATH, webhook(label=""), status=400)
         api.ok("post", PATH, webhook(url="https://10.0.0.1/"), status=400)
@@ -53,7 +53,7 @@ def test_refused_bodies_do_not_draw_but_attempts_do(api: Client) -> None:
     retry_after(api.call("post", PATH, webhook()))
 
 
-def test_five_tests_a_quarter_hour_for_one_destination(api: Client, receiver: Recorder) -> None:
+def test_tests_of_a_destination_are_limited_to_five_per_fifteen_minutes(api: Client, receiver: Recorder) -> None:
     first = create(api, url=f"{receiver.url}/1")["endpoint"]["id"]
     second = create(api, url=f"{receiver.url}/2")["endpoint"]["id"]
     with time_machine.travel(NOON, tick=False) as clock:
@@ -66,7 +66,7 @@ def test_five_tests_a_quarter_hour_for_one_destination(api: Client, receiver: Re
     assert len(receiver.received) == 7
 
 
-def test_tests_and_url_edits_share_twenty_five_a_quarter_hour(api: Client, receiver: Recorder) -> None:
+def test_tests_and_url_changes_share_a_limit_of_25(api: Client, receiver: Recorder) -> None:
     ids = [create(api, url=f"{receiver.url}/{number}")["endpoint"]["id"] for number in range(5)]
     with time_machine.travel(NOON, tick=False) as clock:
         for id_ in ids:
@@ -83,7 +83,7 @@ def test_tests_and_url_edits_share_twenty_five_a_quarter_hour(api: Client, recei
         api.ok("post", f"{PATH}/{ids[1]}/test")
 
 
-def test_url_edits_do_not_draw_on_a_destinations_tests(api: Client, receiver: Recorder) -> None:
+def test_url_changes_do_not_count_as_tests_of_the_destination(api: Client, receiver: Recorder) -> None:
     id_ = create(api, url=receiver.url)["endpoint"]["id"]
     for number in range(6):
         api.ok("put", f"{PATH}/{id_}", {"url": f"{receiver.url}/{number}"})
@@ -93,7 +93,7 @@ def test_url_edits_do_not_draw_on_a_destinations_tests(api: Client, receiver: Re
 
 
 @pytest.mark.parametrize("method", ["put", "post"])
-def test_budget_lasts_over_deletion(api: Client, receiver: Recorder, method: str) -> None:
+def test_limit_remains_after_deleting_the_destination(api: Client, receiver: Recorder, method: str) -> None:
     for number in range(5):
         id_ = create(api, url=f"{receiver.url}/{number}")["endpoint"]["id"]
         for _ in range(5):

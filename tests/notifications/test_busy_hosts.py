@@ -44,7 +44,7 @@ def make_webhook(owner: User, receiver: Recorder) -> None:
     row.save()
 
 
-def plan(owner: User, number: int) -> list[UUID]:
+def plan_deliveries(owner: User, number: int) -> list[UUID]:
     """Plan deliveries that are due; returns their ids in the order in which they were planned."""
     make_due(owner, number)
     dispatch.scan(now=timezone.now())
@@ -58,7 +58,7 @@ def send_queued(delivery_id: UUID) -> None:
         connections.close_all()
 
 
-def test_a_host_has_three_quarters_of_the_threads_or_what_the_operator_says(settings: Any) -> None:
+def test_host_gets_three_quarters_of_the_threads_or_the_configured_number(settings: Any) -> None:
     calls = HostCalls()
     assert calls.max_calls() == float("inf"), "a command has one thread, and waits for nobody"
     for threads, most in ((1, 1), (2, 1), (4, 3), (8, 6)):
@@ -68,7 +68,7 @@ def test_a_host_has_three_quarters_of_the_threads_or_what_the_operator_says(sett
     assert calls.max_calls() == 2
 
 
-def test_a_call_over_the_share_of_its_host_is_refused_and_others_are_not() -> None:
+def test_call_over_the_limit_of_its_host_is_refused() -> None:
     calls = HostCalls()
     calls.threads = 4
     with ExitStack() as under_way:
@@ -81,7 +81,7 @@ def test_a_call_over_the_share_of_its_host_is_refused_and_others_are_not() -> No
     assert calls.has_room("slow.example")
 
 
-def test_only_who_asks_for_it_is_limited(settings: Any) -> None:
+def test_only_calls_that_request_it_are_limited(settings: Any) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
     with limited_hosts(), host_call("one.example"), pytest.raises(HostBusyError), host_call("one.example"):
         raise AssertionError
@@ -89,9 +89,7 @@ def test_only_who_asks_for_it_is_limited(settings: Any) -> None:
         assert HOST_CALLS.has_room("one.example")
 
 
-def test_in_a_second_a_host_gets_so_many_and_the_next_waits_for_the_next_second(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_per_second_are_limited_and_the_next_one_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.OUTBOUND_CALLS_PER_SECOND = 3
     cache.clear()
     with time_machine.travel("2026-05-01T12:00:00Z", tick=False) as clock, limited_hosts():
@@ -105,7 +103,7 @@ def test_in_a_second_a_host_gets_so_many_and_the_next_waits_for_the_next_second(
     assert times == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
-def test_what_waits_too_long_for_its_second_is_given_back(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_that_waits_too_long_is_given_back(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.OUTBOUND_CALLS_PER_SECOND = 1
     cache.clear()
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
@@ -117,7 +115,7 @@ def test_what_waits_too_long_for_its_second_is_given_back(settings: Any, monkeyp
         assert HOST_CALLS.has_room("one.example")
 
 
-def test_waiting_deliveries_come_back_in_order_to_hosts_that_have_room(settings: Any) -> None:
+def test_waiting_deliveries_are_sent_in_order_when_their_host_is_free(settings: Any) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
     backlog, numbers = HostBacklog(), [UUID(int=number) for number in range(4)]
     for number in (2, 0, 1):
@@ -129,12 +127,10 @@ def test_waiting_deliveries_come_back_in_order_to_hosts_that_have_room(settings:
 
 
 @pytest.mark.django_db
-def test_a_delivery_to_a_busy_host_stays_due_as_if_it_had_not_been_tried(
-    settings: Any, receiver: Recorder, alice: User
-) -> None:
+def test_delivery_to_a_busy_host_stays_due_without_a_try(settings: Any, receiver: Recorder, alice: User) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
     make_webhook(alice, receiver)
-    [delivery_id] = plan(alice, 1)
+    [delivery_id] = plan_deliveries(alice, 1)
     with HOST_CALLS.call("127.0.0.1"), pytest.raises(HostBusyError):
         send_delivery(delivery_id=delivery_id, now=timezone.now())
     row = Delivery.unscoped.get()
@@ -148,7 +144,7 @@ def test_a_delivery_to_a_busy_host_stays_due_as_if_it_had_not_been_tried(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_four_threads")
-def test_a_host_that_does_not_answer_keeps_no_other_waiting(receiver: Recorder, alice: User) -> None:
+def test_hanging_host_does_not_delay_other_hosts(receiver: Recorder, alice: User) -> None:
     """Four threads; twenty deliveries to a host that hangs stand in the queue before three to one that answers."""
     others_are_sent = threading.Event()
 
@@ -161,7 +157,7 @@ def test_a_host_that_does_not_answer_keeps_no_other_waiting(receiver: Recorder, 
     with recording_server(host=FAST) as fast, ThreadPoolExecutor(4) as threads:
         bob = make_user("bob")
         make_webhook(bob, fast)
-        queue = plan(alice, 20) + plan(bob, 3)
+        queue = plan_deliveries(alice, 20) + plan_deliveries(bob, 3)
         sending = [threads.submit(send_queued, delivery_id) for delivery_id in queue]
         for task in sending[20:]:
             task.result(60)

@@ -57,11 +57,11 @@ def events_of(feed: dict[str, Any]) -> list[Any]:
     return list(getattr(vobject.readOne(text_of(feed)), "vevent_list", []))
 
 
-def masters(feed: dict[str, Any]) -> list[Any]:
+def recurring_events(feed: dict[str, Any]) -> list[Any]:
     return [event for event in events_of(feed) if not hasattr(event, "recurrence_id")]
 
 
-def changed(feed: dict[str, Any]) -> dict[dt.date, str]:
+def overridden_summaries(feed: dict[str, Any]) -> dict[dt.date, str]:
     """The summaries of events for a single occurrence, by day."""
     return {e.recurrence_id.value: e.summary.value for e in events_of(feed) if hasattr(e, "recurrence_id")}
 
@@ -84,7 +84,7 @@ def add_date(person: Person, day: str, **fields: Any) -> ImportantDate:
     )
 
 
-def test_a_feed_is_made_read_changed_and_ended(api: Client, alice: User, clock: Any) -> None:
+def test_feed_is_created_read_changed_and_deleted(api: Client, alice: User, clock: Any) -> None:
     made = make_feed(api)
     assert made["url"].startswith("http")
     defaults = (made["groupIds"], made["kinds"], made["alarms"], made["language"], made["lastReadAt"])
@@ -112,7 +112,7 @@ def test_a_feed_is_made_read_changed_and_ended(api: Client, alice: User, clock: 
     assert read(rotated).json() == {"error": "Not found."}
 
 
-def test_a_feed_is_sent_back_as_it_was_read_though_a_group_of_it_is_in_the_trash(api: Client) -> None:
+def test_feed_with_a_deleted_group_can_be_sent_back_unchanged(api: Client) -> None:
     groups = [api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
     path = f"{FEEDS}/{make_feed(api, groupIds=groups[:1])['id']}"
     for group in groups:
@@ -136,12 +136,12 @@ def test_a_feed_is_sent_back_as_it_was_read_though_a_group_of_it_is_in_the_trash
         ({"groupIds": ["01900000-0000-7000-8000-000000000000"]}, "groupIds"),
     ],
 )
-def test_what_a_feed_refuses(api: Client, body: dict[str, Any], field: str) -> None:
+def test_invalid_feeds_are_refused(api: Client, body: dict[str, Any], field: str) -> None:
     answer = api.ok("POST", FEEDS, {"name": "Phone", **body}, status=400)
     assert answer["details"][0]["field"].startswith(field)
 
 
-def test_an_account_has_twenty(api: Client, alice: User) -> None:
+def test_account_has_at_most_twenty_feeds(api: Client, alice: User) -> None:
     for _ in range(20):
         make_feed(api)
     api.ok("POST", FEEDS, {"name": "Phone"}, status=409)
@@ -149,12 +149,12 @@ def test_an_account_has_twenty(api: Client, alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_hold_at_once(alice: User) -> None:
+def test_limit_of_twenty_feeds_holds_for_concurrent_requests(alice: User) -> None:
     counted = repeat_concurrently(alice, 24, lambda client, number: client.call("POST", FEEDS, {"name": str(number)}))
     assert counted == {201: 20, 409: 4}
 
 
-def test_only_get_and_only_the_secret(api: Client, ada: Person) -> None:
+def test_feed_needs_get_and_its_secret(api: Client, ada: Person) -> None:
     feed = make_feed(api)
     assert Client().post(path_of(feed)).status_code == 405
     assert Client().get(path_of(feed).removesuffix(".ics")).status_code == 404
@@ -164,7 +164,7 @@ def test_only_get_and_only_the_secret(api: Client, ada: Person) -> None:
     assert (head.status_code, head.content, head["Content-Type"]) == (200, b"", "text/calendar; charset=utf-8")
 
 
-def test_it_ends_with_the_account_or_its_owner(api: Client, alice: User) -> None:
+def test_feed_is_404_while_the_account_is_inactive_and_after_revocation(api: Client, alice: User) -> None:
     feed = make_feed(api)
     alice.is_active = False
     alice.save(update_fields=["is_active"])
@@ -176,7 +176,7 @@ def test_it_ends_with_the_account_or_its_owner(api: Client, alice: User) -> None
     assert read(feed).status_code == 404
 
 
-def test_the_secret_stands_in_no_line_of_the_log(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_is_not_logged(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     feed = make_feed(api)
     secret = path_of(feed).removeprefix("/calendar/").removesuffix(".ics")
     lines: list[str] = []
@@ -189,7 +189,7 @@ def test_the_secret_stands_in_no_line_of_the_log(api: Client, monkeypatch: pytes
     assert not [line for line in lines if secret in line]
 
 
-def test_who_has_it_gets_304_until_something_changes_or_the_day_does(api: Client, ada: Person) -> None:
+def test_feed_is_304_until_the_data_or_the_day_changes(api: Client, ada: Person) -> None:
     with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as clock:
         feed = make_feed(api)
         etag = read(feed)["ETag"]
@@ -245,7 +245,7 @@ def calendar(alice: User) -> None:
         ("UTC", "2028-02-28T12:00:00Z", LeapDayRule.MAR1),
     ],
 )
-def test_five_years_of_it_are_those_of_the_service(
+def test_recurrence_rules_equal_the_services_dates_for_five_years(
     api: Client, alice: User, calendar: None, leap_day: LeapDayRule, zone: str, now: str
 ) -> None:
     User.objects.filter(pk=alice.pk).update(leap_day_rule=leap_day, time_zone=zone)
@@ -255,7 +255,7 @@ def test_five_years_of_it_are_those_of_the_service(
         today = dt.datetime.now(dt.UTC).date() + dt.timedelta(1 if zone != "UTC" else 0)
         end = today + dt.timedelta(5 * 366)
         expected = {(row["id"], row["date"]) for row in upcoming_events(alice, start=today, days=5 * 366)}
-        events = masters(feed)
+        events = recurring_events(feed)
         found = {
             (event.uid.value.removeprefix("date-"), day.isoformat())
             for event in events
@@ -265,39 +265,41 @@ def test_five_years_of_it_are_those_of_the_service(
     assert len(events) == len(COMBINATIONS)
 
 
-def test_rules_are_as_the_contract_says(api: Client, ada: Person, alice: User, clock: Any) -> None:
+def test_recurrence_rules_are_as_documented(api: Client, ada: Person, alice: User, clock: Any) -> None:
     add_date(ada, "2000-02-29")
     feed = make_feed(api)
-    assert masters(feed)[0].rrule.value == "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"
+    assert recurring_events(feed)[0].rrule.value == "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"
     api.ok("PUT", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"})
-    assert masters(feed)[0].rrule.value == "FREQ=YEARLY;BYYEARDAY=60"
+    assert recurring_events(feed)[0].rrule.value == "FREQ=YEARLY;BYYEARDAY=60"
     once = {"type": None, "title": "Exam", "reminder_enabled": True, "reminder_type": "ONCE"}
     add_date(ada, "2026-05-04", **once)
-    assert [hasattr(event, "rrule") for event in masters(feed)] == [True, False]
+    assert [hasattr(event, "rrule") for event in recurring_events(feed)] == [True, False]
 
 
-def test_the_next_five_say_an_age_where_the_year_is_known(api: Client, ada: Person, clock: Any) -> None:
+def test_next_five_occurrences_have_an_age_if_the_year_is_known(api: Client, ada: Person, clock: Any) -> None:
     add_date(ada, "1990-05-04")
     add_date(make_person(ada.owner, name="Eve"), "1604-05-05", year_unknown=True)
     feed = make_feed(api)
-    [birthday, other] = masters(feed)
+    [birthday, other] = recurring_events(feed)
     assert birthday.summary.value == "Birthday: Ada"
     assert other.dtstart.value == dt.date(2000, 5, 5)
-    assert changed(feed) == {dt.date(2026 + n, 5, 4): f"Birthday: Ada · turns {36 + n}" for n in range(5)}
+    assert overridden_summaries(feed) == {dt.date(2026 + n, 5, 4): f"Birthday: Ada · turns {36 + n}" for n in range(5)}
     assert {event.uid.value for event in events_of(feed)} == {birthday.uid.value, other.uid.value}
 
 
-def test_alarms_ring_at_the_reminder_hour_of_the_day_and_of_the_notice(api: Client, ada: Person, clock: Any) -> None:
+def test_alarms_are_at_the_reminder_hour_of_day_and_advance_notice(api: Client, ada: Person, clock: Any) -> None:
     reminder = {"reminder_enabled": True, "reminder_type": "RECURRING"}
     add_date(ada, "1990-05-04", **reminder, reminder_lead_days=7, extra_lead_days=[1, 7])
     add_date(ada, "1990-05-05", type="NAMEDAY", **reminder, reminder_lead_days=0)
     add_date(ada, "1990-05-06", type="MEMORIAL")
     feed = make_feed(api)
-    found = [[alarm.trigger.value for alarm in getattr(event, "valarm_list", [])] for event in masters(feed)]
+    found = [[alarm.trigger.value for alarm in getattr(event, "valarm_list", [])] for event in recurring_events(feed)]
     nine, week, eve = (dt.timedelta(days=days, hours=9) for days in (0, -7, -1))
     assert found == [[nine, week, eve], [nine], []]
     assert all(
-        len(event.valarm_list) == 3 for event in events_of(feed) if event.uid.value == masters(feed)[0].uid.value
+        len(event.valarm_list) == 3
+        for event in events_of(feed)
+        if event.uid.value == recurring_events(feed)[0].uid.value
     )
     api.ok("PUT", "/api/user/reminder-hour", {"hour": 0})
     assert "TRIGGER:PT0S\r\n" in text_of(feed)
@@ -306,7 +308,7 @@ def test_alarms_ring_at_the_reminder_hour_of_the_day_and_of_the_notice(api: Clie
     assert "VALARM" not in text_of(feed)
 
 
-def test_contacts_stand_on_their_day_and_on_today_once_it_is_past(api: Client, alice: User, clock: Any) -> None:
+def test_overdue_contact_reminders_are_shown_today(api: Client, alice: User, clock: Any) -> None:
     for name, last in (("Due", "2026-02-20"), ("Late", "2024-01-01")):
         make_person(
             alice,
@@ -318,42 +320,42 @@ def test_contacts_stand_on_their_day_and_on_today_once_it_is_past(api: Client, a
         )
     make_person(alice, name="Off")
     feed = make_feed(api)
-    found = {event.summary.value: event.dtstart.value for event in masters(feed)}
+    found = {event.summary.value: event.dtstart.value for event in recurring_events(feed)}
     assert found == {"Get in touch with Due": dt.date(2026, 3, 20), "Get in touch with Late": TODAY}
     assert not any(hasattr(event, "rrule") for event in events_of(feed))
     assert len(events_of(make_feed(api, kinds=["important_date"]))) == 0
 
 
-def test_groups_narrow_it_down_and_a_deleted_one_widens_nothing(api: Client, ada: Person, clock: Any) -> None:
+def test_groups_filter_the_feed_even_if_one_is_deleted(api: Client, ada: Person, clock: Any) -> None:
     group = Group.objects.create(owner=ada.owner, name="Friends", name_key="friends", color="#000000")
     Membership.objects.create(owner=ada.owner, person=ada, group=group)
     add_date(ada, "1990-05-04")
     add_date(make_person(ada.owner, name="Eve"), "1990-05-04")
     feed = make_feed(api, groupIds=[str(group.pk)])
-    assert [event.summary.value for event in masters(feed)] == ["Birthday: Ada"]
+    assert [event.summary.value for event in recurring_events(feed)] == ["Birthday: Ada"]
     api.ok("DELETE", f"/api/groups/{group.pk}")
-    assert masters(feed) == []
+    assert recurring_events(feed) == []
 
 
-def test_what_is_deleted_is_not_in_it(api: Client, ada: Person, mallory: User) -> None:
+def test_deleted_people_and_dates_are_not_in_the_feed(api: Client, ada: Person, mallory: User) -> None:
     add_date(ada, "1990-05-04")
     add_date(make_person(mallory, name="Foreign"), "1990-05-04")
     feed = make_feed(api)
-    assert len(masters(feed)) == 1
+    assert len(recurring_events(feed)) == 1
     api.ok("DELETE", f"/api/people/{ada.pk}")
-    assert masters(feed) == []
+    assert recurring_events(feed) == []
 
 
-def test_it_speaks_its_own_language_or_the_accounts(api: Client, ada: Person, clock: Any) -> None:
+def test_feed_is_in_its_own_language_or_the_accounts(api: Client, ada: Person, clock: Any) -> None:
     add_date(ada, "1990-05-04")
     own, other = make_feed(api), make_feed(api, language="de-DE")
-    assert masters(other)[0].summary.value == "Geburtstag: Ada"
-    assert changed(other)[dt.date(2026, 5, 4)] != changed(own)[dt.date(2026, 5, 4)]
+    assert recurring_events(other)[0].summary.value == "Geburtstag: Ada"
+    assert overridden_summaries(other)[dt.date(2026, 5, 4)] != overridden_summaries(own)[dt.date(2026, 5, 4)]
     api.ok("PUT", "/api/user/language", {"language": "de-DE"})
-    assert masters(own)[0].summary.value == "Geburtstag: Ada"
+    assert recurring_events(own)[0].summary.value == "Geburtstag: Ada"
 
 
-def test_hostile_names_stay_text(api: Client, alice: User) -> None:
+def test_hostile_names_are_escaped(api: Client, alice: User) -> None:
     name = 'Eve\nEND:VEVENT\r\nBEGIN:VALARM; \\n ,;:"' + "ü" * 60
     person = make_person(alice, name=name[:100])
     add_date(person, "1990-05-04", type=None, title="\u2028END:VCALENDAR,;")
@@ -363,7 +365,7 @@ def test_hostile_names_stay_text(api: Client, alice: User) -> None:
     assert event["summary"] == " ".join(f"END:VCALENDAR,;: {name[:100]}".split())
 
 
-def test_it_costs_as_many_statements_for_fifty_as_for_one(api: Client, alice: User) -> None:
+def test_number_of_statements_does_not_grow_with_the_events(api: Client, alice: User) -> None:
     feed = make_feed(api)
     counts = []
     for number in (1, 49):

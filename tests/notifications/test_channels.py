@@ -93,7 +93,7 @@ def test_names_are_unique() -> None:
     assert len(channels()) == len(CHANNELS) == 4
 
 
-def test_target_belongs_to_its_account_alone(case: ChannelCase, mallory: User) -> None:
+def test_target_belongs_to_one_account(case: ChannelCase, mallory: User) -> None:
     target = case.target
     assert (target.channel, target.off_reason) == (case.channel.name, None)
     assert target.key
@@ -103,19 +103,19 @@ def test_target_belongs_to_its_account_alone(case: ChannelCase, mallory: User) -
     assert target not in theirs
 
 
-def test_every_kind_it_takes_is_delivered_once(case: ChannelCase) -> None:
+def test_every_supported_kind_is_delivered_once(case: ChannelCase) -> None:
     for number, kind in enumerate(kinds_of(case), start=1):
         assert case.channel.send(case.target.key, make_notice(case.owner, kind)) == Outcome()
         assert case.delivered() == number
 
 
-def test_kinds_are_the_reminders_at_least(case: ChannelCase) -> None:
+def test_kinds_include_the_reminders(case: ChannelCase) -> None:
     assert len(kinds_of(case)) >= 3
     assert (NoticeKind.DIGEST in kinds_of(case)) == (case.channel.name in {"email", "webhook"})
 
 
 @pytest.mark.both_databases
-def test_failure_is_an_outcome_with_a_code_of_the_contract(case: ChannelCase) -> None:
+def test_failure_is_an_outcome_with_a_documented_code(case: ChannelCase) -> None:
     case.take_away()
     outcome = case.channel.send(case.target.key, make_notice(case.owner))
     assert not outcome.is_ok
@@ -125,7 +125,7 @@ def test_failure_is_an_outcome_with_a_code_of_the_contract(case: ChannelCase) ->
     assert case.target.off_reason is None
 
 
-def test_being_asked_to_wait_is_passed_on(case: ChannelCase) -> None:
+def test_retry_after_is_in_the_outcome(case: ChannelCase) -> None:
     if case.fail is None:
         pytest.skip("a mail server has no Retry-After")
     for status, code in ((429, "http_429"), (503, "http_5xx")):
@@ -134,7 +134,7 @@ def test_being_asked_to_wait_is_passed_on(case: ChannelCase) -> None:
         assert outcome == Outcome(code=code, retry_after=90)
 
 
-def test_target_that_is_no_more_ends_the_delivery(case: ChannelCase, mallory: User) -> None:
+def test_missing_target_ends_the_delivery(case: ChannelCase, mallory: User) -> None:
     if case.channel.name == "email":
         pytest.skip("an account always has its address")
     for key in ("nonsense", "01900000-0000-7000-8000-000000000000"):
@@ -145,7 +145,7 @@ def test_target_that_is_no_more_ends_the_delivery(case: ChannelCase, mallory: Us
     assert case.delivered() == 0
 
 
-def test_fault_of_ours_is_an_outcome_too(case: ChannelCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_error_is_an_outcome(case: ChannelCase, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any) -> None:
         raise RuntimeError("a mistake")
 
@@ -153,6 +153,6 @@ def test_fault_of_ours_is_an_outcome_too(case: ChannelCase, monkeypatch: pytest.
     assert case.channel.send(case.target.key, make_notice(case.owner)) == Outcome(code="unknown", is_internal=True)
 
 
-def test_confirmed_delivery_settles(case: ChannelCase) -> None:
+def test_confirmed_delivery_is_recorded(case: ChannelCase) -> None:
     case.channel.record_outcome(case.target.key, Outcome(), owner=case.owner, now=timezone.now())
     assert case.target.off_reason is None

@@ -33,13 +33,13 @@ def channels(user: User) -> tuple[list[bool], int]:
     return [endpoint["enabled"] for endpoint in endpoints], len(devices)
 
 
-def test_a_first_proof_of_the_address_switches_off_what_was_set_up_before_it(alice: User) -> None:
+def test_first_verification_disables_earlier_destinations(alice: User) -> None:
     add_channels(alice)
     reset(alice)
     assert channels(alice) == ([False], 0)
 
 
-def test_a_verified_account_keeps_its_channels(alice: User) -> None:
+def test_verified_account_keeps_its_channels(alice: User) -> None:
     verify_email(alice)
     add_channels(alice)
     reset(User.objects.get(pk=alice.pk))

@@ -25,19 +25,19 @@ def repeat(alice: User) -> Callable[..., Counter[int]]:
     return partial(repeat_concurrently, alice, CONCURRENT_REQUESTS)
 
 
-def test_five_destinations_and_ten_attempts(repeat: Callable[..., Counter[int]]) -> None:
+def test_concurrent_creations_respect_both_limits(repeat: Callable[..., Counter[int]]) -> None:
     statuses = repeat(lambda client, number: client.call("post", PATH, webhook(url=f"{HOOK}/{number}")))
     assert statuses == {201: 5, 409: 5, 429: 20}
     assert Destination.unscoped.rows().count() == 5
 
 
-def test_one_destination_for_one_url(repeat: Callable[..., Counter[int]]) -> None:
+def test_concurrent_creations_with_one_url_create_one_destination(repeat: Callable[..., Counter[int]]) -> None:
     statuses = repeat(lambda client, number: client.call("post", PATH, webhook()))
     assert statuses == {201: 1, 409: 9, 429: 20}
     assert Destination.unscoped.rows().count() == 1
 
 
-def test_one_url_for_many_updates(repeat: Callable[..., Counter[int]], alice: User) -> None:
+def test_concurrent_updates_to_one_url_succeed_once(repeat: Callable[..., Counter[int]], alice: User) -> None:
     client = client_of(alice)
     ids = [
         client.ok("post", PATH, webhook(url=f"{HOOK}/{number}"), status=201)["endpoint"]["id"] for number in range(5)
@@ -48,14 +48,18 @@ def test_one_url_for_many_updates(repeat: Callable[..., Counter[int]], alice: Us
     assert set(statuses) <= {200, 409, 429}
 
 
-def test_five_tests_for_one_destination(repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
+def test_concurrent_tests_of_a_destination_are_limited_to_five(
+    repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder
+) -> None:
     created = client_of(alice).ok("post", PATH, webhook(url=receiver.url), status=201)
     path = f"{PATH}/{created['endpoint']['id']}/test"
     assert repeat(lambda client, number: client.call("post", path)) == {200: 5, 429: 25}
     assert len(receiver.received) == 5
 
 
-def test_twenty_five_tests_for_all(repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder) -> None:
+def test_concurrent_tests_of_all_destinations_are_limited_to_25(
+    repeat: Callable[..., Counter[int]], alice: User, receiver: Recorder
+) -> None:
     client = client_of(alice)
     bodies = [webhook(url=f"{receiver.url}/{number}") for number in range(5)]
     ids = [client.ok("post", PATH, body, status=201)["endpoint"]["id"] for body in bodies]
@@ -66,20 +70,18 @@ def test_twenty_five_tests_for_all(repeat: Callable[..., Counter[int]], alice: U
     assert len(receiver.received) == 20
 
 
-def test_twenty_devices(repeat: Callable[..., Counter[int]]) -> None:
+def test_concurrent_subscriptions_are_limited_to_twenty_devices(repeat: Callable[..., Counter[int]]) -> None:
     statuses = repeat(lambda client, number: client.call("post", SUBSCRIBE, body(f"https://push.example/{number}")))
     assert statuses == {201: 20, 409: 10}
     assert PushSubscription.unscoped.rows().count() == 20
 
 
-def test_one_device_for_one_endpoint(repeat: Callable[..., Counter[int]]) -> None:
+def test_concurrent_subscriptions_of_one_endpoint_create_one_device(repeat: Callable[..., Counter[int]]) -> None:
     assert repeat(lambda client, number: client.call("post", SUBSCRIBE, body())) == {201: CONCURRENT_REQUESTS}
     assert PushSubscription.unscoped.rows().count() == 1
 
 
-def test_endpoint_that_two_accounts_subscribe_belongs_to_one(
-    repeat: Callable[..., Counter[int]], mallory: User
-) -> None:
+def test_endpoint_subscribed_by_two_accounts_belongs_to_one(repeat: Callable[..., Counter[int]], mallory: User) -> None:
     theirs = [client_of(mallory) for _ in range(CONCURRENT_REQUESTS)]
 
     def send(client: Client, number: int) -> Any:

@@ -22,7 +22,7 @@ def counted() -> dict[tuple[str, ...], float]:
     return {sample.labels: sample.values[0] for name in names for sample in found.get(name, [])}
 
 
-def test_each_state_and_each_failed_try(api: Client, alice: User, channel: RecordingChannel, clock: Any) -> None:
+def test_states_and_failed_tries_are_counted(api: Client, alice: User, channel: RecordingChannel, clock: Any) -> None:
     before = counted()
     body = {"type": "BIRTHDAY", "date": "1990-03-02", "reminderEnabled": True}
     api.ok("post", f"/api/people/{make_person(alice).pk}/important-dates", body)
@@ -40,7 +40,9 @@ def test_each_state_and_each_failed_try(api: Client, alice: User, channel: Recor
     assert counted() == after
 
 
-def test_what_could_not_be_sent_anywhere(api: Client, alice: User, channel: RecordingChannel, clock: Any) -> None:
+def test_deliveries_without_channel_are_counted(
+    api: Client, alice: User, channel: RecordingChannel, clock: Any
+) -> None:
     before = counted().get(("none", "skipped"), 0)
     channel.on = {"one": "disabled"}
     body = {"type": "BIRTHDAY", "date": "1990-03-02", "reminderEnabled": True}

@@ -45,7 +45,7 @@ def listed(api: Client) -> Any:
     return api.ok("get", PATH)["endpoints"]
 
 
-def test_webhook_is_made_with_a_secret_shown_once(api: Client) -> None:
+def test_secret_of_a_new_webhook_is_shown_once(api: Client) -> None:
     answer = create(api)
     assert answer["secret"].startswith("whsec_")
     endpoint = answer["endpoint"]
@@ -62,7 +62,7 @@ def test_webhook_is_made_with_a_secret_shown_once(api: Client) -> None:
     assert listed(api) == [endpoint]
 
 
-def test_ntfy_is_made_without_a_secret_in_the_answer(api: Client, ntfy: Recorder) -> None:
+def test_new_ntfy_topic_is_returned_without_its_token(api: Client, ntfy: Recorder) -> None:
     answer = create(api, type="NTFY", url=f"{ntfy.url}/push/birthdays", token="tk_secret")
     assert set(answer) == {"endpoint"}
     assert "tk_secret" not in str(listed(api))
@@ -70,7 +70,7 @@ def test_ntfy_is_made_without_a_secret_in_the_answer(api: Client, ntfy: Recorder
 
 
 @pytest.mark.both_databases
-def test_secrets_are_encrypted_at_rest(api: Client) -> None:
+def test_secrets_are_encrypted_in_the_database(api: Client) -> None:
     from django.db import connection
 
     secret = create(api)["secret"]
@@ -124,12 +124,12 @@ def test_unusable_body_is_refused_with_its_code(api: Client, changes: dict[str, 
     assert listed(api) == []
 
 
-def test_body_that_is_no_json_is_refused_with_its_code(api: Client) -> None:
+def test_invalid_json_is_refused_with_its_code(api: Client) -> None:
     answer = orjson.loads(api.generic("POST", PATH, b'{"type":').content)
     assert (answer["code"], bool(answer["details"])) == ("invalid", True)
 
 
-def test_longest_url_and_label_fit(api: Client) -> None:
+def test_longest_url_and_label_are_accepted(api: Client) -> None:
     url = "https://127.0.0.1/" + "x" * 482
     assert len(url) == 500
     assert create(api, url=url, label="ü" * 60)["endpoint"]["url"] == url
@@ -163,9 +163,7 @@ def test_host_is_resolved_before_storing(
     assert refused(api, type=type_, url="https://inside.example/topic") == code
 
 
-def test_plain_http_to_a_name_that_does_not_resolve_is_refused_for_its_scheme(
-    api: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_http_to_an_unknown_host_is_refused_for_its_scheme(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contacts_project.kernel.outbound.sockets.system_resolve", lambda host, port: [])
     assert refused(api, url="http://gone.example/hook") == "policy"
 
@@ -186,11 +184,11 @@ def test_other_server_is_not_ntfy(api: Client, ntfy: Recorder, reply: Reply) -> 
     assert refused(api, type="NTFY", url=f"{ntfy.url}/push/topic") == "not_ntfy"
 
 
-def test_server_that_is_not_there_is_not_ntfy(api: Client) -> None:
+def test_unreachable_server_is_not_ntfy(api: Client) -> None:
     assert refused(api, type="NTFY", url=f"http://127.0.0.1:{closed_port()}/topic") == "not_ntfy"
 
 
-def test_ntfy_is_looked_for_at_the_longest_parent_first(api: Client, ntfy: Recorder) -> None:
+def test_ntfy_is_searched_from_the_longest_parent_path(api: Client, ntfy: Recorder) -> None:
     create(api, type="NTFY", url=f"{ntfy.url}/push/team/topic")
     assert [request.path for request in ntfy.received] == ["/push/team/v1/health", "/push/v1/health"]
     assert Destination.unscoped.rows().get().server_url == f"{ntfy.url}/push"
@@ -227,7 +225,7 @@ def test_same_url_is_a_duplicate(api: Client, url: str) -> None:
 
 
 @pytest.mark.parametrize("url", OTHER)
-def test_other_url_is_no_duplicate(api: Client, url: str) -> None:
+def test_other_url_is_not_a_duplicate(api: Client, url: str) -> None:
     create(api)
     create(api, url=url)
 
@@ -237,7 +235,7 @@ def test_two_accounts_may_have_the_same_url(api: Client, stranger: Client) -> No
     create(stranger)
 
 
-def test_sixth_destination_is_one_too_many_and_has_no_code(api: Client) -> None:
+def test_sixth_destination_is_refused_without_a_code(api: Client) -> None:
     for number in range(5):
         create(api, url=f"{HOOK}/{number}")
     answer = api.ok("post", PATH, webhook(url=f"{HOOK}/6"), status=409)
@@ -246,7 +244,7 @@ def test_sixth_destination_is_one_too_many_and_has_no_code(api: Client) -> None:
     create(api, url=f"{HOOK}/6")
 
 
-def test_update_changes_what_is_sent_alone(api: Client) -> None:
+def test_update_changes_only_given_fields(api: Client) -> None:
     endpoint = create(api)["endpoint"]
     path = f"{PATH}/{endpoint['id']}"
     assert api.ok("put", path, {"label": "New", "type": "NTFY", "id": "x", "unknown": 1}) == {"success": True}
@@ -273,7 +271,7 @@ def test_update_changes_what_is_sent_alone(api: Client) -> None:
         {"url": "nonsense"},
     ],
 )
-def test_update_refuses_what_creation_refuses(api: Client, body: dict[str, Any]) -> None:
+def test_update_has_the_same_checks_as_creation(api: Client, body: dict[str, Any]) -> None:
     endpoint = create(api)["endpoint"]
     assert api.ok("put", f"{PATH}/{endpoint['id']}", body, status=400)["code"] == "invalid"
     assert listed(api) == [endpoint]
@@ -304,7 +302,7 @@ def test_new_ntfy_url_is_verified_and_found_again(api: Client, ntfy: Recorder) -
     assert Destination.unscoped.rows().get().server_url == f"{ntfy.url}/push"
 
 
-def test_token_is_kept_changed_or_removed(api: Client, ntfy: Recorder) -> None:
+def test_token_can_be_kept_changed_or_removed(api: Client, ntfy: Recorder) -> None:
     url = f"{ntfy.url}/push/topic"
     path = f"{PATH}/{create(api, type='NTFY', url=url, token='one')['endpoint']['id']}"
 
@@ -332,7 +330,7 @@ def test_rotated_secret_is_shown_once_and_the_old_one_signs_for_a_day(api: Clien
 
 
 @pytest.mark.parametrize("body", [{"url": f"{HOOK}/new"}, {"rotateSecret": True}])
-def test_new_url_or_secret_clears_failures_and_keeps_the_switch(api: Client, body: dict[str, Any]) -> None:
+def test_new_url_or_secret_clears_failures_and_does_not_enable(api: Client, body: dict[str, Any]) -> None:
     for enabled in (True, False):
         created = create(api, url=f"{HOOK}/{enabled}")["endpoint"]
         path = f"{PATH}/{created['id']}"
@@ -351,7 +349,7 @@ def test_new_token_clears_failures(api: Client, ntfy: Recorder) -> None:
     assert listed(api)[0]["consecutiveFailures"] == 0
 
 
-def test_label_and_switch_leave_failures(api: Client) -> None:
+def test_label_and_enabled_do_not_clear_failures(api: Client) -> None:
     created = create(api)["endpoint"]
     fail(created["id"])
     path = f"{PATH}/{created['id']}"
@@ -362,7 +360,7 @@ def test_label_and_switch_leave_failures(api: Client) -> None:
 
 
 @pytest.mark.both_databases
-def test_switching_on_clears_the_automatic_switching_off(api: Client) -> None:
+def test_enabling_clears_the_automatic_disabling(api: Client) -> None:
     created = create(api)["endpoint"]
     fail(created["id"], times=10)
     row = listed(api)[0]
@@ -373,7 +371,7 @@ def test_switching_on_clears_the_automatic_switching_off(api: Client) -> None:
     assert (row["enabled"], row["consecutiveFailures"], row["autoDisabledAt"]) == (True, 0, None)
 
 
-def test_deleted_is_gone(api: Client) -> None:
+def test_deleted_destination_is_404(api: Client) -> None:
     path = f"{PATH}/{create(api)['endpoint']['id']}"
     assert api.ok("delete", path) == {"success": True}
     assert listed(api) == []
@@ -382,7 +380,7 @@ def test_deleted_is_gone(api: Client) -> None:
     create(api)
 
 
-def test_ids_that_are_none_are_404(api: Client) -> None:
+def test_malformed_ids_are_404(api: Client) -> None:
     api.ok("put", f"{PATH}/nonsense", {"label": "x"}, status=404)
     api.ok("delete", f"{PATH}/nonsense", status=404)
     api.ok("post", f"{PATH}/nonsense/test", status=404)
@@ -413,13 +411,15 @@ class TestPlans:
         create(api)
 
     @pytest.mark.parametrize("body", [{"url": f"{HOOK}/new"}, {"rotateSecret": True}])
-    def test_repointing_and_rotating_need_pro(self, api: Client, mine: str, body: dict[str, Any]) -> None:
+    def test_changing_the_url_and_rotating_the_secret_need_pro(
+        self, api: Client, mine: str, body: dict[str, Any]
+    ) -> None:
         assert api.ok("put", mine, body, status=403)["code"] == "plan_limit"
 
     def test_testing_needs_pro(self, api: Client, mine: str) -> None:
         api.ok("post", f"{mine}/test", status=403)
 
-    def test_disabling_and_relabelling_do_not_but_enabling_does(self, api: Client, mine: str) -> None:
+    def test_enabling_needs_pro_but_disabling_and_renaming_do_not(self, api: Client, mine: str) -> None:
         api.ok("put", mine, {"label": "New"})
         api.ok("put", mine, {"enabled": True})  # already enabled, so this changes nothing
         api.ok("put", mine, {"enabled": False})
@@ -427,7 +427,7 @@ class TestPlans:
         api.ok("delete", mine)
 
 
-def test_who_is_refused_because_too_many_wait_draws_on_no_budget(api: Client) -> None:
+def test_request_refused_for_too_many_waiting_calls_does_not_count(api: Client) -> None:
     made = create(api)["endpoint"]["id"]
 
     def full() -> AbstractContextManager[None]:

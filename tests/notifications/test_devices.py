@@ -40,7 +40,7 @@ def test_same_endpoint_renews_the_device(api: Client) -> None:
     assert (row.p256dh, row.auth) == ("new", "newer")
 
 
-def test_endpoint_moves_to_whoever_subscribes_last(api: Client, stranger: Client, alice: User, mallory: User) -> None:
+def test_endpoint_moves_to_the_last_subscriber(api: Client, stranger: Client, alice: User, mallory: User) -> None:
     api.ok("post", SUBSCRIBE, body(), status=201)
     (old,) = channels()["push"].targets(alice)
     stranger.ok("post", SUBSCRIBE, body(), status=201)
@@ -86,9 +86,7 @@ def test_invalid_body_is_400(api: Client, bad: Any) -> None:
     assert devices(api) == []
 
 
-def test_plain_http_is_for_push_services_inside_the_opened_networks(
-    api: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_http_is_accepted_only_in_allowed_networks(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"inside.example": "127.0.0.1", "outside.example": "93.184.215.14"}
     monkeypatch.setattr(
         "contacts_project.kernel.outbound.sockets.system_resolve",
@@ -99,7 +97,7 @@ def test_plain_http_is_for_push_services_inside_the_opened_networks(
     api.ok("post", SUBSCRIBE, body("http://outside.example/x"), status=400)
 
 
-def test_longest_endpoint_is_counted_in_bytes(api: Client) -> None:
+def test_length_of_endpoints_is_limited_in_bytes(api: Client) -> None:
     longest = "https://push.example/" + "ü" * 989 + "x"
     assert len(longest.encode()) == 2000
     api.ok("post", SUBSCRIBE, body(longest, "k" * 255, "a" * 255), status=201)
@@ -120,7 +118,7 @@ def test_twenty_devices_at_most(api: Client, stranger: Client) -> None:
     api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/20"), status=201)
 
 
-def test_removing_is_scoped_to_the_account(api: Client, stranger: Client) -> None:
+def test_devices_of_other_accounts_cannot_be_removed(api: Client, stranger: Client) -> None:
     api.ok("post", SUBSCRIBE, body(), status=201)
     path = f"{LIST}/{devices(api)[0]['id']}"
     stranger.ok("delete", path, status=404)
@@ -129,7 +127,7 @@ def test_removing_is_scoped_to_the_account(api: Client, stranger: Client) -> Non
         api.ok("delete", gone, status=404)
 
 
-def test_public_key_is_open_and_read_at_run_time(api: Client, settings: Any) -> None:
+def test_public_key_needs_no_authentication_and_is_read_at_run_time(api: Client, settings: Any) -> None:
     anyone = client_of(None)
     anyone.ok("get", PUBLIC_KEY, status=404)
     settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY = "public", "private"

@@ -34,7 +34,9 @@ def days(channel: RecordingChannel) -> list[list[str]]:
     return [[event["date"] for event in sent.notice.content["events"]] for sent in channel.sent]
 
 
-def test_it_comes_on_its_weekday_at_the_hour(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_digest_is_sent_on_its_weekday_at_the_reminder_hour(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
     for date in ("2000-03-01", "2000-03-02", "2000-03-09", "2000-03-10"):
         add(api, ada, date)
     switch(api, MONDAY)
@@ -59,7 +61,7 @@ def test_zero_is_sunday(api: Client, weekday: int) -> None:
     assert DigestSchedule.objects.get().next_on.isoformat() == f"2026-03-0{1 + weekday}"
 
 
-def test_it_follows_the_zone(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_digest_follows_the_time_zone(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "2000-03-04")
     api.ok("put", "/api/user/timezone", {"timezone": "Pacific/Kiritimati"})
     switch(api, WEDNESDAY)
@@ -69,13 +71,15 @@ def test_it_follows_the_zone(api: Client, ada: Person, channel: RecordingChannel
     assert days(channel) == [["2026-03-04"]]
 
 
-def test_without_events_there_is_none(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_no_digest_without_events(api: Client, ada: Person, channel: RecordingChannel) -> None:
     switch(api, MONDAY)
     run("2026-03-02T09:00:00Z")
     assert (channel.sent, Delivery.unscoped.count()) == ([], 0)
 
 
-def test_once_an_iso_week_whatever_the_weekday(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
+def test_one_digest_per_iso_week_even_if_the_weekday_changes(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
     for day in range(1, 29):
         add(api, ada, f"2000-03-{day:02}")
     switch(api, MONDAY)
@@ -92,7 +96,7 @@ def test_once_an_iso_week_whatever_the_weekday(api: Client, ada: Person, channel
     assert len(channel.sent) == 2
 
 
-def test_switched_on_in_the_afternoon_of_its_weekday_it_comes_at_once(
+def test_digest_enabled_in_the_afternoon_of_its_weekday_is_sent_at_once(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     add(api, ada, "2000-03-04")
@@ -101,7 +105,7 @@ def test_switched_on_in_the_afternoon_of_its_weekday_it_comes_at_once(
     assert days(channel) == [["2026-03-04"]]
 
 
-def test_one_that_was_missed_is_made_up_for(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_missed_digest_is_caught_up(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "2000-03-03")
     add(api, ada, "2000-03-11")
     switch(api, MONDAY)
@@ -112,7 +116,7 @@ def test_one_that_was_missed_is_made_up_for(api: Client, ada: Person, channel: R
     assert len(channel.sent) == 1
 
 
-def test_switched_off_there_is_none(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_no_digest_when_disabled(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "2000-03-04")
     switch(api, MONDAY)
     switch(api, MONDAY, enabled=False)
@@ -126,7 +130,7 @@ def test_switched_off_there_is_none(api: Client, ada: Person, channel: Recording
     assert (len(channel.sent), Delivery.unscoped.get().code) == (1, "reminder_off")
 
 
-def test_it_is_an_email_whatever_the_switch_of_reminders_says(api: Client, ada: Person, mailoutbox: Any) -> None:
+def test_digest_is_mailed_even_if_reminders_by_mail_are_disabled(api: Client, ada: Person, mailoutbox: Any) -> None:
     add(api, ada, "2000-03-04")
     api.ok("put", "/api/notifications/email", {"enabled": False})
     switch(api, MONDAY)
@@ -136,7 +140,7 @@ def test_it_is_an_email_whatever_the_switch_of_reminders_says(api: Client, ada: 
     assert "Ada" in mail.body
 
 
-def test_a_run_for_the_past(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_digest_of_a_run_for_the_past(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "2000-02-11")
     switch(api, MONDAY)
     run("2026-02-09T09:00:00Z")

@@ -44,12 +44,12 @@ class KilledError(BaseException):
 
 
 @pytest.fixture
-def off(alice: User) -> Destination:
+def disabled_destination(alice: User) -> Destination:
     """A destination that was just switched off, whose mail is due."""
-    return switched_off(alice, "hook")
+    return make_disabled_destination(alice, "hook")
 
 
-def switched_off(owner: User, label: str) -> Destination:
+def make_disabled_destination(owner: User, label: str) -> Destination:
     row = Destination(owner=owner, type="WEBHOOK", label=label, secret="whsec_" + "A" * 44, enabled=False)
     row.set_url(f"https://127.0.0.1/{label}", "")
     row.auto_disabled_at, row.disable_notice_due, row.last_failure_code = timezone.now(), True, "timeout"
@@ -57,7 +57,7 @@ def switched_off(owner: User, label: str) -> Destination:
     return row
 
 
-def bury() -> None:
+def mark_holder_as_killed() -> None:
     """Let the rows that this process holds be those of a process that was killed."""
     Destination.unscoped.rows().filter(claim__isnull=False).update_quietly(holder=DEAD_PROCESS)
 
@@ -83,12 +83,12 @@ def end_delay() -> None:
     Destination.unscoped.rows().filter(holder="").update_quietly(held_until=timezone.now())
 
 
-def kill() -> NoReturn:
+def raise_killed_error() -> NoReturn:
     raise KilledError
 
 
 def test_process_killed_while_the_mail_server_is_slow_loses_nothing(
-    off: Destination, mailbox: Mailbox, tmp_path: Path
+    disabled_destination: Destination, mailbox: Mailbox, tmp_path: Path
 ) -> None:
     connected = Event()
 
@@ -112,7 +112,7 @@ def run_killed_at(fatal: int) -> bool:
     numbers = count(1)
 
     def check(execute: Any, *statement: Any) -> Any:
-        return kill() if next(numbers) == fatal else execute(*statement)
+        return raise_killed_error() if next(numbers) == fatal else execute(*statement)
 
     with connection.execute_wrapper(check), suppress(KilledError):
         send_disabled_notices()
@@ -120,8 +120,8 @@ def run_killed_at(fatal: int) -> bool:
     return True
 
 
-def test_kill_before_any_statement_sends_it_once_and_after_the_mail_again_as_the_same(
-    off: Destination, mailbox: Mailbox
+def test_kill_before_any_statement_repeats_only_an_unrecorded_mail(
+    disabled_destination: Destination, mailbox: Mailbox
 ) -> None:
     sent_before = []
     for fatal in count(1):
@@ -130,7 +130,7 @@ def test_kill_before_any_statement_sends_it_once_and_after_the_mail_again_as_the
         if not run_killed_at(fatal):
             break
         sent_before.append(len(mailbox.messages))
-        bury()
+        mark_holder_as_killed()
         send_disabled_notices()
         assert send_disabled_notices() == 0
         # Between the mail server's confirmation and the record of it nobody can know.
@@ -141,20 +141,22 @@ def test_kill_before_any_statement_sends_it_once_and_after_the_mail_again_as_the
 
 
 def test_kill_around_the_mail_repeats_it_with_the_same_id(
-    off: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    disabled_destination: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for after in (False, True):
-        run_while_sending(monkeypatch, kill, after=after)
+        run_while_sending(monkeypatch, raise_killed_error, after=after)
         with pytest.raises(KilledError):
             send_disabled_notices()
         assert len(mailbox.messages) == after
-        bury()
+        mark_holder_as_killed()
     assert send_disabled_notices() == 1
     assert [message["Message-ID"] for message in mailbox.messages] == [mailbox.last()["Message-ID"]] * 2
 
 
-def test_holder_on_another_machine_has_five_minutes(off: Destination, mailbox: Mailbox) -> None:
-    rows = Destination.objects.owned_by(off.owner)
+def test_holder_on_another_machine_keeps_its_lease_for_five_minutes(
+    disabled_destination: Destination, mailbox: Mailbox
+) -> None:
+    rows = Destination.objects.owned_by(disabled_destination.owner)
     rows.acquire(dt.timedelta(minutes=5), clock=timezone.now())
     rows.update_quietly(holder="elsewhere:1:1")
     assert send_disabled_notices() == 0
@@ -162,7 +164,7 @@ def test_holder_on_another_machine_has_five_minutes(off: Destination, mailbox: M
     assert send_disabled_notices() == 1
 
 
-def test_four_processes_at_once_send_one(off: Destination, mailbox: Mailbox, tmp_path: Path) -> None:
+def test_four_processes_at_once_send_one(disabled_destination: Destination, mailbox: Mailbox, tmp_path: Path) -> None:
     environment = {"EMAIL_URL": mailbox.url}
     runs = [start_fork(run_command, tmp_path / "log", environment, "deliver_reminders") for _ in range(4)]
     for run in runs:
@@ -171,8 +173,8 @@ def test_four_processes_at_once_send_one(off: Destination, mailbox: Mailbox, tmp
     assert len(mailbox.messages) == 1
 
 
-def test_other_threads_leave_it_to_the_one_that_sends(
-    off: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+def test_other_threads_skip_a_mail_that_is_being_sent(
+    disabled_destination: Destination, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def in_thread(_: int) -> int:
         try:
@@ -192,15 +194,15 @@ def test_other_threads_leave_it_to_the_one_that_sends(
 
 
 @pytest.mark.parametrize("error", [OSError("refused"), ValueError("not a header"), UnicodeError("not a domain")])
-def test_mail_that_fails_waits_and_keeps_no_other_waiting(
-    off: Destination,
+def test_failed_mail_does_not_delay_others(
+    disabled_destination: Destination,
     mallory: User,
     mailbox: Mailbox,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
 ) -> None:
-    switched_off(mallory, "hers")
+    make_disabled_destination(mallory, "hers")
 
     def fail() -> None:
         raise error
@@ -216,7 +218,7 @@ def test_mail_that_fails_waits_and_keeps_no_other_waiting(
     assert {message["To"] for message in mailbox.messages} == {"alice@example.org", "mallory@example.org"}
 
 
-def test_server_that_refuses_gets_it_again_until_it_takes_it(off: Destination, mailbox: Mailbox) -> None:
+def test_refused_mail_is_retried_until_accepted(disabled_destination: Destination, mailbox: Mailbox) -> None:
     mailbox.refuse = "451 later"
     for _ in range(2):
         assert send_disabled_notices() == 0
@@ -226,8 +228,8 @@ def test_server_that_refuses_gets_it_again_until_it_takes_it(off: Destination, m
     assert len(mailbox.messages) == 1
 
 
-def test_refused_mail_is_tried_ever_more_rarely(clock: time_machine.Traveller, alice: User, mailbox: Mailbox) -> None:
-    row = switched_off(alice, "hook")
+def test_delay_after_refusals_grows(clock: time_machine.Traveller, alice: User, mailbox: Mailbox) -> None:
+    row = make_disabled_destination(alice, "hook")
     mailbox.refuse = "550 no such mailbox"
     delays = []
     for _ in range(14):
@@ -240,34 +242,34 @@ def test_refused_mail_is_tried_ever_more_rarely(clock: time_machine.Traveller, a
     assert delays == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600]
 
 
-def test_clients_see_that_it_is_off_even_if_the_mail_server_fails(
-    off: Destination, alice: User, mailbox: Mailbox
+def test_disabling_is_visible_even_if_the_mail_server_fails(
+    disabled_destination: Destination, alice: User, mailbox: Mailbox
 ) -> None:
     before = User.objects.get(pk=alice.pk).revision
     mailbox.refuse = "451 later"
     assert send_disabled_notices() == 0
-    off.refresh_from_db()
-    assert (off.revision, User.objects.get(pk=alice.pk).revision) == (before + 1, before + 1)
-    assert off.disable_notice_due
+    disabled_destination.refresh_from_db()
+    assert (disabled_destination.revision, User.objects.get(pk=alice.pk).revision) == (before + 1, before + 1)
+    assert disabled_destination.disable_notice_due
 
 
-def test_run_that_finds_it_held_is_no_change(off: Destination, alice: User) -> None:
+def test_run_that_finds_the_mail_claimed_changes_nothing(disabled_destination: Destination, alice: User) -> None:
     Destination.objects.owned_by(alice).acquire(dt.timedelta(minutes=5), clock=timezone.now())
     before = User.objects.get(pk=alice.pk).revision
     assert send_disabled_notices() == 0
     assert User.objects.get(pk=alice.pk).revision == before
 
 
-def test_switched_on_and_off_again_while_the_mail_is_sent_is_a_mail_of_its_own(
-    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+def test_disabling_again_during_the_mail_sends_another_mail(
+    disabled_destination: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def on_and_off() -> None:
-        client_of(alice).ok("put", f"{PATH}/{off.pk}", {"enabled": True})
+        client_of(alice).ok("put", f"{PATH}/{disabled_destination.pk}", {"enabled": True})
         # Without the mail that a failure sends on commit: the first one is still being sent.
         monkeypatch.setattr("notifications.channels.endpoint.send_disabled_notices", lambda: 0)
         later = timezone.now() + dt.timedelta(hours=1)
         with transaction.atomic():
-            channels()["webhook"].record_outcome(str(off.pk), GONE, owner=alice, now=later)
+            channels()["webhook"].record_outcome(str(disabled_destination.pk), GONE, owner=alice, now=later)
 
     run_while_sending(monkeypatch, on_and_off)
     assert send_disabled_notices() == 1
@@ -276,14 +278,19 @@ def test_switched_on_and_off_again_while_the_mail_is_sent_is_a_mail_of_its_own(
 
 
 @pytest.mark.parametrize(("method", "body"), [("put", {"enabled": True}), ("delete", None)])
-def test_switched_on_or_removed_right_before_the_mail_is_no_mail(
-    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, method: str, body: Any
+def test_no_mail_if_enabled_or_removed_right_before(
+    disabled_destination: Destination,
+    alice: User,
+    mailbox: Mailbox,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    body: Any,
 ) -> None:
     acquire = DestinationQuerySet.acquire
 
     def acquire_late(rows: DestinationQuerySet, *args: Any, **options: Any) -> Any:
         claim = acquire(rows, *args, **options)
-        client_of(alice).ok(method, f"{PATH}/{off.pk}", body)
+        client_of(alice).ok(method, f"{PATH}/{disabled_destination.pk}", body)
         return claim
 
     monkeypatch.setattr(DestinationQuerySet, "acquire", acquire_late)
@@ -292,7 +299,7 @@ def test_switched_on_or_removed_right_before_the_mail_is_no_mail(
 
 
 def test_account_deleted_while_the_mail_is_sent(
-    off: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    disabled_destination: Destination, alice: User, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_while_sending(monkeypatch, lambda: User.objects.filter(pk=alice.pk).delete())
     assert send_disabled_notices() == 1

@@ -36,7 +36,7 @@ def record(owner: User, hook: str, *outcomes: Outcome, now: dt.datetime | None =
     return row
 
 
-def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client) -> None:
+def test_tenth_consecutive_failure_disables(alice: User, hook: str, api: Client) -> None:
     now = dt.datetime(2026, 5, 4, 9, tzinfo=dt.UTC)
     row = record(alice, hook, *[GIVEN_UP] * 9, now=now)
     assert (row["enabled"], row["consecutive_failures"], row["last_failure_at"]) == (True, 9, now)
@@ -48,20 +48,20 @@ def test_tenth_failure_in_a_row_switches_off(alice: User, hook: str, api: Client
 
 
 @pytest.mark.both_databases
-def test_success_starts_the_count_anew(alice: User, hook: str) -> None:
+def test_success_resets_the_count(alice: User, hook: str) -> None:
     row = record(alice, hook, *[GIVEN_UP] * 9, Outcome(), *[GIVEN_UP] * 9)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 9)
     assert row["last_success_at"] is not None
 
 
 @pytest.mark.parametrize("outcome", [Outcome(code="http_429"), Outcome(code="unknown", is_internal=True)])
-def test_rate_limiting_and_our_own_faults_never_count(alice: User, hook: str, outcome: Outcome) -> None:
+def test_rate_limiting_and_internal_errors_do_not_count(alice: User, hook: str, outcome: Outcome) -> None:
     row = record(alice, hook, *[outcome] * 30)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 0)
     assert row["last_failure_code"] == outcome.code
 
 
-def test_one_410_switches_off(alice: User, hook: str, receiver: Recorder) -> None:
+def test_one_410_disables(alice: User, hook: str, receiver: Recorder) -> None:
     receiver.reply = Reply(410)
     outcome = channels()["webhook"].send(hook, make_notice(alice))
     assert (outcome.code, outcome.is_final, outcome.is_gone) == ("http_4xx", True, True)
@@ -70,14 +70,14 @@ def test_one_410_switches_off(alice: User, hook: str, receiver: Recorder) -> Non
     assert row["auto_disabled_at"] is not None
 
 
-def test_404_does_not(alice: User, hook: str, receiver: Recorder) -> None:
+def test_404_does_not_disable(alice: User, hook: str, receiver: Recorder) -> None:
     receiver.reply = Reply(404)
     outcome = channels()["webhook"].send(hook, make_notice(alice))
     assert (outcome.is_final, outcome.is_gone) == (False, False)
     assert record(alice, hook, outcome)["enabled"] is True
 
 
-def test_owner_is_told_once_by_mail(alice: User, hook: str, mailbox: Mailbox) -> None:
+def test_owner_gets_one_mail(alice: User, hook: str, mailbox: Mailbox) -> None:
     alice.language = "de-DE"
     alice.email_reminders_enabled = False  # this is about the account, not a reminder
     alice.save()
@@ -90,7 +90,7 @@ def test_owner_is_told_once_by_mail(alice: User, hook: str, mailbox: Mailbox) ->
     assert "timeout" in message.get_content()
 
 
-def test_mail_that_was_not_taken_is_sent_a_minute_later(
+def test_refused_mail_is_sent_a_minute_later(
     clock: time_machine.Traveller, alice: User, hook: str, mailbox: Mailbox, settings: Any
 ) -> None:
     record(alice, hook, *[GIVEN_UP] * 10)
@@ -103,7 +103,7 @@ def test_mail_that_was_not_taken_is_sent_a_minute_later(
     assert len(mailbox.messages) == 1
 
 
-def test_no_mail_when_the_owner_switched_it_on_again_or_off_by_hand(api: Client, alice: User, hook: str) -> None:
+def test_no_mail_after_the_owner_enabled_or_disabled_it(api: Client, alice: User, hook: str) -> None:
     api.ok("put", f"{PATH}/{hook}", {"enabled": False})
     assert send_disabled_notices() == 0
     api.ok("put", f"{PATH}/{hook}", {"enabled": True})
@@ -113,20 +113,18 @@ def test_no_mail_when_the_owner_switched_it_on_again_or_off_by_hand(api: Client,
     assert mail.outbox == []
 
 
-def test_failure_after_switching_off_by_hand_does_not_claim_to_have_done_it(
-    api: Client, alice: User, hook: str
-) -> None:
+def test_failure_after_manual_disabling_is_not_automatic_disabling(api: Client, alice: User, hook: str) -> None:
     api.ok("put", f"{PATH}/{hook}", {"enabled": False})
     row = record(alice, hook, *[GIVEN_UP] * 12)
     assert (row["enabled"], row["auto_disabled_at"]) == (False, None)
     assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["disabled"]
 
 
-def test_destination_that_is_gone_settles_quietly(api: Client, alice: User, hook: str) -> None:
+def test_outcome_of_a_deleted_destination_is_ignored(api: Client, alice: User, hook: str) -> None:
     api.ok("delete", f"{PATH}/{hook}")
     channels()["webhook"].record_outcome(hook, GIVEN_UP, owner=alice, now=timezone.now())
     channels()["webhook"].record_outcome("nonsense", GIVEN_UP, owner=alice, now=timezone.now())
 
 
-def test_another_accounts_outcome_counts_nothing(mallory: User, hook: str) -> None:
+def test_outcome_of_another_account_does_not_count(mallory: User, hook: str) -> None:
     assert record(mallory, hook, *[GIVEN_UP] * 10)["consecutive_failures"] == 0

@@ -30,7 +30,7 @@ def receiver() -> str:
     return found.group(1)
 
 
-def test_it_has_ten_lines() -> None:
+def test_example_has_ten_lines() -> None:
     assert len([line for line in receiver().splitlines() if line.strip()]) <= 10
 
 
@@ -66,7 +66,7 @@ def send_until_it_listens(alice: User, id_: str) -> Any:
     pytest.fail("the receiver does not listen")
 
 
-def test_it_verifies_what_we_send(api: Client, alice: User, run: Any) -> None:
+def test_example_accepts_requests_of_the_service(api: Client, alice: User, run: Any) -> None:
     port = closed_port()
     created = create(api, url=f"http://127.0.0.1:{port}/")
     process = run(created["secret"], port)
@@ -74,7 +74,7 @@ def test_it_verifies_what_we_send(api: Client, alice: User, run: Any) -> None:
     assert process.stdout.readline().startswith("reminder.important_date {")
 
 
-def test_it_takes_nothing_from_anybody_else(api: Client, alice: User, run: Any) -> None:
+def test_example_refuses_other_requests(api: Client, alice: User, run: Any) -> None:
     port = closed_port()
     created = create(api, url=f"http://127.0.0.1:{port}/")
     run("whsec_" + "A" * 43 + "=", port)

@@ -50,7 +50,7 @@ def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
     assert LINK in html
 
 
-def test_what_can_be_done_is_a_row_of_buttons(alice: User, mailbox: Mailbox) -> None:
+def test_mail_has_a_row_of_action_buttons(alice: User, mailbox: Mailbox) -> None:
     notice = make_notice(alice)
     buttons = wording_of(notice).buttons
     button = buttons[0]
@@ -64,7 +64,7 @@ def test_what_can_be_done_is_a_row_of_buttons(alice: User, mailbox: Mailbox) -> 
     assert part(message, "html").count(f'class="button" href="{button.url}"') == 1
 
 
-def test_way_out_is_in_the_headers(alice: User, mailbox: Mailbox) -> None:
+def test_unsubscribe_link_is_in_the_headers(alice: User, mailbox: Mailbox) -> None:
     """RFC 8058, section 3.1."""
     message = sent(mailbox, make_notice(alice))
     assert message["List-Unsubscribe"].startswith(f"<{LINK}"), "on one line: a folded link is not for every program"
@@ -87,7 +87,7 @@ def test_mail_is_in_the_accounts_language(alice: User, mailbox: Mailbox) -> None
     assert '<html lang="de-DE">' in part(message, "html")
 
 
-def test_digest_is_a_mail_with_a_way_out_of_its_own(alice: User, mailbox: Mailbox) -> None:
+def test_digest_has_its_own_unsubscribe_link(alice: User, mailbox: Mailbox) -> None:
     digest = sent(mailbox, make_notice(alice, NoticeKind.DIGEST))
     reminder = sent(mailbox, make_notice(alice))
     assert digest["Subject"] == "1 event in the coming week"
@@ -100,32 +100,32 @@ def test_digest_is_a_mail_with_a_way_out_of_its_own(alice: User, mailbox: Mailbo
     assert digest["List-Unsubscribe"] != reminder["List-Unsubscribe"]
 
 
-def test_name_cannot_write_headers(alice: User, mailbox: Mailbox) -> None:
+def test_name_cannot_inject_headers(alice: User, mailbox: Mailbox) -> None:
     outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice, personName="Ada\r\nBcc: all@example.org"))
     assert outcome.is_ok
     assert mailbox.messages[0]["Bcc"] is None
 
 
 @pytest.mark.parametrize("answer", ["451 try later", "550 no such user"])
-def test_mail_that_is_not_taken_is_a_failure(alice: User, mailbox: Mailbox, answer: str) -> None:
+def test_refused_mail_is_a_failure(alice: User, mailbox: Mailbox, answer: str) -> None:
     mailbox.refuse = answer
     outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice))
     assert (outcome.code, outcome.is_final, outcome.is_internal) == ("unexpected_response", False, False)
 
 
-def test_mail_server_that_is_not_there(alice: User, mailbox: Mailbox, settings: Any) -> None:
+def test_unreachable_mail_server_is_a_failure(alice: User, mailbox: Mailbox, settings: Any) -> None:
     settings.EMAIL_PORT = closed_port()
     assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "refused"
 
 
-def test_mail_server_that_says_nothing(alice: User, mailbox: Mailbox, settings: Any) -> None:
+def test_silent_mail_server_is_a_failure(alice: User, mailbox: Mailbox, settings: Any) -> None:
     settings.EMAIL_TIMEOUT = 0.3
     with raw_server(hang) as port:
         settings.EMAIL_PORT = port
         assert channels()["email"].send(EMAIL_KEY, make_notice(alice)).code == "timeout"
 
 
-def test_target_is_the_address_unless_switched_off(api: Client, alice: User, settings: Any) -> None:
+def test_target_is_the_address_unless_disabled(api: Client, alice: User, settings: Any) -> None:
     def off() -> list[str | None]:
         alice.refresh_from_db()
         (target,) = channels()["email"].targets(alice)
@@ -142,7 +142,7 @@ def test_target_is_the_address_unless_switched_off(api: Client, alice: User, set
     assert off() == [None]
 
 
-def test_switch_takes_true_or_false_alone(api: Client) -> None:
+def test_switch_accepts_only_true_and_false(api: Client) -> None:
     bodies: list[Any] = [{}, {"enabled": None}, {"enabled": "yes"}, {"enabled": 1}, []]
     for body in bodies:
         assert api.ok("put", "/api/notifications/email", body, status=400)["code"] == "invalid"

@@ -47,7 +47,9 @@ def deliver(clock: Any, moment: dt.datetime) -> None:
     call_command("deliver_reminders", "--now", moment.isoformat())
 
 
-def test_a_run_for_a_later_moment_pushes_to_the_end_of_that_day(api: Client, alice: User, receiver: Recorder) -> None:
+def test_push_of_a_run_for_a_later_instant_expires_at_the_end_of_that_day(
+    api: Client, alice: User, receiver: Recorder
+) -> None:
     api.ok("put", "/api/notifications/email", {"enabled": False})
     device = Device(f"{receiver.url}/device")
     api.ok("post", "/api/notifications/push/subscribe", device.subscription, status=201)
@@ -84,7 +86,7 @@ def test_one_date_reaches_every_channel_once(
     assert api.ok("get", PATH)["endpoints"][0]["lastSuccessAt"] is not None
 
 
-def test_ten_days_given_up_switch_a_webhook_off_and_its_owner_is_told(
+def test_webhook_that_fails_for_ten_days_is_disabled_and_its_owner_mailed(
     api: Client, alice: User, clock: Any, mailbox: Mailbox
 ) -> None:
     api.ok("put", "/api/notifications/email", {"enabled": False})
@@ -105,7 +107,7 @@ def test_ten_days_given_up_switch_a_webhook_off_and_its_owner_is_told(
     ]
 
 
-def test_410_switches_off_and_forgets_the_device(
+def test_410_disables_the_webhook_and_removes_the_device(
     api: Client, alice: User, clock: Any, mailbox: Mailbox, receiver: Recorder
 ) -> None:
     create(api, url=f"{receiver.url}/hook")
@@ -121,7 +123,9 @@ def test_410_switches_off_and_forgets_the_device(
     assert api.ok("get", "/api/notifications/channels")["push"]["devices"] == 0
 
 
-def test_rate_limiting_is_waited_for_and_never_counts(api: Client, alice: User, clock: Any, receiver: Recorder) -> None:
+def test_rate_limiting_delays_and_does_not_count_as_failure(
+    api: Client, alice: User, clock: Any, receiver: Recorder
+) -> None:
     create(api, url=receiver.url)
     api.ok("put", "/api/notifications/email", {"enabled": False})
     remind_on(api, alice, MORNING.date())
@@ -150,7 +154,7 @@ def test_rate_limiting_is_waited_for_and_never_counts(api: Client, alice: User, 
         "Mon, 1 Jan 2030 00:00:00 +9999999999",
     ],
 )
-def test_no_retry_after_keeps_a_failure_from_being_written_down(
+def test_failure_is_recorded_even_with_a_huge_retry_after(
     api: Client, alice: User, clock: Any, receiver: Recorder, retry_after: str
 ) -> None:
     create(api, url=receiver.url)
@@ -162,7 +166,7 @@ def test_no_retry_after_keeps_a_failure_from_being_written_down(
     assert (row["code"], row["attempts"]) == ("http_5xx", 1)
 
 
-def test_a_delivery_that_breaks_us_keeps_no_other_waiting(
+def test_delivery_that_raises_does_not_delay_others(
     api: Client, alice: User, clock: Any, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(api, url=receiver.url)

@@ -98,7 +98,7 @@ STEPS = st.lists(
 DAYS = st.sampled_from([0, 1, 2, 7, 30, 365, 366]) | st.integers(0, 366)
 
 
-class Story:
+class AccountHistory:
     """One account and the steps of its history."""
 
     def __init__(self, owner: User, now: dt.datetime, clock: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ class Story:
         schedule.plan_contact(person, self.clock, self.now)
         person.save()
 
-    def go_on(self, step: tuple[Any, ...]) -> None:
+    def apply_step(self, step: tuple[Any, ...]) -> None:
         getattr(self, step[0].replace(" ", "_"))(*step[1:])
 
     def run(self, days: int) -> None:
@@ -273,7 +273,7 @@ def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
     steps=[("move", "Pacific/Niue", True)],
     days=0,
 )
-def test_what_is_told_is_what_every_row_says(
+def test_forecast_equals_the_one_from_all_rows(
     alice: User,
     channel: RecordingChannel,
     now: dt.datetime,
@@ -284,13 +284,13 @@ def test_what_is_told_is_what_every_row_says(
     days: int,
 ) -> None:
     with transaction.atomic():
-        story = Story(alice, now, clock)
+        story = AccountHistory(alice, now, clock)
         for wanted in dates:
             story.add_date(wanted)
         for wanted in contacts:
             story.add_contact(wanted)
         for step in steps:
-            story.go_on(step)
+            story.apply_step(step)
         with time_machine.travel(story.now, tick=False):
             with every_row_is_read():
                 expected = story.all_forecasts(days)
@@ -299,10 +299,10 @@ def test_what_is_told_is_what_every_row_says(
         transaction.set_rollback(True)
 
 
-def test_rows_are_told_whose_next_reminder_is_far_away_or_none(alice: User, channel: RecordingChannel) -> None:
+def test_rows_without_a_near_reminder_are_in_the_forecast(alice: User, channel: RecordingChannel) -> None:
     """As after what was sent, skipped or answered: the occurrence itself is still ahead."""
     now = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
-    story, today = Story(alice, now, {"time_zone": "UTC", "reminder_hour": 8}), dt.date(2026, 3, 1)
+    story, today = AccountHistory(alice, now, {"time_zone": "UTC", "reminder_hour": 8}), dt.date(2026, 3, 1)
     on = {"reminder_enabled": True, "reminder_type": ReminderType.RECURRING, "reminder_interval": 1}
     for unit, lead, kind in product(Unit.values, (0, 10, 40), (None, DateType.BIRTHDAY)):
         for due_at, deathday in product((None, now + dt.timedelta(300)), (None, today)):

@@ -29,7 +29,7 @@ def reminded(api: Client, alice: User, channel: RecordingChannel) -> str:
     return made
 
 
-def test_a_row_tells_how_it_went(api: Client, reminded: str, clock: Any) -> None:
+def test_delivery_has_its_state_and_error(api: Client, reminded: str, clock: Any) -> None:
     clock.move_to("2026-03-02T12:00:00Z")
     (row,) = api.ok("get", PATH)["deliveries"]
     expected = {
@@ -55,7 +55,7 @@ def test_a_row_tells_how_it_went(api: Client, reminded: str, clock: Any) -> None
     assert row["endedAt"] == "2026-03-02T09:02:00.000Z"
 
 
-def test_it_goes_back_ninety_days_and_the_purge_takes_the_rest(api: Client, reminded: str, clock: Any) -> None:
+def test_history_has_ninety_days_and_older_rows_are_purged(api: Client, reminded: str, clock: Any) -> None:
     clock.move_to("2026-05-31T08:00:00Z")
     assert len(api.ok("get", PATH)["deliveries"]) == 1
     clock.move_to("2026-05-31T10:00:00Z")
@@ -65,7 +65,7 @@ def test_it_goes_back_ninety_days_and_the_purge_takes_the_rest(api: Client, remi
     assert not Delivery.unscoped.exists()
 
 
-def test_pages_and_owners(api: Client, stranger: Client, alice: User) -> None:
+def test_history_is_paged_and_per_account(api: Client, stranger: Client, alice: User) -> None:
     now = timezone.now()
     for day in range(5):
         Delivery.objects.create(

@@ -10,7 +10,7 @@ from tests.client import Client
 URL = "https://127.0.0.1/hook"
 
 
-def imported(client: Client, *, enabled: bool) -> str:
+def import_webhook(client: Client, *, enabled: bool) -> str:
     """Import a webhook; returns its id."""
     record = {"id": str(new_id()), "type": "WEBHOOK", "label": "Home", "url": URL, "enabled": enabled}
     document = {"format": "contact-network", "version": 1, "notificationDestinations": [record]}
@@ -18,32 +18,32 @@ def imported(client: Client, *, enabled: bool) -> str:
     return key
 
 
-def endpoint(client: Client) -> Any:
+def first_endpoint(client: Client) -> Any:
     [found] = client.ok("GET", "/api/notifications/endpoints")["endpoints"]
     return found
 
 
-def test_a_webhook_is_off_until_its_secret_is_rotated(api: Client, alice: User) -> None:
-    path = f"/api/notifications/endpoints/{imported(api, enabled=True)}"
-    assert endpoint(api)["enabled"] is False
+def test_imported_webhook_is_disabled_until_its_secret_is_rotated(api: Client, alice: User) -> None:
+    path = f"/api/notifications/endpoints/{import_webhook(api, enabled=True)}"
+    assert first_endpoint(api)["enabled"] is False
     assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["disabled"]
     assert api.ok("PUT", path, {"enabled": True}, status=400)["details"][0]["field"] == "enabled"
     assert "rotateSecret" in api.ok("POST", f"{path}/test", status=400)["error"]
     assert api.ok("PUT", path, {"rotateSecret": True})["secret"].startswith("whsec_")
-    assert endpoint(api)["enabled"] is True
+    assert first_endpoint(api)["enabled"] is True
     assert [target.off_reason for target in channels()["webhook"].targets(alice)] == [None]
     assert api.ok("GET", "/api/user/export")["notificationDestinations"][0]["enabled"] is True
 
 
-def test_one_that_was_off_stays_off(api: Client) -> None:
-    path = f"/api/notifications/endpoints/{imported(api, enabled=False)}"
+def test_imported_webhook_that_was_disabled_stays_disabled(api: Client) -> None:
+    path = f"/api/notifications/endpoints/{import_webhook(api, enabled=False)}"
     api.ok("PUT", path, {"rotateSecret": True})
-    assert endpoint(api)["enabled"] is False
+    assert first_endpoint(api)["enabled"] is False
     api.ok("PUT", path, {"enabled": True})
-    assert endpoint(api)["enabled"] is True
+    assert first_endpoint(api)["enabled"] is True
 
 
-def test_both_in_one_request(api: Client) -> None:
-    path = f"/api/notifications/endpoints/{imported(api, enabled=False)}"
+def test_rotating_and_enabling_in_one_request(api: Client) -> None:
+    path = f"/api/notifications/endpoints/{import_webhook(api, enabled=False)}"
     assert api.ok("PUT", path, {"rotateSecret": True, "enabled": True})["secret"]
-    assert endpoint(api)["enabled"] is True
+    assert first_endpoint(api)["enabled"] is True

@@ -45,7 +45,7 @@ def minutes(n: float) -> dt.timedelta:
     return dt.timedelta(minutes=n)
 
 
-def test_the_database_has_each_delivery_once(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_delivery_is_unique_in_the_database(date: ImportantDate, channel: RecordingChannel) -> None:
     run()
     row = Delivery.unscoped.get()
     row.pk = UUID("01900000-0000-7000-8000-000000000000")
@@ -53,7 +53,7 @@ def test_the_database_has_each_delivery_once(date: ImportantDate, channel: Recor
         row.save(force_insert=True)
 
 
-def test_tries_come_at_their_times(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_retries_have_growing_delays(date: ImportantDate, channel: RecordingChannel) -> None:
     channel.always = DOWN
     expected = [0, 1, 5, 30, 120, 300, 600]
     for tries, offset in enumerate(expected, 1):
@@ -69,7 +69,7 @@ def test_tries_come_at_their_times(date: ImportantDate, channel: RecordingChanne
     assert len(channel.sent) == 7
 
 
-def test_every_try_says_the_same(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_every_try_has_the_same_content(date: ImportantDate, channel: RecordingChannel) -> None:
     channel.outcomes = [DOWN, DOWN]
     for offset in (0, 2, 6):
         run(minutes(offset))
@@ -82,7 +82,7 @@ def test_every_try_says_the_same(date: ImportantDate, channel: RecordingChannel)
     assert Delivery.unscoped.get().state == "sent"
 
 
-def test_no_try_on_the_next_day(date: ImportantDate, alice: User, channel: RecordingChannel) -> None:
+def test_delivery_is_not_retried_on_the_next_day(date: ImportantDate, alice: User, channel: RecordingChannel) -> None:
     channel.always = DOWN
     User.objects.filter(pk=alice.pk).update(reminder_hour=23)
     date.next_due_at = DUE + dt.timedelta(hours=14)
@@ -103,14 +103,14 @@ def test_retry_after_is_honoured(date: ImportantDate, channel: RecordingChannel)
     assert len(channel.sent) == 2
 
 
-def test_retry_after_beyond_the_day_is_giving_up(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_retry_after_beyond_the_day_ends_the_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
     channel.outcomes = [Outcome(code="http_429", retry_after=20 * 3600)]
     run()
     row = Delivery.unscoped.get()
     assert (row.state, row.code) == ("failed", "http_429")
 
 
-def test_a_final_failure_ends_it(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_final_failure_ends_the_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
     channel.outcomes = [Outcome(code="http_4xx", is_final=True, is_gone=True)]
     run()
     run(minutes(5))
@@ -118,7 +118,7 @@ def test_a_final_failure_ends_it(date: ImportantDate, channel: RecordingChannel)
     assert Delivery.unscoped.get().state == "failed"
 
 
-def test_a_first_try_after_midnight_is_late_and_gets_that_day(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_first_try_after_midnight_may_be_retried_that_day(date: ImportantDate, channel: RecordingChannel) -> None:
     dispatch.scan(now=DUE)
     channel.outcomes = [DOWN]
     run(dt.timedelta(days=1))
@@ -129,7 +129,7 @@ def test_a_first_try_after_midnight_is_late_and_gets_that_day(date: ImportantDat
     assert Delivery.unscoped.get().late
 
 
-def test_what_was_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_delivery_tried_on_its_day_is_not_tried_on_the_next(date: ImportantDate, channel: RecordingChannel) -> None:
     channel.always = DOWN
     run()
     run(dt.timedelta(days=1))
@@ -144,7 +144,7 @@ def claim(pk: UUID) -> Delivery | None:
     return delivery if sender.claim(delivery, now=DUE) else None
 
 
-def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_delivery_is_claimed_once(date: ImportantDate, channel: RecordingChannel) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     assert claim(row.pk) is not None
@@ -153,9 +153,7 @@ def test_two_claims_of_one_delivery(date: ImportantDate, channel: RecordingChann
     assert channel.sent == []
 
 
-def test_who_dies_with_a_claim_leaves_it_to_the_next(
-    date: ImportantDate, channel: RecordingChannel, clock: Any
-) -> None:
+def test_expired_claim_is_taken_over(date: ImportantDate, channel: RecordingChannel, clock: Any) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     dead = claim(row.pk)
@@ -170,7 +168,7 @@ def test_who_dies_with_a_claim_leaves_it_to_the_next(
     assert len(channel.recorded) == 1
 
 
-def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, channel: RecordingChannel) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     claim(row.pk)
@@ -185,9 +183,7 @@ def test_the_claim_of_a_killed_process_is_free_at_once(date: ImportantDate, chan
     assert Delivery.unscoped.get().claims == 2
 
 
-def test_a_delivery_that_kills_its_senders_is_given_up(
-    date: ImportantDate, channel: RecordingChannel, clock: Any
-) -> None:
+def test_delivery_that_kills_its_senders_ends(date: ImportantDate, channel: RecordingChannel, clock: Any) -> None:
     dispatch.scan(now=DUE)
     row = Delivery.unscoped.get()
     for _ in range(5):
@@ -198,7 +194,7 @@ def test_a_delivery_that_kills_its_senders_is_given_up(
     assert (row.state, row.code) == ("skipped", "crashed")
 
 
-def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
+def test_hand_out_enqueues_each_delivery_once_until_it_counts_as_lost(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:
     handed: list[str] = []
@@ -215,7 +211,7 @@ def test_hand_out_gives_each_to_one_queue_until_the_queue_is_thought_lost(
     assert len(channel.sent) == 1
 
 
-def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
+def test_command_distinguishes_deliveries_sent_by_another_run(
     ada: Person, channel: RecordingChannel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for title in ("Met", "Wed", "Moved"):
@@ -238,7 +234,7 @@ def test_the_command_tells_what_another_run_sent_from_what_is_not_wanted(
     assert out.getvalue() == "3 planned, 1 sent, 0 failed, 1 skipped, 1 taken by another run\n"
 
 
-def test_what_a_claim_was_lost_of_is_handed_out_again(
+def test_delivery_with_a_lost_claim_is_enqueued_again(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:
     handed: list[str] = []
@@ -264,7 +260,7 @@ def test_what_a_claim_was_lost_of_is_handed_out_again(
         (lambda date, channel: channel.on.clear(), "removed"),
     ],
 )
-def test_what_is_not_wanted_any_more_is_not_sent(
+def test_delivery_that_is_no_longer_wanted_is_not_sent(
     date: ImportantDate, channel: RecordingChannel, change: Any, reason: str
 ) -> None:
     channel.outcomes = [DOWN]
@@ -275,13 +271,13 @@ def test_what_is_not_wanted_any_more_is_not_sent(
     assert (len(channel.sent), row.state, row.code) == (1, "skipped", reason)
 
 
-def test_a_person_removed_for_good_takes_the_history_along(date: ImportantDate, channel: RecordingChannel) -> None:
+def test_permanent_removal_of_a_person_deletes_its_deliveries(date: ImportantDate, channel: RecordingChannel) -> None:
     run()
     date.person.delete()
     assert not Delivery.unscoped.exists()
 
 
-def test_a_contact_since_then_makes_the_reminder_needless(ada: Person, alice: User, channel: RecordingChannel) -> None:
+def test_contact_since_planning_cancels_the_reminder(ada: Person, alice: User, channel: RecordingChannel) -> None:
     ada.contact_reminder_enabled, ada.last_contact = True, dt.date(2026, 4, 4)
     schedule.plan_contact(ada, schedule.load_calendar(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
     ada.save()

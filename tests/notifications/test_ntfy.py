@@ -25,7 +25,7 @@ def topic(api: Client, ntfy: Recorder) -> str:
     return id_
 
 
-def test_message_goes_as_json_to_the_servers_root(alice: User, topic: str, ntfy: Recorder) -> None:
+def test_message_is_posted_as_json_to_the_servers_root(alice: User, topic: str, ntfy: Recorder) -> None:
     notice = make_notice(alice)
     assert channels()["ntfy"].send(topic, notice).is_ok
     (request,) = ntfy.received
@@ -53,7 +53,7 @@ def test_second_try_has_the_same_sequence_id(alice: User, topic: str, ntfy: Reco
     assert first == second
 
 
-def test_without_a_token_there_is_no_authorization(api: Client, alice: User, ntfy: Recorder) -> None:
+def test_no_authorization_header_without_a_token(api: Client, alice: User, ntfy: Recorder) -> None:
     id_ = create(api, type="NTFY", url=f"{ntfy.url}/push/open")["endpoint"]["id"]
     assert channels()["ntfy"].send(id_, make_notice(alice, NoticeKind.CONTACT)).is_ok
     assert "authorization" not in ntfy.received[-1].headers
@@ -69,12 +69,12 @@ def test_without_a_token_there_is_no_authorization(api: Client, alice: User, ntf
     ],
     ids=["html", "no type", "empty", "too long"],
 )
-def test_success_in_the_wrong_shape_is_unexpected(alice: User, topic: str, ntfy: Recorder, reply: Reply) -> None:
+def test_success_without_ntfy_response_is_unexpected(alice: User, topic: str, ntfy: Recorder, reply: Reply) -> None:
     ntfy.reply = reply
     assert channels()["ntfy"].send(topic, make_notice(alice)).code == "unexpected_response"
 
 
-def test_long_message_is_cut_before_ntfy_makes_a_file_of_it(alice: User, topic: str, ntfy: Recorder) -> None:
+def test_long_message_is_shortened_below_the_attachment_limit(alice: User, topic: str, ntfy: Recorder) -> None:
     long: Any = {"type": None, "title": "x", "personName": "ü" * 5000, "turns": None}
     assert channels()["ntfy"].send(topic, make_notice(alice, NoticeKind.IMPORTANT_DATE, **long)).is_ok
     assert cut_bytes("ü" * 5000, 4000).encode().decode().endswith("ü…")

@@ -51,7 +51,7 @@ def decode(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def test_device_reads_the_message(alice: User, device: Device, key: str, receiver: Recorder) -> None:
+def test_device_decrypts_the_message(alice: User, device: Device, key: str, receiver: Recorder) -> None:
     notice = make_notice(alice)
     assert channels()["push"].send(key, notice).is_ok
     (request,) = receiver.received
@@ -72,7 +72,7 @@ def test_device_reads_the_message(alice: User, device: Device, key: str, receive
     assert left - 5 < int(request.headers["ttl"]) <= left + 5
 
 
-def test_push_service_can_verify_who_sends(alice: User, key: str, receiver: Recorder, settings: Any) -> None:
+def test_push_service_can_verify_the_sender(alice: User, key: str, receiver: Recorder, settings: Any) -> None:
     """RFC 8292: a token signed with the instance's key, for this service's origin, not valid for long."""
     assert channels()["push"].send(key, make_notice(alice)).is_ok
     scheme, _, fields = receiver.received[0].headers["authorization"].partition(" ")
@@ -90,7 +90,7 @@ def test_push_service_can_verify_who_sends(alice: User, key: str, receiver: Reco
     assert claims["exp"] <= timezone.now().timestamp() + 24 * 3600
 
 
-def test_push_services_write_to_the_sender_of_mails_unless_told_otherwise(settings: Any) -> None:
+def test_vapid_contact_is_the_sender_of_mails_by_default(settings: Any) -> None:
     settings.VAPID_SUBJECT, settings.DEFAULT_FROM_EMAIL = "", "Contacts <contacts@example.org>"
     assert vapid_subject() == "mailto:contacts@example.org"
 
@@ -106,7 +106,7 @@ def test_each_send_has_its_own_claims(api: Client, alice: User, device: Device, 
 
 
 @pytest.mark.parametrize(("status", "is_gone"), [(404, True), (410, True), (400, False), (413, False), (503, False)])
-def test_only_a_device_that_is_gone_is_removed(
+def test_only_an_unsubscribed_device_is_removed(
     alice: User, key: str, receiver: Recorder, status: int, is_gone: bool
 ) -> None:
     receiver.reply = Reply(status)
@@ -118,13 +118,13 @@ def test_only_a_device_that_is_gone_is_removed(
     assert PushSubscription.unscoped.rows().exists() is not is_gone
 
 
-def test_success_settles_without_a_trace(alice: User, key: str) -> None:
+def test_success_changes_no_device(alice: User, key: str) -> None:
     channels()["push"].record_outcome(key, Outcome(), owner=alice, now=timezone.now())
     assert PushSubscription.unscoped.rows().exists()
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "ü" * 3000, "\U0001f382" * 1500, '"\\' * 3000], ids=["a", "u", "e", "q"])
-def test_payload_never_passes_what_push_services_take(
+def test_payload_is_limited_to_what_push_services_accept(
     alice: User, device: Device, key: str, receiver: Recorder, name: str
 ) -> None:
     notice = make_notice(alice, NoticeKind.IMPORTANT_DATE, personName=name)
@@ -142,7 +142,7 @@ def test_expired_notice_still_has_a_short_time_to_live(alice: User, key: str, re
     assert receiver.received[0].headers["ttl"] == "60"
 
 
-def test_keys_that_are_none_fail_without_a_request(api: Client, alice: User, receiver: Recorder) -> None:
+def test_invalid_keys_fail_without_a_request(api: Client, alice: User, receiver: Recorder) -> None:
     keys = {"p256dh": "nonsense", "auth": "x"}
     api.ok("post", SUBSCRIBE, {"endpoint": f"{receiver.url}/bad", "keys": keys}, status=201)
     (target,) = channels()["push"].targets(alice)
@@ -151,7 +151,7 @@ def test_keys_that_are_none_fail_without_a_request(api: Client, alice: User, rec
     assert receiver.received == []
 
 
-def test_targets_are_off_without_vapid_keys(alice: User, key: str, settings: Any) -> None:
+def test_no_targets_without_vapid_keys(alice: User, key: str, settings: Any) -> None:
     assert [target.off_reason for target in channels()["push"].targets(alice)] == [None]
     settings.VAPID_PRIVATE_KEY = ""
     assert [target.off_reason for target in channels()["push"].targets(alice)] == ["push_not_configured"]

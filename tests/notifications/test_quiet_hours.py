@@ -32,7 +32,7 @@ def run(*instants: str, command: str = "deliver_reminders") -> None:
         call_command(command, "--now", moment)
 
 
-def test_they_are_set_shown_in_profile_and_feed_and_taken_back(api: Client, alice: User) -> None:
+def test_quiet_hours_are_set_shown_and_removed(api: Client, alice: User) -> None:
     hours = {"from": "22:00", "to": "07:30"}
     assert api.ok("put", PATH, hours) == {"id": str(alice.pk), "quietHours": hours}
     (record,) = api.ok("get", "/api/changes?types=settings")["changes"]
@@ -56,11 +56,11 @@ def test_they_are_set_shown_in_profile_and_feed_and_taken_back(api: Client, alic
     ],
     ids=str,
 )
-def test_what_is_no_pair_of_times_is_refused(api: Client, body: dict[str, Any], field: str) -> None:
+def test_invalid_quiet_hours_are_refused(api: Client, body: dict[str, Any], field: str) -> None:
     assert [line["field"] for line in api.ok("put", PATH, body, status=400)["details"]] == [field]
 
 
-def test_a_reminder_within_is_sent_at_their_end(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_reminder_within_quiet_hours_is_sent_at_their_end(api: Client, ada: Person, channel: RecordingChannel) -> None:
     quiet(api, "22:00", "07:00", hour=6)
     remind(api, ada, "1990-03-10")
     (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
@@ -72,7 +72,7 @@ def test_a_reminder_within_is_sent_at_their_end(api: Client, ada: Person, channe
     assert (channel.sent[0].notice.content["daysUntil"], channel.sent[0].notice.content["late"]) == (0, False)
 
 
-def test_past_midnight_it_lives_to_the_end_of_the_day_it_comes_on(
+def test_delivery_delayed_past_midnight_expires_on_the_new_day(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     quiet(api, "22:00", "07:00", hour=23, zone="Asia/Tokyo")
@@ -88,7 +88,7 @@ def test_past_midnight_it_lives_to_the_end_of_the_day_it_comes_on(
     assert sent.notice.expires_at == dt.datetime(2026, 3, 11, 15, tzinfo=dt.UTC)
 
 
-def test_whether_it_is_wanted_is_asked_at_their_end(
+def test_delivery_is_checked_again_at_the_end_of_quiet_hours(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     quiet(api, "22:00", "07:00", hour=23)
@@ -104,7 +104,9 @@ def test_whether_it_is_wanted_is_asked_at_their_end(
     assert [sent.notice.content["title"] for sent in channel.sent] == ["Met"]
 
 
-def test_what_they_overtake_waits_too(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_late_runs_and_retries_wait_for_the_end_of_quiet_hours(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
     """Neither a late run nor a retry sends within quiet hours."""
     remind(api, ada, "1990-03-10")
     quiet(api, "09:01", "12:00")
@@ -119,7 +121,7 @@ def test_what_they_overtake_waits_too(api: Client, ada: Person, channel: Recordi
     assert channel.sent[0].notice.id == channel.sent[1].notice.id
 
 
-def test_hours_that_were_set_after_planning_hold(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_quiet_hours_set_after_planning_apply(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-10")
     channel.outcomes = [DOWN]
     run("2026-03-10T09:00:00Z")
@@ -130,7 +132,7 @@ def test_hours_that_were_set_after_planning_hold(api: Client, ada: Person, chann
     assert len(channel.sent) == 2
 
 
-def test_the_digest_is_of_the_day_it_comes_on(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_delayed_digest_is_of_the_day_on_which_it_is_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
     quiet(api, "22:00", "07:00", hour=23)
     for date in ("2000-03-02", "2000-03-03", "2000-03-10"):
         api.ok("post", f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": date})

@@ -36,7 +36,7 @@ def run_each(*instants: str) -> None:
         run(moment)
 
 
-def test_a_reminder_fires_at_nine_on_its_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_reminder_is_sent_at_nine_on_its_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-04")
     run("2026-05-04T08:59:59Z")
     assert channel.sent_notices == []
@@ -48,7 +48,7 @@ def test_a_reminder_fires_at_nine_on_its_day(api: Client, ada: Person, channel: 
     assert channel.sent_notices[1:] == [(DAY, "2027-05-04")]
 
 
-def test_the_content_is_what_channels_expect(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_notice_has_the_content_that_channels_expect(api: Client, ada: Person, channel: RecordingChannel) -> None:
     date_id = remind(api, ada, "1990-05-04", type="BIRTHDAY", title=None)
     run("2026-05-04T09:00:00Z")
     notice = channel.sent[0].notice
@@ -76,7 +76,7 @@ def test_the_content_is_what_channels_expect(api: Client, ada: Person, channel: 
         ("Pacific/Niue", 23, "2026-05-05T09:59:00Z", "2026-05-05T10:00:00Z"),
     ],
 )
-def test_the_hour_is_that_of_the_zone(
+def test_reminder_hour_is_in_the_time_zone_of_the_account(
     api: Client, ada: Person, channel: RecordingChannel, zone: str, hour: int, before: str, due: str
 ) -> None:
     remind(api, ada, "1990-05-04")
@@ -88,7 +88,7 @@ def test_the_hour_is_that_of_the_zone(
     assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
-def test_on_the_day_clocks_change_it_still_fires(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_reminder_is_sent_on_days_of_clock_changes(api: Client, ada: Person, channel: RecordingChannel) -> None:
     api.ok("put", "/api/user/timezone", {"timezone": "Europe/Berlin"})
     api.ok("put", "/api/user/reminder-hour", {"hour": 2})
     remind(api, ada, "1990-03-29")
@@ -98,14 +98,16 @@ def test_on_the_day_clocks_change_it_still_fires(api: Client, ada: Person, chann
     assert channel.sent_notices == [(DAY, "2026-03-29")]
 
 
-def test_once_is_once(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_reminder_of_type_once_is_sent_once(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-05-04", reminderType="ONCE")
     remind(api, ada, "2020-05-04", reminderType="ONCE")
     run_each("2026-05-04T09:00:00Z", "2027-05-04T09:00:00Z")
     assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
-def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
+def test_reminder_of_type_once_without_year_is_sent_at_the_next_occurrence(
+    api: Client, ada: Person, channel: RecordingChannel, clock: Any
+) -> None:
     date_id = remind(api, ada, "2026-02-10", reminderType="ONCE", yearUnknown=True)
     clock.move_to("2027-02-10T09:00:00Z")
     run("2027-02-10T09:00:00Z")
@@ -116,13 +118,13 @@ def test_once_without_a_year_is_the_next_time(api: Client, ada: Person, channel:
     assert ImportantDate.unscoped.get(pk=date_id).next_due_at is None
 
 
-def test_an_interval_counts_from_the_date(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_interval_is_counted_from_the_date(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-01-31", reminderInterval=1, reminderIntervalUnit="MONTHS")
     run_each(*(f"2026-{month:02}-{day}T09:00:00Z" for month, day in ((3, 31), (4, 30), (5, 31), (6, 30))))
     assert [date for _, date in channel.sent_notices] == ["2026-03-31", "2026-04-30", "2026-05-31", "2026-06-30"]
 
 
-def test_the_leap_day_goes_where_the_account_wants(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_leap_day_follows_the_accounts_rule(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2000-02-29")
     run("2027-02-28T09:00:00Z")
     api.ok("put", "/api/user/leap-day-rule", {"leapDayRule": "MAR1"})
@@ -130,7 +132,7 @@ def test_the_leap_day_goes_where_the_account_wants(api: Client, ada: Person, cha
     assert [date for _, date in channel.sent_notices] == ["2027-02-28", "2028-02-29", "2029-03-01"]
 
 
-def test_a_notice_comes_besides_the_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_advance_notice_is_sent_in_addition_to_the_day(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-05-04", reminderLeadDays=7)
     run("2026-04-27T09:00:00Z")
     assert channel.sent_notices == [(LEAD, "2026-05-04")]
@@ -139,7 +141,7 @@ def test_a_notice_comes_besides_the_day(api: Client, ada: Person, channel: Recor
     assert channel.sent_notices == [(LEAD, "2026-05-04"), (DAY, "2026-05-04")]
 
 
-def test_the_account_default_holds_where_the_date_says_nothing(
+def test_default_lead_days_apply_to_dates_without_their_own(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-05-04", title="default")
@@ -156,7 +158,7 @@ def test_the_account_default_holds_where_the_date_says_nothing(
     ]
 
 
-def test_a_notice_that_would_touch_the_previous_occurrence_is_left_out(
+def test_advance_notice_before_the_previous_occurrence_is_left_out(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "2026-03-02", reminderInterval=1, reminderIntervalUnit="WEEKS", reminderLeadDays=7)
@@ -165,7 +167,7 @@ def test_a_notice_that_would_touch_the_previous_occurrence_is_left_out(
     assert channel.sent_notices == [(LEAD, "2026-03-02"), (DAY, "2026-03-02"), (DAY, "2026-03-09")]
 
 
-def test_switched_on_inside_the_lead_window_it_gives_notice_once(
+def test_reminder_enabled_within_the_lead_days_sends_one_advance_notice(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     date_id = remind(api, ada, "1990-03-20", reminderLeadDays=30)
@@ -179,7 +181,7 @@ def test_switched_on_inside_the_lead_window_it_gives_notice_once(
     assert len(channel.sent) == 1
 
 
-def test_each_lead_day_is_a_notice_of_its_own(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_each_lead_day_has_its_own_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
     api.ok("put", "/api/user/reminder-lead-days", {"days": 14})
     remind(api, ada, "1990-05-15", extraLeadDays=[3, 14, 30])
     days = ("04-15", "05-01", "05-12", "05-15")
@@ -190,9 +192,7 @@ def test_each_lead_day_is_a_notice_of_its_own(api: Client, ada: Person, channel:
     assert channel.sent_notices == [(LEAD, "2026-05-15")] * 3 + [(DAY, "2026-05-15")]
 
 
-def test_editing_keeps_the_notices_that_were_sent(
-    api: Client, ada: Person, channel: RecordingChannel, clock: Any
-) -> None:
+def test_editing_does_not_repeat_sent_notices(api: Client, ada: Person, channel: RecordingChannel, clock: Any) -> None:
     """Switched on inside several windows it gives one notice; lead days that have passed give none to who had one."""
     date_id = remind(api, ada, "1990-03-20", reminderLeadDays=30, extraLeadDays=[20, 5])
     run("2026-03-01T12:01:00Z")
@@ -209,14 +209,14 @@ def test_editing_keeps_the_notices_that_were_sent(
     assert [sent.notice.content["daysUntil"] for sent in channel.sent] == [19, 5, 4, 0]
 
 
-def test_a_default_lead_that_opens_a_window_gives_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_changed_default_lead_days_send_an_advance_notice(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-20")
     api.ok("put", "/api/user/reminder-lead-days", {"days": 30})
     run("2026-03-01T12:01:00Z")
     assert channel.sent_notices == [(LEAD, "2026-03-20")]
 
 
-def test_switched_on_in_the_afternoon_of_its_day_it_fires_at_once(
+def test_reminder_enabled_in_the_afternoon_of_its_day_is_sent_at_once(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-03-01")
@@ -235,7 +235,7 @@ def test_switched_on_in_the_afternoon_of_its_day_it_fires_at_once(
         ("2026-05-07T09:00:01Z", None),
     ],
 )
-def test_what_was_missed_is_made_up_for_within_three_days(
+def test_missed_reminders_are_caught_up_within_three_days(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any, now: str, late: bool | None
 ) -> None:
     remind(api, ada, "1990-05-04")
@@ -251,15 +251,13 @@ def test_what_was_missed_is_made_up_for_within_three_days(
     assert ImportantDate.unscoped.get().next_due_at == dt.datetime(2027, 5, 4, 9, tzinfo=dt.UTC)
 
 
-def test_after_a_long_silence_only_the_window_is_made_up_for(
-    api: Client, ada: Person, channel: RecordingChannel
-) -> None:
+def test_only_three_days_are_caught_up_after_a_long_outage(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-01-01", reminderInterval=1, reminderIntervalUnit="DAYS")
     run("2026-12-24T10:00:00Z")
     assert [date for _, date in channel.sent_notices] == ["2026-12-22", "2026-12-23", "2026-12-24"]
 
 
-def test_a_run_for_the_past_finds_what_was_due_then_and_leaves_the_future_as_it_was(
+def test_run_for_the_past_sends_what_was_due_and_keeps_the_schedule(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
     date_id = remind(api, ada, "1990-01-15")
@@ -270,7 +268,7 @@ def test_a_run_for_the_past_finds_what_was_due_then_and_leaves_the_future_as_it_
     assert ImportantDate.unscoped.get(pk=date_id).next_due_at == before
 
 
-def test_what_was_written_down_as_missed_may_be_made_up_for_by_hand(
+def test_missed_reminders_can_be_sent_by_a_run_for_their_day(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
     remind(api, ada, "1990-05-04")
@@ -281,7 +279,7 @@ def test_what_was_written_down_as_missed_may_be_made_up_for_by_hand(
     assert channel.sent_notices == [(DAY, "2026-05-04")]
 
 
-def test_what_is_deleted_or_switched_off_is_silent(
+def test_no_reminder_for_deleted_or_disabled_rows(
     api: Client, ada: Person, alice: User, channel: RecordingChannel
 ) -> None:
     bob = make_person(alice, name="Bob")
@@ -298,7 +296,9 @@ def test_what_is_deleted_or_switched_off_is_silent(
     assert channel.sent_notices == [(DAY, "2027-05-04")]
 
 
-def test_with_no_channel_on_the_ledger_says_so(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_delivery_without_enabled_channel_is_recorded_as_skipped(
+    api: Client, ada: Person, channel: RecordingChannel
+) -> None:
     channel.on = {"one": "disabled"}
     remind(api, ada, "1990-05-04")
     run("2026-05-04T09:00:00Z")
@@ -309,7 +309,7 @@ def test_with_no_channel_on_the_ledger_says_so(api: Client, ada: Person, channel
     assert channel.sent_notices == []
 
 
-def test_each_destination_has_its_own_row(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_each_destination_has_its_own_delivery(api: Client, ada: Person, channel: RecordingChannel) -> None:
     channel.on = {"one": None, "two": None, "three": "disabled"}
     remind(api, ada, "1990-05-04")
     run("2026-05-04T09:00:00Z")
@@ -321,13 +321,15 @@ def test_each_destination_has_its_own_row(api: Client, ada: Person, channel: Rec
     ]
 
 
-def test_accounts_do_not_hear_of_each_other(api: Client, ada: Person, mallory: User, channel: RecordingChannel) -> None:
+def test_accounts_get_only_their_own_reminders(
+    api: Client, ada: Person, mallory: User, channel: RecordingChannel
+) -> None:
     remind(api, ada, "1990-05-04")
     run("2026-05-04T09:00:00Z")
     assert [sent.notice.owner.pk for sent in channel.sent] == [ada.owner_id]
 
 
-def test_an_account_that_breaks_the_scan_holds_up_nobody_else(
+def test_account_that_breaks_the_scan_does_not_delay_others(
     api: Client, stranger: Client, ada: Person, mallory: User, channel: RecordingChannel
 ) -> None:
     remind(api, ada, "1990-05-04")
@@ -343,7 +345,7 @@ def test_an_account_that_breaks_the_scan_holds_up_nobody_else(
     assert [sent.notice.owner.pk for sent in channel.sent[1:]] == [ada.owner_id]
 
 
-def test_a_contact_reminder_repeats_while_overdue(api: Client, channel: RecordingChannel) -> None:
+def test_contact_reminder_repeats_while_overdue(api: Client, channel: RecordingChannel) -> None:
     body = {"name": "Bob", "lastContact": "2026-02-20", "contactReminderEnabled": True}
     every = {"contactReminderInterval": 2, "contactReminderIntervalUnit": "WEEKS"}
     bob = api.ok("post", "/api/people", {**body, **every}, status=201)["person"]
@@ -361,9 +363,7 @@ def test_a_contact_reminder_repeats_while_overdue(api: Client, channel: Recordin
     }
 
 
-def test_a_contact_reminder_starts_with_the_last_contact_else_the_creation(
-    api: Client, channel: RecordingChannel
-) -> None:
+def test_contact_reminder_counts_from_the_last_contact_or_the_creation(api: Client, channel: RecordingChannel) -> None:
     bob = api.ok("post", "/api/people", {"name": "Bob", "contactReminderEnabled": True}, status=201)["person"]
     run_each("2026-03-31T09:00:00Z", "2026-04-01T09:00:00Z")
     assert channel.sent_notices == [(CONTACT, "2026-04-01")]

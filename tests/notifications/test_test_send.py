@@ -30,7 +30,7 @@ def point(api: Client, ntfy: Recorder) -> Callable[..., str]:
     return make
 
 
-def test_success(api: Client, ntfy: Recorder, receiver: Recorder) -> None:
+def test_successful_test(api: Client, ntfy: Recorder, receiver: Recorder) -> None:
     for type_, url in (("WEBHOOK", receiver.url), ("NTFY", f"{ntfy.url}/push/topic")):
         id_ = create(api, type=type_, url=url)["endpoint"]["id"]
         assert api.ok("post", f"{PATH}/{id_}/test") == {"ok": True}
@@ -55,7 +55,7 @@ def test_success(api: Client, ntfy: Recorder, receiver: Recorder) -> None:
     ],
 )
 @TYPES
-def test_status_is_named_and_nothing_of_the_answer_is_told(
+def test_error_contains_the_status_and_nothing_of_the_response(
     api: Client, point: Callable[..., str], receiver: Recorder, type_: str, status: int, code: str
 ) -> None:
     receiver.reply = Reply(status, {"Location": "/elsewhere", "Content-Type": "application/json"}, b'"secret inside"')
@@ -65,12 +65,14 @@ def test_status_is_named_and_nothing_of_the_answer_is_told(
 
 
 @TYPES
-def test_refused(api: Client, point: Callable[..., str], type_: str) -> None:
+def test_refused_connection_is_reported(api: Client, point: Callable[..., str], type_: str) -> None:
     assert api.ok("post", point(type_, f"http://127.0.0.1:{closed_port()}")) == {"ok": False, "code": "refused"}
 
 
 @TYPES
-def test_timeout(api: Client, point: Callable[..., str], type_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_is_reported(
+    api: Client, point: Callable[..., str], type_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def drip(connection: Any) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         while True:
@@ -87,7 +89,7 @@ def short_deadline(seconds: float, **kwargs: Any) -> Deadline:
 
 
 @TYPES
-def test_tls(api: Client, point: Callable[..., str], type_: str, tmp_path: Any) -> None:
+def test_tls_error_is_reported(api: Client, point: Callable[..., str], type_: str, tmp_path: Any) -> None:
     with recording_server(PrivateCA(tmp_path).server_context("other.example")) as server:
         assert api.ok("post", point(type_, server.url)) == {"ok": False, "code": "tls"}
         assert server.received == []
@@ -105,7 +107,7 @@ def test_private_authority_of_the_operator_is_trusted(
 
 
 @TYPES
-def test_name_that_is_gone_or_leads_inside_since(
+def test_host_that_no_longer_resolves_or_became_internal_is_reported(
     api: Client, point: Callable[..., str], type_: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The URL was allowed when it was stored; the address is checked again at every connection."""
@@ -127,7 +129,9 @@ def test_policy_that_became_stricter_blocks(
     assert receiver.received == []
 
 
-def test_wrong_shape_is_unexpected_for_ntfy_alone(api: Client, point: Callable[..., str], receiver: Recorder) -> None:
+def test_response_in_the_wrong_format_is_an_error_for_ntfy_only(
+    api: Client, point: Callable[..., str], receiver: Recorder
+) -> None:
     receiver.reply = Reply(200, {"Content-Type": "text/html"}, b"<html>")
     path = point("NTFY", receiver.url)
     assert api.ok("post", path) == {"ok": False, "code": "unexpected_response"}
@@ -137,7 +141,7 @@ def test_wrong_shape_is_unexpected_for_ntfy_alone(api: Client, point: Callable[.
 
 @pytest.mark.parametrize("status", [200, 410, 500])
 @TYPES
-def test_test_changes_nothing_of_the_destination(
+def test_test_does_not_change_the_destination(
     api: Client, point: Callable[..., str], receiver: Recorder, type_: str, status: int
 ) -> None:
     receiver.reply = Reply(status, {"Content-Type": "application/json"})

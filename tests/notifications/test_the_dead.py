@@ -23,7 +23,7 @@ TOMORROW, THREE_DAYS, SKIP = "Again tomorrow", "Again in 3 days", "Not this time
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 
-def test_the_dead_have_a_memorial_and_no_birthday(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_dead_people_have_a_memorial_and_no_birthday(api: Client, ada: Person, channel: RecordingChannel) -> None:
     path = f"/api/people/{ada.pk}"
     dates = [
         {"type": "BIRTHDAY", "date": "1950-05-04", "reminderEnabled": True},
@@ -50,14 +50,14 @@ def memorial(request: pytest.FixtureRequest, alice: User) -> Notice:
     return make_notice(alice, request.param, type="MEMORIAL", turns=6)
 
 
-def test_nobody_gets_in_touch_with_the_dead(memorial: Notice) -> None:
+def test_dead_people_have_no_contact_reminder(memorial: Notice) -> None:
     assert [one.label for one in wording_of(memorial).buttons] == ["Open", TOMORROW, THREE_DAYS, SKIP]
     told = [orjson.loads(body) for body in (body_of(memorial), payload_of(memorial))]
     assert [one["label"] for one in told[0]["data"]["actions"]] == [TOMORROW, THREE_DAYS, SKIP]
     assert [one["label"] for one in told[1]["actions"]] == [TOMORROW, THREE_DAYS]
 
 
-def test_ntfy_shows_what_is_left(api: Client, memorial: Notice, ntfy: Recorder) -> None:
+def test_ntfy_shows_the_remaining_actions(api: Client, memorial: Notice, ntfy: Recorder) -> None:
     topic = create(api, type="NTFY", url=f"{ntfy.url}/push/days")["endpoint"]["id"]
     ntfy.received.clear()
     assert channels()["ntfy"].send(topic, memorial).is_ok
@@ -65,7 +65,7 @@ def test_ntfy_shows_what_is_left(api: Client, memorial: Notice, ntfy: Recorder) 
     assert [button["label"] for button in orjson.loads(request.body)["actions"]] == [TOMORROW, SKIP]
 
 
-def test_memorials_keep_quiet_hours_and_further_lead_days(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_memorials_respect_quiet_hours_and_lead_days(api: Client, ada: Person, channel: RecordingChannel) -> None:
     quiet(api, "22:00", "07:00", hour=6)
     api.ok("PUT", f"/api/people/{ada.pk}", {"deathday": "2020-05-04"})
     memorial = {"type": "MEMORIAL", "title": None, "extraLeadDays": [3], "reminderLeadDays": 7}

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 __all__ = ["webhook"]  # the fixture
 
 
-def test_four_runs_at_once_send_each_thing_once(
+def test_four_concurrent_runs_send_each_notice_once(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     make_due(alice, 40)
@@ -33,7 +33,7 @@ def test_four_runs_at_once_send_each_thing_once(
     assert last_beat("due_scan") is not None, "cron in the scheduler's place keeps health fit"
 
 
-def test_each_task_may_run_twice(webhook: Destination, receiver: Recorder, alice: User) -> None:
+def test_tasks_may_run_twice(webhook: Destination, receiver: Recorder, alice: User) -> None:
     make_due(alice, 3)
     User.objects.filter(pk=alice.pk).update(reminders_stale=True)
     handed: list[str] = []
@@ -52,7 +52,7 @@ def test_each_task_may_run_twice(webhook: Destination, receiver: Recorder, alice
     assert set(Delivery.unscoped.values_list("state", flat=True)) == {"sent"}
 
 
-def test_a_task_for_what_is_gone_does_nothing(alice: User) -> None:
+def test_task_for_a_deleted_row_does_nothing(alice: User) -> None:
     tasks.send(str(alice.pk))
     alice_id = str(alice.pk)
     alice.delete()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sqlite_suffices
 
 
 @pytest.fixture
-def told() -> Iterator[list[Any]]:
+def recorded_signals() -> Iterator[list[Any]]:
     """The preferences of each `preferences_changed` signal."""
     changes: list[Any] = []
 
@@ -31,7 +31,7 @@ def path(owner: User, subject: Subject = Subject.REMINDERS) -> str:
     return "/api/unsubscribe" + unsubscribe_url(owner, subject).partition("/api/unsubscribe")[2]
 
 
-def switches(owner: User) -> tuple[bool, bool]:
+def notification_settings(owner: User) -> tuple[bool, bool]:
     owner.refresh_from_db()
     return owner.email_reminders_enabled, owner.weekly_digest_enabled
 
@@ -42,20 +42,20 @@ def _digest_is_on(alice: User) -> None:
     alice.save()
 
 
-def test_opening_the_link_asks_and_changes_nothing(browser: Client, alice: User) -> None:
+def test_opening_the_link_changes_nothing(browser: Client, alice: User) -> None:
     response = browser.get(path(alice), HTTP_ACCEPT="text/html")
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/html")
     assert response["Referrer-Policy"] == "same-origin"
     assert "alice@example.org" in response.content.decode()
     assert '<form method="post">' in response.content.decode()
-    assert switches(alice) == (True, True)
+    assert notification_settings(alice) == (True, True)
 
 
 @pytest.mark.parametrize(("subject", "after"), [(Subject.REMINDERS, (False, True)), (Subject.DIGEST, (True, False))])
 @pytest.mark.django_db(transaction=True)
-def test_posting_switches_off_that_kind_of_mail_alone(
-    browser: Client, alice: User, told: list[Any], subject: Subject, after: tuple[bool, bool]
+def test_post_disables_only_that_kind_of_mail(
+    browser: Client, alice: User, recorded_signals: list[Any], subject: Subject, after: tuple[bool, bool]
 ) -> None:
     """A mailbox posts `List-Unsubscribe=One-Click`, without a person or a cookie (RFC 8058, section 3.2)."""
     for _ in range(2):
@@ -66,9 +66,9 @@ def test_posting_switches_off_that_kind_of_mail_alone(
             HTTP_ACCEPT="application/xml",
         )
         assert response.status_code == 200
-        assert switches(alice) == after
-    assert told[0][0] == alice.pk
-    assert len(told[0][1]) == 1
+        assert notification_settings(alice) == after
+    assert recorded_signals[0][0] == alice.pk
+    assert len(recorded_signals[0][1]) == 1
 
 
 def test_page_is_in_the_accounts_language(browser: Client, alice: User) -> None:
@@ -78,7 +78,7 @@ def test_page_is_in_the_accounts_language(browser: Client, alice: User) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_other_tokens_do_nothing(browser: Client, alice: User, method: str) -> None:
+def test_invalid_and_other_tokens_are_refused(browser: Client, alice: User, method: str) -> None:
     good = path(alice)
     forged = [
         "/api/unsubscribe",
@@ -94,7 +94,7 @@ def test_other_tokens_do_nothing(browser: Client, alice: User, method: str) -> N
         response = getattr(browser, method)(link)
         assert response.status_code == 400, link
         assert response.json()["code"] == "invalid_token"
-    assert switches(alice) == (True, True)
+    assert notification_settings(alice) == (True, True)
 
 
 def test_link_of_a_deleted_account_is_not_valid(browser: Client, alice: User) -> None:
@@ -103,7 +103,7 @@ def test_link_of_a_deleted_account_is_not_valid(browser: Client, alice: User) ->
     assert browser.post(link).status_code == 400
 
 
-def test_link_needs_no_session_and_opens_nothing_else(alice: User) -> None:
+def test_token_of_the_link_is_not_an_api_token(alice: User) -> None:
     token = path(alice).partition("token=")[2]
     client = client_of(None)
     client.bearer = token

@@ -35,7 +35,7 @@ def short(entries: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [(entry["kind"], entry["date"], entry["sendAt"], entry["reason"]) for entry in entries]
 
 
-def test_what_is_told_whole(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_upcoming_reminder_has_all_fields(api: Client, ada: Person, channel: RecordingChannel) -> None:
     channel.on = {"one": None, "two": "disabled"}
     date = add(api, ada, "1990-03-11", reminderLeadDays=7)
     lead, day = upcoming(api)
@@ -59,7 +59,7 @@ def test_what_is_told_whole(api: Client, ada: Person, channel: RecordingChannel)
     assert (lead["kind"], lead["sendAt"]) == (LEAD, "2026-03-04T09:00:00.000Z")
 
 
-def test_why_not(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_reason_is_given_if_nothing_will_be_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "1990-03-11", reminderEnabled=False)
     assert short(upcoming(api)) == [(DAY, "2026-03-11", None, "reminder_off")]
     add(api, ada, "2026-02-26", reminderInterval=1, reminderIntervalUnit="WEEKS", reminderLeadDays=7)
@@ -76,7 +76,7 @@ def test_why_not(api: Client, ada: Person, channel: RecordingChannel) -> None:
     )
 
 
-def test_digest_and_contact_are_among_them(api: Client, channel: RecordingChannel) -> None:
+def test_digests_and_contact_reminders_are_included(api: Client, channel: RecordingChannel) -> None:
     body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
     api.ok("post", "/api/people", body, status=201)
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
@@ -88,7 +88,7 @@ def test_digest_and_contact_are_among_them(api: Client, channel: RecordingChanne
     ]
 
 
-def test_which_digests_will_have_something_to_tell(
+def test_forecast_tells_which_digests_have_events(
     api: Client, alice: User, ada: Person, channel: RecordingChannel
 ) -> None:
     """What lies on a Monday stands in two of them; what is skipped, and the birthday of the dead, in none."""
@@ -109,7 +109,7 @@ def test_which_digests_will_have_something_to_tell(
     assert told == [entry["date"] for entry in digests if digest_events(alice, dt.date.fromisoformat(entry["date"]))]
 
 
-def test_a_digest_that_was_unsubscribed_from_is_promised_no_more(api: Client, alice: User, ada: Person) -> None:
+def test_disabled_digest_is_not_included(api: Client, alice: User, ada: Person) -> None:
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
     call_command("deliver_reminders")
     assert [entry["kind"] for entry in upcoming(api)] == ["digest.weekly"] * 5
@@ -117,7 +117,7 @@ def test_a_digest_that_was_unsubscribed_from_is_promised_no_more(api: Client, al
     assert upcoming(api) == []
 
 
-def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingChannel) -> None:
+def test_forecast_reminders_are_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add(api, ada, "1990-03-11", reminderLeadDays=20)
     add(api, ada, "2026-02-25", reminderInterval=3, reminderIntervalUnit="DAYS", reminderLeadDays=1)
     add(api, ada, "2026-03-29", reminderType="ONCE")
@@ -136,7 +136,7 @@ def test_what_it_foretells_comes(api: Client, ada: Person, channel: RecordingCha
     assert len(preview) > 15
 
 
-def test_a_changed_clock_counts_at_once(api: Client, ada: Person) -> None:
+def test_changed_hour_and_lead_days_apply_at_once(api: Client, ada: Person) -> None:
     add(api, ada, "2026-03-20")
     api.ok("put", "/api/user/reminder-hour", {"hour": 5})
     api.ok("put", "/api/user/reminder-lead-days", {"days": 2})

@@ -16,7 +16,7 @@ def wrong(**values: str) -> str:
     return str(caught.value)
 
 
-def test_a_pair_is_whole_and_fits() -> None:
+def test_keys_must_be_a_matching_pair() -> None:
     ours, other = make_keys(), make_keys()
     assert read_settings({"VAPID_PUBLIC_KEY": ours.public, "VAPID_PRIVATE_KEY": ours.private})
     for public, private in ((other.public, ours.private), (ours.public, ""), ("", ours.private)):
@@ -26,7 +26,7 @@ def test_a_pair_is_whole_and_fits() -> None:
     assert line.startswith("VAPID_PRIVATE_KEY=*** is not allowed. Allowed: a P-256 key")
 
 
-def test_vapid_private_key_in_any_form_in_use() -> None:
+def test_private_key_is_accepted_in_all_usual_encodings() -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     der = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
@@ -35,7 +35,7 @@ def test_vapid_private_key_in_any_form_in_use() -> None:
     assert len({public_key_of(form) for form in forms}) == 1
 
 
-def test_vapid_keys_command_prints_a_pair_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_vapid_keys_command_prints_a_matching_pair(capsys: pytest.CaptureFixture[str]) -> None:
     from django.core.management import call_command
 
     call_command("vapid_keys")

@@ -35,7 +35,9 @@ def verify(secret: str, request: Received) -> Any:
 
 
 @pytest.mark.parametrize("kind", NoticeKind)
-def test_receiver_verifies_and_reads_the_facts(alice: User, hook: Any, receiver: Recorder, kind: NoticeKind) -> None:
+def test_receiver_verifies_the_signature_and_reads_the_content(
+    alice: User, hook: Any, receiver: Recorder, kind: NoticeKind
+) -> None:
     notice = make_notice(alice, kind)
     assert channels()["webhook"].send(hook["endpoint"]["id"], notice).is_ok
     (request,) = receiver.received
@@ -67,7 +69,7 @@ def test_every_try_has_the_same_id_and_body(alice: User, hook: Any, receiver: Re
     assert int(second.headers["webhook-timestamp"]) - int(first.headers["webhook-timestamp"]) >= 7199
 
 
-def test_order_of_the_facts_does_not_change_the_body(alice: User) -> None:
+def test_order_of_json_keys_does_not_change_the_body(alice: User) -> None:
     """PostgreSQL stores the keys of JSON in an order of its own."""
     notice = make_notice(alice)
     turned = dataclasses.replace(notice, content=dict(reversed(list(notice.content.items()))))
@@ -94,27 +96,27 @@ def test_changed_body_does_not_verify(alice: User, hook: Any, receiver: Recorder
         Webhook(hook["secret"]).verify(request.body + b" ", request.headers)
 
 
-def test_another_accounts_webhook_is_never_sent_to(mallory: User, hook: Any, receiver: Recorder) -> None:
+def test_webhook_of_another_account_is_never_called(mallory: User, hook: Any, receiver: Recorder) -> None:
     outcome = channels()["webhook"].send(hook["endpoint"]["id"], make_notice(mallory))
     assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
     assert receiver.received == []
 
 
-def test_secret_that_cannot_be_read_is_our_fault(alice: User, hook: Any, receiver: Recorder, settings: Any) -> None:
+def test_undecryptable_secret_is_an_internal_error(alice: User, hook: Any, receiver: Recorder, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = ["Zm9yIHRlc3RzIG9ubHkgLSBub3QgYSByZWFsIGtleSE="]
     outcome = channels()["webhook"].send(hook["endpoint"]["id"], make_notice(alice))
     assert (outcome.code, outcome.is_internal) == ("unknown", True)
     assert receiver.received == []
 
 
-def test_long_answer_to_a_confirmed_delivery_is_no_failure(alice: User, hook: Any, receiver: Recorder) -> None:
+def test_long_response_to_a_confirmed_delivery_is_not_a_failure(alice: User, hook: Any, receiver: Recorder) -> None:
     from tests.loopback import Reply
 
     receiver.reply = Reply(200, body=b"x" * 1_000_000)
     assert channels()["webhook"].send(hook["endpoint"]["id"], make_notice(alice)).is_ok
 
 
-def test_row_of_the_destination_is_left_alone_by_sending(alice: User, hook: Any, receiver: Recorder) -> None:
+def test_sending_does_not_write_the_destination(alice: User, hook: Any, receiver: Recorder) -> None:
     before = Destination.unscoped.rows().values().get()
     assert channels()["webhook"].send(hook["endpoint"]["id"], make_notice(alice)).is_ok
     after = Destination.unscoped.rows().values().get()

@@ -51,13 +51,13 @@ pytestmark = pytest.mark.sqlite_suffices
         ),
     ],
 )
-def test_important_date(alice: User, content: dict[str, Any], title: str, lines: tuple[str, ...]) -> None:
+def test_texts_of_an_important_date(alice: User, content: dict[str, Any], title: str, lines: tuple[str, ...]) -> None:
     wording = wording_of(make_notice(alice, **content))
     assert (wording.title, wording.lines) == (title, lines)
     assert wording.url.endswith("/people/01900000-0000-7000-8000-000000000001")
 
 
-def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> None:
+def test_links_lead_to_the_configured_client(alice: User, settings: Any) -> None:
     settings.APP_URL = "https://app.example.org/#/people/{id}?from=reminder"
     url = "https://app.example.org/#/people/01900000-0000-7000-8000-000000000001?from=reminder"
     assert wording_of(make_notice(alice)).url == url
@@ -70,7 +70,7 @@ def test_links_lead_to_the_client_that_is_set(alice: User, settings: Any) -> Non
         ({"lastContact": None}, "No contact has been noted yet."),
     ],
 )
-def test_contact(alice: User, content: dict[str, Any], line: str) -> None:
+def test_texts_of_a_contact_reminder(alice: User, content: dict[str, Any], line: str) -> None:
     wording = wording_of(make_notice(alice, NoticeKind.CONTACT, **content))
     assert (wording.title, wording.lines) == ("Get in touch with Ada Lovelace", (line,))
 
@@ -122,7 +122,7 @@ def test_digest_names_each_person_once_a_day(alice: User) -> None:
         ("fr-FR", "Anniversaire : Ada Lovelace", "C’est demain, jeudi 10 décembre (2026-12-10).", "Jeudi 10 décembre"),
     ],
 )
-def test_every_language(alice: User, language: str, title: str, line: str, day: str) -> None:
+def test_texts_in_every_language(alice: User, language: str, title: str, line: str, day: str) -> None:
     alice.language = language
     wording = wording_of(make_notice(alice, daysUntil=1))
     assert (wording.title, wording.lines[0]) == (title, line)
@@ -139,7 +139,7 @@ def test_every_language(alice: User, language: str, title: str, line: str, day: 
         ("YMD", "Thursday, 10 December (2026-12-10)"),
     ],
 )
-def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
+def test_dates_have_the_accounts_format(alice: User, form: str, day: str) -> None:
     alice.date_format = form
     assert wording_of(make_notice(alice)).lines[0] == f"It is today, {day}."
 
@@ -155,7 +155,7 @@ def test_dates_in_the_accounts_format(alice: User, form: str, day: str) -> None:
         ("fr-FR", "Ada Lovelace fête son 1er anniversaire.", "Anniversaire · fête son 1er anniversaire"),
     ],
 )
-def test_first_birthday(alice: User, language: str, line: str, occasion: str) -> None:
+def test_texts_of_a_first_birthday(alice: User, language: str, line: str, occasion: str) -> None:
     alice.language = language
     assert wording_of(make_notice(alice, turns=1)).lines[1] == line
     digest = wording_of(make_notice(alice, NoticeKind.DIGEST, events=[{**EVENT, "turns": 1}]))
@@ -174,7 +174,7 @@ def test_first_birthday(alice: User, language: str, line: str, occasion: str) ->
     ],
 )
 @pytest.mark.parametrize("form", ["DMY", "YMD"])
-def test_first_of_a_month(alice: User, language: str, day: str, form: str) -> None:
+def test_texts_of_the_first_of_a_month(alice: User, language: str, day: str, form: str) -> None:
     alice.language, alice.date_format = language, form
     event = {**EVENT, "date": "2026-12-01"}
     assert wording_of(make_notice(alice, NoticeKind.DIGEST, events=[event])).days[0].words == day
@@ -189,7 +189,7 @@ def test_first_of_a_month(alice: User, language: str, day: str, form: str) -> No
         ("es-ES", 2, "2 contactos nuevos en tu servidor", "Míralos e importa los que quieras."),
     ],
 )
-def test_contacts_found(alice: User, language: str, count: int, title: str, line: str) -> None:
+def test_texts_of_found_contacts(alice: User, language: str, count: int, title: str, line: str) -> None:
     alice.language = language
     wording = wording_of(make_notice(alice, NoticeKind.CONTACTS_FOUND, count=count))
     assert (wording.title, wording.lines) == (title, (line,))

@@ -45,14 +45,14 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 def webhook(alice: User, receiver: Recorder) -> Destination:
     """The only enabled channel."""
     User.objects.filter(pk=alice.pk).update(email_reminders_enabled=False)
-    receiver.reply = slowly
+    receiver.reply = answer_slowly
     row = Destination(owner=alice, type="WEBHOOK", label="Recorder", secret="whsec_" + "A" * 44)
     row.set_url(f"{receiver.url}/hook", "")
     row.save()
     return row
 
 
-def slowly(request: Received) -> Reply:
+def answer_slowly(request: Received) -> Reply:
     """Answer slowly, so that workers are killed in the middle of a delivery."""
     time.sleep(0.02)
     return Reply()
@@ -88,7 +88,7 @@ def sent() -> int:
 
 
 @pytest.mark.one_database
-def test_a_worker_sends_what_is_due(workers: Workers, webhook: Destination, receiver: Recorder, alice: User) -> None:
+def test_worker_sends_due_deliveries(workers: Workers, webhook: Destination, receiver: Recorder, alice: User) -> None:
     make_due(alice, 5)
     tasks.due_scan.delay()
     workers.start()
@@ -99,11 +99,11 @@ def test_a_worker_sends_what_is_due(workers: Workers, webhook: Destination, rece
     assert len(receiver.received) == 5
 
 
-def test_killed_workers_lose_nothing_and_double_only_what_was_not_confirmed(
+def test_killed_workers_lose_nothing_and_repeat_only_unconfirmed_deliveries(
     workers: Workers, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     make_due(alice, DELIVERIES)
-    kills = send_all_under_fire(workers, receiver)
+    kills = send_all_while_killing_workers(workers, receiver)
     requests = by_delivery(receiver)
     rows = {str(row.pk): row for row in Delivery.unscoped.all()}
     assert len(rows) == DELIVERIES
@@ -128,7 +128,7 @@ class Kill:
     held: set[str]
 
 
-def send_all_under_fire(workers: Workers, receiver: Recorder) -> list[Kill]:
+def send_all_while_killing_workers(workers: Workers, receiver: Recorder) -> list[Kill]:
     """Run a worker until everything is sent, killing it at random points and starting another; returns the kills."""
     dice = random.Random()
     marks = sorted(dice.sample(range(1, DELIVERIES * 9 // 10), KILLS))
@@ -164,7 +164,7 @@ def by_delivery(receiver: Recorder) -> dict[str, list[Received]]:
 
 
 @pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="Redis stands beside PostgreSQL")
-def test_on_redis_a_killed_workers_deliveries_are_found_again(
+def test_deliveries_of_a_killed_worker_are_found_again_on_redis(
     tmp_path: Path, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     """Redis redelivers the tasks of a dead worker only after an hour; the scan over the rows finds them earlier."""
@@ -174,7 +174,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
     def answer_ten(request: Received) -> Reply:
         if len(receiver.received) > 10:
             is_killed.wait(180)
-        return slowly(request)
+        return answer_slowly(request)
 
     receiver.reply = answer_ten
     with redis_server() as url, workers_in(tmp_path, DELIVERY_LEASE_SECONDS="2", REDIS_URL=url) as workers:
@@ -194,7 +194,7 @@ def test_on_redis_a_killed_workers_deliveries_are_found_again(
 
 
 @pytest.mark.one_database
-def test_what_was_enqueued_while_no_worker_ran_is_not_lost(
+def test_deliveries_enqueued_without_a_worker_are_not_lost(
     workers: Workers, webhook: Destination, receiver: Recorder, alice: User
 ) -> None:
     make_due(alice, 3)
@@ -206,7 +206,7 @@ def test_what_was_enqueued_while_no_worker_ran_is_not_lost(
 
 
 @pytest.mark.one_database
-def test_a_queue_that_lost_everything_is_filled_again(
+def test_lost_queue_is_filled_again(
     workers: Workers, webhook: Destination, receiver: Recorder, alice: User, settings: Any
 ) -> None:
     settings.DELIVERY_LEASE_SECONDS = 0
