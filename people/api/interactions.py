@@ -144,6 +144,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         """Interactions, newest first, of one person or of all."""
         person, text = None, request.query_params.get("personId")
         if text is not None:
+            # A malformed id is refused like an unknown one.
             key = parse_id(text)
             person = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[key] if key else [])
             if person is None:
@@ -171,6 +172,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
     def update(self, request: Request, interaction_id: UUID) -> Response:
         """Change an interaction; what the body leaves out stays."""
         key = self.get_object().pk
+        # Unlike a person, an interaction has no nested entries, which `partial` would let leave out what they need.
         data = self.read_body(InteractionChangeSerializer, partial=True)
         service.update_interaction(owner=self.owner, interaction_id=key, data=data, now=timezone.now())
         return self.record_response(key)

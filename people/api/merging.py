@@ -29,6 +29,7 @@ class FieldOverridesSerializer(PersonChangeSerializer):
         return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE_COLUMNS}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
+        # DRF ignores unknown keys, and the merge would go ahead without the override.
         if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE_COLUMNS)):
             raise serializers.ValidationError({key: ["This field cannot be overridden."] for key in sorted(unknown)})
         values: dict[str, Any] = super().to_internal_value(data)

@@ -74,6 +74,7 @@ READ_OF_CONTACTS: Final = (*schedule.CONTACT_FIELDS, *COLUMNS)
 
 def days_between(start: dt.date, end: dt.date) -> list[int]:
     """ImportantDate.month_day of each day between, and of 29 February, which may occur on another day."""
+    # 366 days contain every day of the year.
     days = (start + dt.timedelta(n) for n in range(min((end - start).days, 366) + 1))
     return sorted({229, *(day.month * 100 + day.day for day in days)})
 

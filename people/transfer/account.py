@@ -68,6 +68,7 @@ class AccountSection(Section):
 
     def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
         for record in records:
+            # `run.owner` was read before the account was locked.
             before = User.objects.get(pk=run.owner.pk)
             values = {column: value for column, value in record.data.items() if not column.startswith("photo")}
             if photo := save_photo(run, record.data.get("photo")):

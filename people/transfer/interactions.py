@@ -81,5 +81,6 @@ class InteractionSection(Section):
         run.insert(Participation, people)
         if rows and not run.dry:
             index_interactions(run.owner.pk, rows)
+            # The people were imported before, with the day that the user entered as their last contact.
             with account_write(run.owner) as write:
                 update_last_contacts(PersonWriter(run.owner, write, run.now), {row.person_id for row in people})

@@ -20,6 +20,7 @@ class PictureField(serializers.Field[bytes | None, Any, Any, Any]):
         super().__init__(required=False, allow_null=True)
 
     def to_internal_value(self, data: Any) -> bytes:
+        # Base64 has four characters for three bytes, and up to four with padding at the end.
         if not isinstance(data, str) or len(data) > settings.MAX_PHOTO_BYTES * 4 // 3 + 4:
             raise serializers.ValidationError("This must be an image as Base64.")
         try:

@@ -55,6 +55,7 @@ class TemplateSection(Section):
         ids = run.find_existing(CustomFieldTemplate, records)
         rows = CustomFieldTemplate.objects.owned_by(run.owner)
         by_id = rows.in_bulk(list(ids.found.values()))
+        # In the trash, too: a slug is unique among all templates of the account.
         with_same_slug = rows.filter(slug__in=[record.data["slug"] for record in records])
         slugs = run.index(self.name, {row.slug: row for row in with_same_slug})
         allowance, new = PlanAllowance(run, "templates"), []
