@@ -38,8 +38,10 @@ def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -
 
 
 def delete_date(*, row: ImportantDate, now: dt.datetime) -> None:
-    """Move a date to the trash and cancel its reminder."""
+    """Move a date to the trash and cancel its reminder. Raises MissingError."""
     with account_write(row.owner_id):
+        # save() writes all columns, so the row must be as it is stored now.
+        _refresh(row)
         row.deleted_at = now
         for column, value in schedule.NO_REMINDER.items():
             setattr(row, column, value)

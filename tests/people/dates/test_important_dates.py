@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
+from people.services.important_dates import delete_date
 from tests.builders import make_person
 from tests.client import Client
 
@@ -180,6 +183,25 @@ def test_the_trash_and_back(api: Client, path: str) -> None:
     api.ok("delete", one)
     assert api.ok("delete", f"{one}/permanent") == {"success": True}
     assert api.call("post", f"{one}/restore").status_code == 404
+
+
+def test_deleting_a_date_keeps_what_another_request_has_written_since_it_was_read(api: Client, path: str) -> None:
+    read = ImportantDate.unscoped.get(pk=add(api, path, {"title": "Met", "date": "2020-01-01"})["id"])
+    api.ok("put", f"{path}/{read.pk}", {"title": "First met", "date": "2020-01-02"})
+    delete_date(row=read, now=timezone.now())
+    stored = ImportantDate.unscoped.get(pk=read.pk)
+    assert (stored.is_deleted, stored.title, stored.date.day) == (True, "First met", 2)
+
+
+def test_deleting_a_date_that_was_permanently_removed_since_it_was_read_does_not_insert_it_again(
+    api: Client, path: str
+) -> None:
+    read = ImportantDate.unscoped.get(pk=add(api, path, BIRTHDAY)["id"])
+    api.ok("delete", f"{path}/{read.pk}")
+    api.ok("delete", f"{path}/{read.pk}/permanent")
+    with pytest.raises(MissingError):
+        delete_date(row=read, now=timezone.now())
+    assert not ImportantDate.unscoped.exists()
 
 
 def test_dates_of_others_and_of_deleted_people_do_not_exist(
