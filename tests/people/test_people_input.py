@@ -11,6 +11,8 @@ from people.models import ImportantDate, LookupKey, Person
 from tests.builders import make_person
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "name"),
     ({"name": None}, "name"),
@@ -194,6 +196,7 @@ def test_unknown_and_read_only_fields_are_ignored(api: Client) -> None:
     assert address["id"] != "x"
 
 
+@pytest.mark.both_databases
 def test_defaults_of_a_contact_reminder(api: Client) -> None:
     person = api.ok("post", "/api/people", {"name": "Ada", "contactReminderEnabled": True}, status=201)["person"]
     assert (person["contactReminderInterval"], person["contactReminderIntervalUnit"]) == (1, "MONTHS")
@@ -296,6 +299,7 @@ def test_an_address_keeps_its_place_while_its_text_stays() -> None:
     assert {moved[key] for key in place} == {None}
 
 
+@pytest.mark.both_databases
 def test_a_failure_half_way_changes_nothing(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     person = api.ok("post", "/api/people", {"name": "Ada", "emails": [{"email": "a@b.cd"}]}, status=201)["person"]
     path = f"/api/people/{person['id']}"

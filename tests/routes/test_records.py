@@ -19,6 +19,8 @@ from tests.routes.route_data import RouteData, apply_route_settings, make_route_
 from tests.routes.table import ROUTES
 from tests.routes.test_routes import committed_route_data, filled, route_data
 
+pytestmark = pytest.mark.sqlite_suffices
+
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
 
@@ -171,6 +173,7 @@ def test_the_tag_of_a_compressed_answer_is_as_good(kind: Kind, route_data: Route
     assert change(route_data, kind, kind.other, HTTP_IF_MATCH=compressed).status_code == 412
 
 
+@pytest.mark.both_databases
 @every_kind_of_trash
 def test_deleting_and_restoring_look_at_the_tag(kind: Kind, route_data: RouteData) -> None:
     client, path = route_data.client, kind.path.format_map(route_data.ids)
@@ -334,6 +337,7 @@ def transactional_data(transactional_db: None, settings: Any) -> RouteData:
     return make_route_data(make_user("alice@example.org", name="Alice"))
 
 
+@pytest.mark.both_databases
 def test_of_twins_with_one_tag_one_is_written(transactional_data: RouteData) -> None:
     for kind in (*KINDS, *NOT_IN_FEED):
         path = kind.path.format_map(transactional_data.ids)
