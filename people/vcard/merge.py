@@ -75,6 +75,7 @@ def _merge_entries(
         indexes = [index for index, old in enumerate(result) if key(old) == key(entry)]
         if any(result[index]["type"] == entry["type"] for index in indexes):
             continue
+        # Known entries with a type that the card does not list for this value: their type was changed.
         retyped = [index for index in indexes if (key(entry), result[index]["type"]) not in new_values]
         if not indexes:
             result.append(entry)

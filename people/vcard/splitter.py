@@ -70,6 +70,7 @@ def split_cards(stream: Readable) -> Iterator[RawCard]:
         if marker == b"BEGIN:VCARD":
             yield from _handle_begin(state, piece)
         elif state.depth == 0:
+            # Only what looks like a property: blank lines and comments between cards are no error.
             if marker != b"END:VCARD" and b":" in piece and not state.reported_stray:
                 state.reported_stray = True
                 yield RawCard(error=OUTSIDE_CARD)

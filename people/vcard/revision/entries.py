@@ -26,6 +26,7 @@ def revise_entries(revision: Revision, remaining: Mapping[str, list[Any]]) -> No
     for index, kept in enumerate(revision.target.lines):
         field = next((field for field in kept.fields if field in remaining), None)
         old, new = revision.parsed.lines[index].entry, kept.entry
+        # A line with the organization holds the department, which revise_fields has handled.
         if field is None or old is None or "organization" in kept.fields:
             continue
         if new is None:
