@@ -27,7 +27,7 @@ def _by_keys(keys: Iterable[str]) -> Key:
     return lambda entry: tuple(map(entry.get, names))
 
 
-_KIND_KEYS = {field.column: tuple(key.name for key in field.keys if key.sorts) for field in field_table.LISTS}
+_KIND_KEYS = {field.column: tuple(key.name for key in field.keys if key.classifies) for field in field_table.LISTS}
 # An entry whose value was edited is matched by its type and label.
 _BY_KIND = {column: _by_keys(keys) for column, keys in _KIND_KEYS.items()}
 # In the order in which they are tried: the id, all values, the values without type and label.
@@ -45,13 +45,13 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     """
     given, known = list(entries), list(stored)
     found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])
-    places = {address_values(old): old for old in known} if field == "addresses" else {}
+    known_by_address = {address_values(old): old for old in known} if field == "addresses" else {}
     identified = []
     for entry, index in zip(given, found, strict=True):
         key = str(new_id()) if index is None else known[index]["id"]
         identified_entry = {"id": key, **{key: entry.get(key) for key in ENTRY_KEYS[field]}}
         if field == "addresses":
-            geocoded = entry if "geocodeStatus" in entry else places.get(address_values(entry), {})
+            geocoded = entry if "geocodeStatus" in entry else known_by_address.get(address_values(entry), {})
             identified_entry |= {key: geocoded.get(key) for key in GEOCODED_KEYS}
         identified.append(identified_entry)
     return identified

@@ -25,11 +25,11 @@ class Kind(Enum):
     TEXT = auto()
     DATE = auto()
     FLAG = auto()
-    WHOLE = auto()
+    INTEGER = auto()
     CHOICE = auto()
     REFERENCE = auto()
     LIST = auto()
-    BESIDE = auto()
+    NO_COLUMN = auto()
     """Computed, or stored in rows of other tables: not a column of the person."""
     ROWS = auto()
     """A list that is not a multi-value column: rows of another table, or unmapped lines of the card."""
@@ -67,14 +67,14 @@ class EntryKey:
     may_be_empty: bool = False
     """Required, but the text may be empty."""
     read_only: bool = False
-    sorts: bool = False
-    """Classifies the entry (such as its type or label); the other keys are its value."""
-    whole: bool = False
+    classifies: bool = False
+    """Describes the kind of the entry, such as its type or label. The other keys are its value."""
+    uncuttable: bool = False
     """Must not be cut: a value on a card that is too long becomes a custom field."""
     default: str | None = None
     default_key: str = ""
     """The key from which a missing value is taken."""
-    word: str = ""
+    label: str = ""
     """Its name in the remarks of an import."""
     mapping: str = ""
     """Its name in the mapping of a CSV import (open points, section 13)."""
@@ -82,7 +82,7 @@ class EntryKey:
 
 @dataclass(frozen=True, slots=True)
 class PersonField:
-    """One field of a person, by its JSON name. `limit` is in characters, or for WHOLE the largest number."""
+    """One field of a person, by its JSON name. `limit` is in characters, or for INTEGER the largest number."""
 
     name: str
     limit: int = 0
@@ -109,7 +109,7 @@ class PersonField:
     old_property: str = ""
     card: str = ""
     """Its attribute of Card. Default: the column."""
-    word: str = ""
+    label: str = ""
     """Its name in the remarks of an import. Default: the column in words."""
     schema: str = ""
     """The name of an entry's component in the API description."""
@@ -120,12 +120,12 @@ class PersonField:
 
     def __post_init__(self) -> None:
         column = self.column
-        if not column and self.kind not in {Kind.BESIDE, Kind.ROWS}:
+        if not column and self.kind not in {Kind.NO_COLUMN, Kind.ROWS}:
             column = re.sub("(?=[A-Z])", "_", self.name).lower()
         is_on_card = bool(self.card_property or self.keys)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "card", self.card or (column if is_on_card else ""))
-        object.__setattr__(self, "word", self.word or column.replace("_", " "))
+        object.__setattr__(self, "label", self.label or column.replace("_", " "))
 
     @property
     def card_properties(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class PersonField:
         return f"{self.column}_id" if self.kind is Kind.REFERENCE else self.column
 
 
-_TYPE = EntryKey("type", 50, sorts=True, default=OTHER, word="type")
+_TYPE = EntryKey("type", 50, classifies=True, default=OTHER, label="type")
 _PLACE = ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
 
 FIELDS: tuple[PersonField, ...] = (
@@ -151,8 +151,8 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("phoneticSurname", 100, searched=True, card_property="X-PHONETIC-LAST-NAME"),
     PersonField("prefix", 50, card_property="N"),
     PersonField("suffix", 50, card_property="N"),
-    PersonField("displayName", kind=Kind.BESIDE, index_name="displayName"),
-    PersonField("displayNameOverride", 200, card_property="X-DISPLAY-NAME", card="display_name", word="display name"),
+    PersonField("displayName", kind=Kind.NO_COLUMN, index_name="displayName"),
+    PersonField("displayNameOverride", 200, card_property="X-DISPLAY-NAME", card="display_name", label="display name"),
     PersonField("organization", 200, index_name="organization", card_property="ORG"),
     PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE"),
     PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
@@ -166,12 +166,12 @@ FIELDS: tuple[PersonField, ...] = (
         column="relationship_to_user",
         model="people.RelationshipType",
     ),
-    PersonField("relationshipToUser", kind=Kind.BESIDE),
-    PersonField("groupIds", kind=Kind.BESIDE),
-    PersonField("groups", kind=Kind.BESIDE),
+    PersonField("relationshipToUser", kind=Kind.NO_COLUMN),
+    PersonField("groupIds", kind=Kind.NO_COLUMN),
+    PersonField("groups", kind=Kind.NO_COLUMN),
     PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True),
     PersonField(
-        "contactReminderInterval", 99, Kind.WHOLE, merge=Merge.REMINDER, plans_contact=True, reminder_default=1
+        "contactReminderInterval", 99, Kind.INTEGER, merge=Merge.REMINDER, plans_contact=True, reminder_default=1
     ),
     PersonField(
         "contactReminderIntervalUnit",
@@ -187,32 +187,32 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "phoneNumbers",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("number", 50, required=True, whole=True, mapping="phone")),
+        keys=(_TYPE, EntryKey("number", 50, required=True, uncuttable=True, mapping="phone")),
         indexed_keys=("number",),
         index_name="phones",
         schema="PhoneNumber",
-        word="phone number",
+        label="phone number",
     ),
     PersonField(
         "emails",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, whole=True, mapping="email")),
+        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, uncuttable=True, mapping="email")),
         indexed_keys=("email",),
         index_name="emails",
         schema="EmailAddress",
-        word="e-mail address",
+        label="e-mail address",
     ),
     PersonField(
         "addresses",
         kind=Kind.LIST,
         keys=(
             _TYPE,
-            EntryKey("streetLine1", 200, word="address", mapping="address.street"),
-            EntryKey("streetLine2", 200, word="address"),
-            EntryKey("locality", 100, word="address", mapping="address.city"),
-            EntryKey("region", 100, word="address", mapping="address.region"),
-            EntryKey("country", 100, word="address", mapping="address.country"),
-            EntryKey("postalCode", 20, word="address", mapping="address.postalCode"),
+            EntryKey("streetLine1", 200, label="address", mapping="address.street"),
+            EntryKey("streetLine2", 200, label="address"),
+            EntryKey("locality", 100, label="address", mapping="address.city"),
+            EntryKey("region", 100, label="address", mapping="address.region"),
+            EntryKey("country", 100, label="address", mapping="address.country"),
+            EntryKey("postalCode", 20, label="address", mapping="address.postalCode"),
             EntryKey("latitude", kind=KeyKind.NUMBER, read_only=True),
             EntryKey("longitude", kind=KeyKind.NUMBER, read_only=True),
             EntryKey("geocodeStatus", read_only=True),
@@ -220,29 +220,29 @@ FIELDS: tuple[PersonField, ...] = (
         indexed_keys=_PLACE,
         index_name="addresses",
         schema="Address",
-        word="address",
+        label="address",
     ),
     PersonField(
         "urls",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("url", 500, required=True, whole=True, mapping="url")),
+        keys=(_TYPE, EntryKey("url", 500, required=True, uncuttable=True, mapping="url")),
         indexed_keys=("url",),
         index_name="urls",
         schema="WebAddress",
-        word="web address",
+        label="web address",
     ),
     PersonField(
         "imHandles",
         kind=Kind.LIST,
         keys=(
             _TYPE,
-            EntryKey("protocol", 50, sorts=True, default_key="type", word="messenger"),
-            EntryKey("handle", 200, required=True, whole=True),
+            EntryKey("protocol", 50, classifies=True, default_key="type", label="messenger"),
+            EntryKey("handle", 200, required=True, uncuttable=True),
         ),
         indexed_keys=("handle",),
         index_name="imHandles",
         schema="ImHandle",
-        word="messenger handle",
+        label="messenger handle",
     ),
     PersonField(
         "locations",
@@ -251,23 +251,23 @@ FIELDS: tuple[PersonField, ...] = (
             _TYPE,
             EntryKey("latitude", kind=KeyKind.NUMBER, bound=90, required=True),
             EntryKey("longitude", kind=KeyKind.NUMBER, bound=180, required=True),
-            EntryKey("label", 100, sorts=True, word="location label"),
+            EntryKey("label", 100, classifies=True, label="location label"),
         ),
         schema="Location",
-        word="location",
+        label="location",
     ),
     PersonField(
         "customFields",
         kind=Kind.LIST,
         keys=(
-            EntryKey("key", 100, required=True, sorts=True, word="custom field name"),
-            EntryKey("value", 1000, required=True, may_be_empty=True, word="custom field"),
-            EntryKey("type", 50, sorts=True, word="type"),
+            EntryKey("key", 100, required=True, classifies=True, label="custom field name"),
+            EntryKey("value", 1000, required=True, may_be_empty=True, label="custom field"),
+            EntryKey("type", 50, classifies=True, label="type"),
         ),
         indexed_keys=("key", "value"),
         index_name="customFields",
         schema="CustomField",
-        word="custom field",
+        label="custom field",
     ),
     PersonField("more", kind=Kind.ROWS),
     PersonField("importantDates", kind=Kind.ROWS),

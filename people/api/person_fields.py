@@ -75,7 +75,7 @@ def _build_list(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any)
 _NULLABLE_FIELDS: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
     Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
     Kind.DATE: lambda _, more: StrictDateField(validators=[check_year], **more),
-    Kind.WHOLE: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
+    Kind.INTEGER: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
     Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
     Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
 }

@@ -60,7 +60,7 @@ def _load_candidates(owner: User, words: Sequence[str]) -> list[set[str]]:
             where = f"kind = {kind} AND {statement.has_prefix()} AND length(key) BETWEEN %s AND %s"
             distinct = _select_distinct_keys(where)
             statement.add(
-                f"SELECT {position} AS place, {kind} AS kind, key FROM ({distinct}) AS words_{len(statement)}",  # noqa: S608
+                f"SELECT {position} AS word_index, {kind} AS kind, key FROM ({distinct}) AS words_{len(statement)}",  # noqa: S608
                 [statement.owner_id, *statement.prefix_range(prefix), *lengths],
             )
     candidates: list[set[str]] = [set() for _ in words]

@@ -1,4 +1,4 @@
-"""Reads vCard 2.1, 3.0 and 4.0 as phones and address books export them; writes 3.0 and 4.0. Does not use Django.
+"""Reads vCard 2.1, 3.0 and 4.0 as phones and address books export them; writes 3.0 and 4.0. Uses no Django models.
 
 See docs/vcard.md.
 """

@@ -24,12 +24,12 @@ TEXT_LIMITS: Mapping[str, int] = {
 MAX_UID = _SCALAR_FIELDS["uid"].limit
 _LIST_FIELDS = {field.card: field for field in field_table.LISTS}
 _TYPE_KEY = _LIST_FIELDS["phone_numbers"].keys[0]
-_UNCUTTABLE_KEYS = {name: key for name, field in _LIST_FIELDS.items() for key in field.keys if key.whole}
+_UNCUTTABLE_KEYS = {name: key for name, field in _LIST_FIELDS.items() for key in field.keys if key.uncuttable}
 _CUTTABLE_KEYS = {
-    name: [key for key in field.keys if key.limit and not key.whole and key.name != "type"]
+    name: [key for key in field.keys if key.limit and not key.uncuttable and key.name != "type"]
     for name, field in _LIST_FIELDS.items()
 }
-_FIELD_LABELS = {name: field.word for name, field in (*_SCALAR_FIELDS.items(), *_LIST_FIELDS.items())} | {
+_FIELD_LABELS = {name: field.label for name, field in (*_SCALAR_FIELDS.items(), *_LIST_FIELDS.items())} | {
     "important_dates": "date"
 }
 
@@ -82,12 +82,12 @@ class Limits:
     def fit_entry(self, field: str, entry: Entry) -> tuple[str, Entry]:
         """The entry cut to the limits, and its field, which is `custom_fields` if the value is invalid or too long."""
         kind = clean_line(str(entry.get("type") or "")) or (None if field == "custom_fields" else OTHER)
-        fitted = {**entry, "type": self._cut(kind, _TYPE_KEY.limit, _TYPE_KEY.word) or None}
+        fitted = {**entry, "type": self._cut(kind, _TYPE_KEY.limit, _TYPE_KEY.label) or None}
         if field in _UNCUTTABLE_KEYS:
             field, fitted = self._fit_uncuttable(field, fitted)
         for key in _CUTTABLE_KEYS[field]:
             value = clean_line(str(fitted[key.name])) if key.default_key else fitted[key.name]
-            text = self._cut(value, key.limit, key.word)
+            text = self._cut(value, key.limit, key.label)
             fitted[key.name] = text if key.required else text or fitted.get(key.default_key)
         return field, fitted
 

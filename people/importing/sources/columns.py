@@ -112,7 +112,7 @@ def set_person_column(draft: Draft, name: str, cell: str) -> None:
 def _parse_value(field: field_table.PersonField, text: str) -> Any:
     if field.kind is Kind.FLAG:
         return _FLAG_WORDS.get(text.casefold())
-    if field.kind is Kind.WHOLE:
+    if field.kind is Kind.INTEGER:
         is_number = text.isascii() and text.isdigit() and len(text) < 5
         return int(text) if is_number and 1 <= int(text) <= field.limit else None
     return text.upper() if text.upper() in field.choices else None

@@ -17,7 +17,7 @@ COLUMN_TYPES: dict[Kind, type[models.Field]] = {
     Kind.TEXT: models.CharField,
     Kind.DATE: models.DateField,
     Kind.FLAG: models.BooleanField,
-    Kind.WHOLE: models.PositiveSmallIntegerField,
+    Kind.INTEGER: models.PositiveSmallIntegerField,
     Kind.CHOICE: models.CharField,
     Kind.REFERENCE: models.ForeignKey,
     Kind.LIST: models.JSONField,
