@@ -21,55 +21,51 @@ from people.trash.registry import PurgeJob, TrashKind, register_purge_job, regis
 _API = "people.api"
 
 
+_ACTIVE_PARTICIPATIONS = Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)
+_KINDS = (
+    TrashKind(
+        name="people",
+        model=Person,
+        serializer_path=f"{_API}.person_serializer.PersonListedSerializer",
+        serialize=deleted_people,
+        remove=remove_deleted_people,
+    ),
+    TrashKind(
+        name="importantDates",
+        model=ImportantDate,
+        serializer_path=f"{_API}.person_entries.DeletedDateSerializer",
+        serialize=deleted_dates,
+        remove=remove_dates,
+        condition=Q(person__deleted_at=None),
+    ),
+    TrashKind(
+        name="interactions",
+        model=Interaction,
+        serializer_path=f"{_API}.interactions.InteractionSerializer",
+        serialize=serialize_interactions,
+        remove=remove_interactions,
+        condition=Q(Exists(_ACTIVE_PARTICIPATIONS)),
+    ),
+    TrashKind(
+        name="groups",
+        model=Group,
+        serializer_path=f"{_API}.groups.GroupSerializer",
+        serialize=deleted_groups,
+        remove=remove_groups,
+    ),
+    TrashKind(
+        name="customFieldTemplates",
+        model=CustomFieldTemplate,
+        serializer_path=f"{_API}.custom_templates.TemplateSerializer",
+        serialize=deleted_templates,
+        remove=remove_templates,
+    ),
+)
+
+
 def register_kinds() -> None:
     """Called once, from AppConfig.ready()."""
-    register_trash_kind(
-        TrashKind(
-            name="people",
-            model=Person,
-            serializer_path=f"{_API}.person_serializer.PersonListedSerializer",
-            serialize=deleted_people,
-            remove=remove_deleted_people,
-        )
-    )
-    register_trash_kind(
-        TrashKind(
-            name="importantDates",
-            model=ImportantDate,
-            serializer_path=f"{_API}.person_entries.DeletedDateSerializer",
-            serialize=deleted_dates,
-            remove=remove_dates,
-            condition=Q(person__deleted_at=None),
-        )
-    )
-    active = Participation.unscoped.rows().filter(interaction=OuterRef("pk"), person__deleted_at=None)
-    register_trash_kind(
-        TrashKind(
-            name="interactions",
-            model=Interaction,
-            serializer_path=f"{_API}.interactions.InteractionSerializer",
-            serialize=serialize_interactions,
-            remove=remove_interactions,
-            condition=Q(Exists(active)),
-        )
-    )
-    register_trash_kind(
-        TrashKind(
-            name="groups",
-            model=Group,
-            serializer_path=f"{_API}.groups.GroupSerializer",
-            serialize=deleted_groups,
-            remove=remove_groups,
-        )
-    )
-    register_trash_kind(
-        TrashKind(
-            name="customFieldTemplates",
-            model=CustomFieldTemplate,
-            serializer_path=f"{_API}.custom_templates.TemplateSerializer",
-            serialize=deleted_templates,
-            remove=remove_templates,
-        )
-    )
+    for kind in _KINDS:
+        register_trash_kind(kind)
     register_purge_job(PurgeJob("merges", owners_of_old_merges, delete_old_merges))
     register_purge_job(PurgeJob("imports", owners_of_old_imports, forget_old_imports))
