@@ -20,7 +20,7 @@ from tests.client import Client
 pytestmark = pytest.mark.django_db
 
 
-def test_deleting_people_takes_what_hangs_on_them_off_the_counts(api: Client, alice: User) -> None:
+def test_deleting_people_lowers_the_counts_of_related_rows(api: Client, alice: User) -> None:
     ada, eve = make_person(alice, name="Ada"), make_person(alice, name="Eve")
     group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in (ada, eve))
@@ -103,7 +103,7 @@ def test_a_deleted_account_leaves_no_counts(alice: User) -> None:
     assert not AccountCount.objects.exists()
 
 
-def test_a_wrong_count_is_seen(alice: User) -> None:
+def test_wrong_count_is_detected(alice: User) -> None:
     make_person(alice)
     AccountCount.objects.filter(kind=PEOPLE).update(number=7)
     assert wrong_counts(alice.pk) == [f"people of account {alice.pk}: 7 instead of 1"]

@@ -40,7 +40,7 @@ def export(api: Client, query: str = "") -> str:
     return text.replace("\r\n ", "")
 
 
-def test_a_card_says_them_and_the_rest_is_shown(hanako: dict[str, Any]) -> None:
+def test_properties_of_a_card_become_fields_and_others_are_shown(hanako: dict[str, Any]) -> None:
     assert [hanako[name] for name in ("deathday", "phoneticName", "phoneticSurname")] == [
         "2020-02-03",
         "はなこ",
@@ -54,7 +54,7 @@ def test_a_card_says_them_and_the_rest_is_shown(hanako: dict[str, Any]) -> None:
     ]
 
 
-def test_an_edit_changes_its_line_alone(api: Client, hanako: dict[str, Any]) -> None:
+def test_edit_changes_only_its_line(api: Client, hanako: dict[str, Any]) -> None:
     body = {"deathday": "2020-02-04", "phoneticName": "ハナコ", "more": []}
     changed = api.ok("PUT", f"/api/people/{hanako['id']}", body)["person"]
     assert changed["more"] == hanako["more"]
@@ -69,7 +69,7 @@ def test_an_edit_changes_its_line_alone(api: Client, hanako: dict[str, Any]) -> 
     assert "X-DEATHDATE:1999-12-31" in export(api, "?version=3.0")
 
 
-def test_they_go_into_another_account_and_over_in_a_merge(api: Client, hanako: dict[str, Any], mallory: User) -> None:
+def test_fields_survive_export_import_and_merge(api: Client, hanako: dict[str, Any], mallory: User) -> None:
     there = client_of(mallory)
     there.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
     (found,) = there.ok("GET", "/api/people")["people"]
@@ -83,7 +83,7 @@ def test_they_go_into_another_account_and_over_in_a_merge(api: Client, hanako: d
     assert [undone[name] for name in names] == [None, None, None, []]
 
 
-def test_names_stand_and_are_found_as_they_are_spoken(api: Client, hanako: dict[str, Any]) -> None:
+def test_people_are_sorted_and_found_by_phonetic_names(api: Client, hanako: dict[str, Any]) -> None:
     for name, spoken in (("安部", "あべ"), ("渡辺", "わたなべ")):
         api.ok("POST", "/api/people", {"name": name, "phoneticName": spoken}, status=201)
     assert [person["name"] for person in api.ok("GET", "/api/people")["people"]] == ["安部", "花子", "渡辺"]

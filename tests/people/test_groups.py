@@ -30,7 +30,7 @@ def members(api: Client, group: Any) -> list[str]:
     return [person["name"] for person in api.ok("get", f"/api/groups/{group['id']}")["group"]["people"]]
 
 
-def test_a_group_is_answered_whole(api: Client, alice: User) -> None:
+def test_group_is_returned_with_all_fields(api: Client, alice: User) -> None:
     ada = make_person(alice, name="Ada", surname="Lovelace")
     group = add(api, name=" Friends ", description="", color="#a1b2c3", peopleIds=[str(ada.pk)])
     assert group == {
@@ -72,7 +72,7 @@ def test_the_palette_colour_depends_on_the_name_alone(api: Client, stranger: Cli
         ({"name": "x", "peopleIds": ["01900000-0000-7000-8000-000000000000"]}, "peopleIds.0"),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, body: dict[str, Any], field: str) -> None:
+def test_invalid_fields_are_reported(api: Client, body: dict[str, Any], field: str) -> None:
     add(api)
     answer = api.ok("post", "/api/groups", body, status=400)
     assert answer["details"][0]["field"] == field
@@ -89,7 +89,7 @@ def test_a_name_is_free_for_other_accounts_and_after_deletion(api: Client, stran
     assert answer["details"][0]["field"] == "name"
 
 
-def test_put_changes_what_it_names(api: Client) -> None:
+def test_put_changes_only_given_fields(api: Client) -> None:
     group, other = add(api, description="all"), add(api, name="Work")
     path = f"/api/groups/{group['id']}"
     changed = api.ok("put", path, {"color": "#000000"})["group"]
@@ -101,7 +101,7 @@ def test_put_changes_what_it_names(api: Client) -> None:
     assert api.ok("get", f"/api/groups/{other['id']}")["group"]["name"] == "Work"
 
 
-def test_members_come_and_go(api: Client, alice: User, mallory: User) -> None:
+def test_members_are_added_and_removed(api: Client, alice: User, mallory: User) -> None:
     ada, eve = make_person(alice, name="Ada"), make_person(mallory, name="Eve")
     group = add(api)
     path = f"/api/groups/{group['id']}/members"
@@ -268,7 +268,7 @@ def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_groups_of_one_name_at_once_one_is_made(alice: User) -> None:
+def test_concurrent_creations_with_one_name_create_one_group(alice: User) -> None:
     statuses = repeat_concurrently(alice, 6, lambda client, _: client.call("post", "/api/groups", {"name": "Friends"}))
     assert statuses == {201: 1, 400: 5}
     assert Group.unscoped.count() == 1

@@ -88,7 +88,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("body", "field"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
-def test_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
+def test_invalid_bodies_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
     if "name" not in body and field != "name":
         body = {"name": "Ada", **body}
     response = api.call("post", "/api/people", body)
@@ -208,7 +208,7 @@ def test_defaults_of_a_contact_reminder(api: Client) -> None:
     assert Person.unscoped.get(pk=person["id"]).contact_due_at is None
 
 
-def test_connected_through_somebody(api: Client) -> None:
+def test_connected_through_id(api: Client) -> None:
     kind = api.ok("get", "/api/relationship-types")["relationshipTypes"][0]["id"]
     first = api.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]
     body = {"name": "Eve", "connectedThroughId": first["id"], "relationshipToUserId": kind}

@@ -119,7 +119,7 @@ def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, bod
 
 
 @pytest.mark.parametrize("letter", ["a", "d", "e"])
-def test_who_is_no_orphan_is_refused_and_nothing_is_done(api: Client, alice: User, letter: str) -> None:
+def test_ids_of_connected_people_are_refused(api: Client, alice: User, letter: str) -> None:
     """Not the person itself, nobody else who is connected, nobody on an island."""
     people = make_network(api, alice, "*a ab *d ef")
     body = {"deleteOrphans": True, "orphanIds": [str(people["b"].pk), str(people[letter].pk)]}
@@ -128,7 +128,7 @@ def test_who_is_no_orphan_is_refused_and_nothing_is_done(api: Client, alice: Use
 
 
 @pytest.mark.parametrize("value", ["01900000-0000-7000-8000-000000000000", "no-id", 5, None])
-def test_ids_that_are_none_are_refused(api: Client, alice: User, value: Any) -> None:
+def test_malformed_ids_are_refused(api: Client, alice: User, value: Any) -> None:
     people = make_network(api, alice, "*a ab")
     path = f"/api/people/{people['a'].pk}"
     expect_field_error(api, "DELETE", path, {"deleteOrphans": True, "orphanIds": [value]}, "orphanIds.0")
@@ -136,7 +136,7 @@ def test_ids_that_are_none_are_refused(api: Client, alice: User, value: Any) -> 
     assert names(api) == "ab"
 
 
-def test_of_many_at_once(api: Client, alice: User) -> None:
+def test_orphans_of_many_people(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a *b ac bc cd *e ef")
     ids = {letter: str(person.pk) for letter, person in people.items()}
     answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"]]})

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 50
 
 
-def test_reminders_of_the_plan(alice: User, ada: Person, settings: Any) -> None:
+def test_concurrent_requests_respect_the_plan_limit_of_reminders(alice: User, ada: Person, settings: Any) -> None:
     settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 5}}
     path, body = f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": "2020-01-01"}
     ids = [client_of(alice).ok("post", path, body)["importantDate"]["id"] for _ in range(10)]
@@ -33,7 +33,7 @@ def test_reminders_of_the_plan(alice: User, ada: Person, settings: Any) -> None:
     assert reminders == 5
 
 
-def test_one_date_of_a_type(alice: User, ada: Person) -> None:
+def test_concurrent_requests_create_one_date_of_a_type(alice: User, ada: Person) -> None:
     path, body = f"/api/people/{ada.pk}/important-dates", {"type": "BIRTHDAY", "date": "1990-01-01"}
     client = client_of(alice)
     first = client.ok("post", path, body)["importantDate"]["id"]

@@ -23,13 +23,13 @@ def put(api: Client, person: Any, entries: Any, status: int = 200) -> Any:
     return answer["person"]["importantDates"] if status == 200 else answer
 
 
-def test_they_are_made_with_the_person(api: Client, ada: Any) -> None:
+def test_dates_are_created_with_the_person(api: Client, ada: Any) -> None:
     assert [date["title"] or date["type"] for date in ada["importantDates"]] == ["BIRTHDAY", "Met"]
     assert api.ok("get", f"/api/people/{ada['id']}/important-dates")["importantDates"] == ada["importantDates"]
     assert ImportantDate.unscoped.get(title="Met").next_due_at is not None
 
 
-def test_what_was_read_may_be_put_back(api: Client, ada: Any) -> None:
+def test_read_dates_can_be_sent_back(api: Client, ada: Any) -> None:
     again = put(api, ada, ada["importantDates"])
     stamps = {"updatedAt"}
     assert [{k: v for k, v in date.items() if k not in stamps} for date in again] == [
@@ -37,7 +37,7 @@ def test_what_was_read_may_be_put_back(api: Client, ada: Any) -> None:
     ]
 
 
-def test_the_kept_keep_their_id_and_the_rest_go_to_the_trash(api: Client, ada: Any) -> None:
+def test_kept_dates_keep_their_id_and_others_are_deleted(api: Client, ada: Any) -> None:
     birthday, met = ada["importantDates"]
     new = {"type": "NAMEDAY", "date": "1990-12-10", "id": None}
     changed = put(api, ada, [{"id": met["id"], "title": "First met", "date": "2020-01-02"}, new])
@@ -48,7 +48,7 @@ def test_the_kept_keep_their_id_and_the_rest_go_to_the_trash(api: Client, ada: A
     assert put(api, ada, []) == []
 
 
-def test_without_an_id_they_are_known_by_what_they_say(api: Client, ada: Any) -> None:
+def test_dates_without_id_are_matched_by_content(api: Client, ada: Any) -> None:
     """A client that sends no ids changes the birthday instead of adding another."""
     birthday, met = ada["importantDates"]
     other_day = {**BIRTHDAY, "date": "1990-12-11"}
@@ -60,7 +60,7 @@ def test_without_an_id_they_are_known_by_what_they_say(api: Client, ada: Any) ->
     assert by_day["2021-05-05"] not in {birthday["id"], met["id"]}
 
 
-def test_left_out_they_stay(api: Client, ada: Any) -> None:
+def test_omitted_field_keeps_all_dates(api: Client, ada: Any) -> None:
     answer = api.ok("put", f"/api/people/{ada['id']}", {"surname": "Lovelace"})["person"]
     assert [date["id"] for date in answer["importantDates"]] == [date["id"] for date in ada["importantDates"]]
 
@@ -82,7 +82,7 @@ def test_two_dates_may_swap_their_types(api: Client, ada: Any) -> None:
         ([{**BIRTHDAY, "date": "2023-02-29"}], "importantDates.0.date"),
     ],
 )
-def test_a_refusal_names_the_entry_and_changes_nothing(api: Client, ada: Any, entries: Any, field: str) -> None:
+def test_error_names_the_entry_and_nothing_changes(api: Client, ada: Any, entries: Any, field: str) -> None:
     answer = put(api, ada, entries, 400)
     assert [detail["field"] for detail in answer["details"]] == [field]
     now = api.ok("get", f"/api/people/{ada['id']}/important-dates")["importantDates"]
@@ -96,7 +96,7 @@ def test_a_date_of_another_person_is_unknown(api: Client, stranger: Client, ada:
         assert answer["details"][0]["field"] == "importantDates.0.id"
 
 
-def test_the_plan_counts_what_remains(api: Client, ada: Any, settings: Any) -> None:
+def test_plan_limit_counts_the_remaining_dates(api: Client, ada: Any, settings: Any) -> None:
     settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 1}}
     birthday, met = ada["importantDates"]
     assert put(api, ada, [{**birthday, "reminderEnabled": True}, met], 403)["code"] == "plan_limit"

@@ -49,7 +49,7 @@ def slowly(day: date, zone: ZoneInfo, hour: int) -> datetime:
 
 
 @given(st.sampled_from(ZONES), st.randoms(use_true_random=False), st.integers(-1, 1), st.integers(0, 23))
-def test_agrees_with_looking_at_every_minute(name: str, random: object, shift: int, hour: int) -> None:
+def test_agrees_with_a_search_of_every_minute(name: str, random: object, shift: int, hour: int) -> None:
     zone, stamps = ZoneInfo(name), changes(name)
     # Offsets of odd seconds ended in 1972; the slow way looks at whole minutes only.
     stamps = tuple(stamp for stamp in stamps if stamp > 2 * 366 * 86400) or (1_000_000_000,)
@@ -59,7 +59,7 @@ def test_agrees_with_looking_at_every_minute(name: str, random: object, shift: i
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_every_change_of_every_zone(part: int) -> None:
+def test_every_clock_change_of_every_time_zone(part: int) -> None:
     """The result shows the hour, or is the first instant after the gap that contains it; no earlier instant does."""
     for name in ZONES[part::8]:
         zone = ZoneInfo(name)

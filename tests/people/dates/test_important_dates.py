@@ -28,7 +28,7 @@ def add(api: Client, path: str, body: dict[str, Any], status: int = 200) -> Any:
     return answer["importantDate"] if status == 200 else answer
 
 
-def test_a_date_is_answered_whole(api: Client, path: str) -> None:
+def test_date_is_returned_with_all_fields(api: Client, path: str) -> None:
     made = add(api, path, BIRTHDAY)
     assert {key: made[key] for key in made if key not in {"id", "personId", "createdAt", "updatedAt"}} == {
         "type": "BIRTHDAY",
@@ -96,7 +96,7 @@ def test_a_date_is_answered_whole(api: Client, path: str) -> None:
         ({"deletedAt": "2020-01-01", "title": "Met", "unknown": 1}, {"deletedAt": None, "title": "Met"}),
     ],
 )
-def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: dict[str, Any]) -> None:
+def test_valid_values_are_stored(api: Client, path: str, sent: dict[str, Any], stored: dict[str, Any]) -> None:
     made = add(api, path, {"date": "1990-05-04", **sent})
     assert {key: made[key] for key in stored} == stored
 
@@ -136,7 +136,7 @@ def test_what_is_stored(api: Client, path: str, sent: dict[str, Any], stored: di
         ({"extraLeadDays": ["7"]}, "extraLeadDays.0"),
     ],
 )
-def test_what_is_refused(api: Client, path: str, sent: dict[str, Any], field: str) -> None:
+def test_invalid_values_are_refused(api: Client, path: str, sent: dict[str, Any], field: str) -> None:
     answer = add(api, path, {**BIRTHDAY, **sent}, 400)
     assert [detail["field"] for detail in answer["details"]] == [field]
     assert api.ok("get", path)["importantDates"] == []
@@ -167,7 +167,7 @@ def test_one_active_date_of_each_type(api: Client, path: str) -> None:
     assert refused["details"][0]["field"] == "type"
 
 
-def test_the_trash_and_back(api: Client, path: str) -> None:
+def test_date_is_deleted_and_restored(api: Client, path: str) -> None:
     made = add(api, path, {**BIRTHDAY, "reminderEnabled": True})
     one = f"{path}/{made['id']}"
     for action, method in (("restore", "post"), ("permanent", "delete")):
@@ -204,7 +204,7 @@ def test_deleting_a_date_that_was_permanently_removed_since_it_was_read_does_not
     assert not ImportantDate.unscoped.exists()
 
 
-def test_dates_of_others_and_of_deleted_people_do_not_exist(
+def test_dates_of_others_and_of_deleted_people_are_404(
     api: Client, stranger: Client, path: str, ada: Person, alice: User
 ) -> None:
     made = add(api, path, BIRTHDAY)

@@ -79,7 +79,7 @@ def test_occurrences_in_a_range_agree_with_counting(recurrence: Recurrence, day:
 
 
 @given(anchors, units, st.integers(1, 99), rules)
-def test_a_far_date_costs_a_handful_of_steps(anchor: date, unit: Unit, interval: int, rule: LeapDayRule) -> None:
+def test_far_date_takes_few_steps(anchor: date, unit: Unit, interval: int, rule: LeapDayRule) -> None:
     calls = []
 
     class Counting(Recurrence):
@@ -141,7 +141,7 @@ def test_the_end_of_the_calendar_is_an_end_and_no_error() -> None:
         assert list(recurrence.between(last, date.max)) == [last]
 
 
-def test_once_is_the_date_alone() -> None:
+def test_type_once_has_one_occurrence() -> None:
     once = Recurrence(date(2026, 5, 4), unit=None)
     assert once.on_or_after(date(2026, 5, 4)) == date(2026, 5, 4)
     assert once.on_or_after(date(2020, 1, 1)) == date(2026, 5, 4)
@@ -150,7 +150,7 @@ def test_once_is_the_date_alone() -> None:
     assert once.before(date(2026, 5, 4)) is None
 
 
-def test_once_without_a_year_is_the_next_time_the_day_comes() -> None:
+def test_type_once_without_year_is_the_next_occurrence() -> None:
     assert once_from(date(1604, 5, 4), date(2026, 5, 4), FEB28) == Recurrence(date(2026, 5, 4), unit=None)
     assert once_from(date(1604, 2, 29), date(2026, 1, 1), MAR1) == Recurrence(date(2026, 3, 1), unit=None)
 
@@ -165,7 +165,7 @@ def test_contact_is_due_an_interval_after_the_last_and_again_every_interval() ->
 
 
 @given(recurrences, days, st.sets(leads, max_size=4), st.integers(1, 800))
-def test_reminders_in_a_range_agree_with_looking_at_every_occurrence(
+def test_reminders_in_a_range_agree_with_a_search_of_every_occurrence(
     recurrence: Recurrence, start: date, wanted: set[int], length: int
 ) -> None:
     end = start + timedelta(length)
@@ -222,7 +222,7 @@ def test_the_first_occurrence_may_have_any_notice() -> None:
     assert Recurrence(date(2026, 3, 1), Unit.DAYS).lead_day(date(2026, 3, 1), 365) == date(2025, 3, 1)
 
 
-def test_a_rule_that_changed_has_its_old_reminders_no_more() -> None:
+def test_changed_rule_has_none_of_its_old_reminders() -> None:
     old = ReminderRule(Recurrence(date(2020, 5, 4)), (7,))
     reminder = old.first_from(date(2026, 5, 1))
     assert reminder == Reminder(date(2026, 5, 4), ReminderKind.LEAD, date(2026, 4, 27))
@@ -240,7 +240,7 @@ def test_a_rule_that_changed_has_its_old_reminders_no_more() -> None:
         ("2000-02-29", "2026-02-28", 26),
     ],
 )
-def test_turns(anchor: str, occurrence: str, expected: int | None) -> None:
+def test_number_of_turns_from_the_anchor_to_the_occurrence(anchor: str, occurrence: str, expected: int | None) -> None:
     assert turns(date.fromisoformat(anchor), date.fromisoformat(occurrence), FEB28) == expected
 
 

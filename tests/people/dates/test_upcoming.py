@@ -25,7 +25,7 @@ def events(api: Client, days: int = 30) -> list[dict[str, Any]]:
     return found
 
 
-def test_an_event_is_told_whole(api: Client, ada: Person) -> None:
+def test_event_is_returned_with_all_fields(api: Client, ada: Person) -> None:
     date_id = add(api, ada, "1990-03-11", type="BIRTHDAY", title=None)
     assert events(api) == [
         {
@@ -43,7 +43,7 @@ def test_an_event_is_told_whole(api: Client, ada: Person) -> None:
     ]
 
 
-def test_today_and_the_last_day_count(api: Client, ada: Person) -> None:
+def test_today_and_the_last_day_are_included(api: Client, ada: Person) -> None:
     for date in ("2000-03-01", "2000-03-31", "2000-04-01", "2000-02-28"):
         add(api, ada, date)
     assert [event["daysUntil"] for event in events(api)] == [0, 30]
@@ -88,7 +88,7 @@ def test_the_next_contact_is_an_event(api: Client) -> None:
     ]
 
 
-def test_the_deleted_and_the_strangers_are_left_out(api: Client, stranger: Client, ada: Person) -> None:
+def test_deleted_and_foreign_people_are_left_out(api: Client, stranger: Client, ada: Person) -> None:
     date_id = add(api, ada, "2000-03-02")
     assert events(stranger) == []
     api.ok("delete", f"/api/people/{ada.pk}/important-dates/{date_id}")
@@ -104,7 +104,7 @@ def test_days_are_a_number_from_1_to_366(api: Client, days: str) -> None:
         assert answer["details"][0]["field"] == "days"
 
 
-def test_the_number_of_queries_does_not_rise(api: Client, alice: User, django_assert_max_num_queries: Any) -> None:
+def test_number_of_queries_does_not_grow(api: Client, alice: User, django_assert_max_num_queries: Any) -> None:
     for name in range(20):
         add(api, make_person(alice, name=str(name)), "2000-03-02")
     with django_assert_max_num_queries(8):

@@ -32,7 +32,7 @@ def born(date: str, **more: Any) -> dict[str, Any]:
     return {"importantDates": [{"type": "BIRTHDAY", "date": date, **more}]}
 
 
-def test_nobody_has_no_duplicates(api: Client) -> None:
+def test_empty_account_has_no_duplicates(api: Client) -> None:
     assert api.ok("get", "/api/people/duplicates") == {"groups": []}
 
 
@@ -100,7 +100,7 @@ TWO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("one", "other"), [pair[1:] for pair in TWO], ids=[pair[0] for pair in TWO])
-def test_two_people_are_left_two(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_different_people_are_not_duplicates(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
     first = add(api, **one)
     add(api, **other)
     assert groups(api) == []
@@ -142,7 +142,7 @@ def test_the_trash_and_other_accounts_are_left_out(api: Client, stranger: Client
     assert api.call("get", "/api/people/nobody/duplicates").status_code == 404
 
 
-def test_what_is_edited_is_found_anew(api: Client) -> None:
+def test_edited_people_are_compared_again(api: Client) -> None:
     first, second = add(api, "Ada", "Lovelace"), add(api, "Grace", "Hopper")
     api.ok("put", f"/api/people/{second}", {"name": "Ada", "surname": "Lovelace"})
     assert groups(api) == [[first, second]]

@@ -63,7 +63,9 @@ SIMPLE = st.builds(
 
 @settings(deadline=None, max_examples=rounds(100))
 @given(SIMPLE, SIMPLE, st.integers(0, 9), st.sampled_from("ahkpt"))
-def test_what_may_not_reach_does_not_reach(one: NameParts, other: NameParts, place: int, letter: str) -> None:
+def test_pairs_excluded_early_never_reach_the_threshold(
+    one: NameParts, other: NameParts, place: int, letter: str
+) -> None:
     slip = NameParts(
         one.name[:place] + letter + one.name[place + 1 :], (one.surname or "")[::-1] if place > 8 else one.surname
     )
@@ -73,7 +75,7 @@ def test_what_may_not_reach_does_not_reach(one: NameParts, other: NameParts, pla
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.why)
-def test_no_match_is_sorted_out(pair: Labelled) -> None:
+def test_no_labelled_match_is_excluded_early(pair: Labelled) -> None:
     assert may_reach_threshold(pair.one, pair.other) or not _is_found(pair)
 
 
@@ -86,17 +88,17 @@ def _both(**more: str) -> float:
     return similarity(who("Ada", "Lovelace", **more), who("Ada", "Lovelase", **more))
 
 
-def test_an_equal_email_phone_or_birthday_raises() -> None:
+def test_equal_email_phone_or_birthday_raises_the_similarity() -> None:
     alone = _both()
     assert alone < _both(born="--12-10") < _both(born="1815-12-10") < _both(phone="030 123456") < _both(email="a@x.org")
 
 
-def test_another_birthday_lowers() -> None:
+def test_different_birthday_lowers_the_similarity() -> None:
     ada = who("Ada", "Lovelace", born="1815-12-10")
     assert similarity(ada, who("Ada", "Lovelace", born="1815-12-11")) < similarity(ada, who("Ada", "Lovelace"))
 
 
-def test_certainty_is_approached_and_never_left() -> None:
+def test_similarity_of_equal_people_is_just_below_one() -> None:
     everything = who("Ada", "Lovelace", email="a@x.org", phone="030 123456", born="1815-12-10")
     assert 0.99 <= similarity(everything, everything) < 1
 

@@ -38,7 +38,7 @@ def values(api: Client, person: Any) -> list[Any]:
     return [entry["value"] for entry in api.ok("get", f"/api/people/{person.pk}")["person"]["customFieldValues"]]
 
 
-def test_a_template_is_answered_whole(api: Client) -> None:
+def test_template_is_returned_with_all_fields(api: Client) -> None:
     made = add(api, name=" Shoe size ")
     assert made == {
         "id": made["id"],
@@ -94,12 +94,12 @@ def test_slugs_are_unique_for_good_and_never_change(api: Client, stranger: Clien
         ({"order": "1"}, "order"),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, body: dict[str, Any], field: str) -> None:
+def test_invalid_fields_are_reported(api: Client, body: dict[str, Any], field: str) -> None:
     assert add(api, 400, **body)["details"][0]["field"] == field
     assert api.ok("get", PATH) == {"customFieldTemplates": []}
 
 
-def test_order(api: Client, stranger: Client) -> None:
+def test_templates_have_an_order(api: Client, stranger: Client) -> None:
     a, b, c = (add(api, name=name) for name in "abc")
 
     def order() -> list[str]:

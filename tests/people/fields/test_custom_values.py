@@ -49,7 +49,7 @@ def put(api: Client, person: Person, entries: Any, status: int = 200) -> Any:
         ("SELECT", "Large", "Large"),
     ],
 )
-def test_a_value_is_answered_as_its_type(api: Client, ada: Person, kind: str, sent: Any, stored: Any) -> None:
+def test_value_is_returned_in_its_type(api: Client, ada: Person, kind: str, sent: Any, stored: Any) -> None:
     key = template(api, kind)
     (entry,) = put(api, ada, [{"templateId": key, "value": sent}])
     assert entry["value"] == stored
@@ -88,7 +88,7 @@ def test_a_value_is_answered_as_its_type(api: Client, ada: Person, kind: str, se
         ("SELECT", 1),
     ],
 )
-def test_what_does_not_fit_is_named(api: Client, ada: Person, kind: str, value: Any) -> None:
+def test_invalid_values_are_reported(api: Client, ada: Person, kind: str, value: Any) -> None:
     key = template(api, kind)
     (problem,) = put(api, ada, [{"templateId": key, "value": value}], 400)
     assert problem["field"] == "customFieldValues.0.value"
@@ -125,7 +125,7 @@ def test_an_entry_names_an_own_template_once(api: Client, stranger: Client, ada:
     assert put(api, ada, [entry] * 101, 400)[0]["field"] == "customFieldValues"
 
 
-def test_a_body_that_was_read_before_its_option_went_is_refused(api: Client, alice: User, ada: Person) -> None:
+def test_value_of_a_removed_option_is_refused(api: Client, alice: User, ada: Person) -> None:
     """A stored value is always one of the options, for new and for changed values."""
     key = template(api, "SELECT")
     read = {"custom_field_values": [{"template": CustomFieldTemplate.objects.owned_by(alice).get(), "value": "small"}]}

@@ -93,7 +93,7 @@ def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
 @pytest.mark.split
 @pytest.mark.parametrize("in_trash", [0, 0.3, 0.95])
 @pytest.mark.parametrize("seed", range(4))
-def test_whom_the_reference_finds_whatever_is_in_the_trash(alice: User, seed: int, in_trash: float) -> None:
+def test_results_equal_those_of_the_reference(alice: User, seed: int, in_trash: float) -> None:
     chance = random.Random(f"{seed} {in_trash}")
     add_people(alice, chance, 120, in_trash)
     people = load_people_with_keys(alice)
@@ -104,7 +104,7 @@ def test_whom_the_reference_finds_whatever_is_in_the_trash(alice: User, seed: in
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite does not say which rows it read")
-def test_who_has_less_is_not_read(alice: User) -> None:
+def test_people_with_a_lower_score_are_not_read(alice: User) -> None:
     people = [Person(owner=alice, name="Grace", surname="Hopper") for _ in range(300)]
     people[7].notes = "Likes harps."
     make_keys(alice, Person.objects.bulk_create(people))

@@ -42,7 +42,7 @@ def check_find_invariants(api: Client) -> None:
     ["Müller", "Mueller", "Muller", "MULLER", "mull", "Ada Müller", "Müller, Ada", "Mulelr", "Mülller", "Muler"],
 )
 @pytest.mark.parametrize("surname", ["Müller", "Mueller", "Muller"])
-def test_a_name_however_it_is_written(api: Client, surname: str, query: str) -> None:
+def test_names_are_found_in_any_spelling(api: Client, surname: str, query: str) -> None:
     add_person(api, "Ada", surname=surname)
     add_person(api, "Bob", surname="Hopper")
     assert found_names(api, query) == [f"Ada {surname}"]
@@ -75,7 +75,7 @@ def test_other_letters_and_typing_errors(api: Client, name: str, query: str) -> 
 
 
 @pytest.mark.parametrize("query", ["Bob", "Adaline", "Adx", "zzz", "Hpoper Ada zzzzz"])
-def test_who_is_not_meant_is_not_found(api: Client, query: str) -> None:
+def test_unrelated_people_are_not_found(api: Client, query: str) -> None:
     add_person(api, "Ada", surname="Lovelace")
     assert found_names(api, query) == (["Ada Lovelace"] if "Ada " in query else [])
 
@@ -88,7 +88,7 @@ PHONE = [
 
 @pytest.mark.parametrize("query", PHONE)
 @pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
-def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
+def test_phones_are_found_in_any_format(api: Client, number: str, query: str) -> None:
     add_person(api, "Ada", phoneNumbers=[{"number": number}])
     add_person(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
     [found] = results(api, query)
@@ -114,7 +114,7 @@ def test_a_phone_in_any_form(api: Client, number: str, query: str) -> None:
         ({"notes": "東京で会った"}, "東京", "notes"),
     ],
 )
-def test_by_every_field(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
+def test_every_field_is_searched(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
     add_person(api, "Ada", **fields)
     add_person(api, "Bob")
     [found] = results(api, query)
@@ -122,7 +122,7 @@ def test_by_every_field(api: Client, fields: dict[str, Any], query: str, matched
     check_find_invariants(api)
 
 
-def test_the_best_comes_first(api: Client) -> None:
+def test_best_match_comes_first(api: Client) -> None:
     add_person(api, "Cy", notes="Brother of Anna")
     add_person(api, "Dan", organization="Anna Ltd")
     add_person(api, "Annabel")
@@ -175,7 +175,7 @@ def test_interactions_and_what_becomes_of_them(api: Client) -> None:
     assert not InteractionWord.objects.exists()
 
 
-def test_what_changes_is_found_as_it_is_now(api: Client) -> None:
+def test_changed_values_are_found(api: Client) -> None:
     key = add_person(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
     api.ok("PUT", f"/api/people/{key}", {"notes": "lute", "organization": "Engines"})
     assert (results(api, "harp"), results(api, "word7")) == ([], [])
@@ -207,7 +207,7 @@ def test_merging_and_undoing(api: Client) -> None:
     check_find_invariants(api)
 
 
-def test_out_of_one_account_and_into_another(api: Client) -> None:
+def test_imported_people_are_found(api: Client) -> None:
     kind = {"name": "Drink", "type": "TEXT"}
     template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
     ada = add_person(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
@@ -219,7 +219,7 @@ def test_out_of_one_account_and_into_another(api: Client) -> None:
     check_find_invariants(api)
 
 
-def test_nobody_finds_others_people(api: Client, stranger: Client) -> None:
+def test_people_of_others_are_not_found(api: Client, stranger: Client) -> None:
     add_interaction(api, add_person(api, "Ada", notes="harp"), title="Concert")
     for query in ("ada", "adx", "harp", "concert", "a"):
         assert results(stranger, query) == []
@@ -231,12 +231,12 @@ def test_nothing_to_find_is_refused(api: Client, query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["%", "_", "'", '"', "\\", "*", "@", "...", "()", "🙂", "a@", "%%s", "12", "-"])
-def test_signs_find_nobody_and_break_nothing(api: Client, query: str) -> None:
+def test_punctuation_finds_nobody(api: Client, query: str) -> None:
     add_person(api, "Bob", surname="Hopper")
     assert results(api, query) == []
 
 
-def test_the_answer_shows_the_person(api: Client) -> None:
+def test_result_contains_the_person(api: Client) -> None:
     key = add_person(api, "Ada", surname="Lovelace", organization="Engines")
     [found] = results(api, "lovelace")
     assert found == {
@@ -246,7 +246,7 @@ def test_the_answer_shows_the_person(api: Client) -> None:
     }
 
 
-def test_the_number_of_statements_stays(api: Client) -> None:
+def test_number_of_statements_does_not_grow(api: Client) -> None:
     def statements(query: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             results(api, query)
@@ -270,7 +270,7 @@ def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypa
         assert len(found_names(api, query)) == 1
 
 
-def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_people_do_not_hide_others(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
     make_keys(alice, Person.objects.bulk_create(gone))
@@ -279,7 +279,7 @@ def test_those_in_the_trash_hide_nobody(api: Client, alice: User, monkeypatch: p
         assert found_names(api, query) == ["Ada"]
 
 
-def test_so_many_words_of_a_text(api: Client) -> None:
+def test_number_of_indexed_words_of_a_text_is_limited(api: Client) -> None:
     key = add_person(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
     add_interaction(api, key, notes=" ".join(f"v{number}" for number in range(1001)))
     for letter in "vw":

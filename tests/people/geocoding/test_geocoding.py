@@ -101,7 +101,7 @@ def test_an_address_is_looked_up_and_copied(api: Client, geocoding_alice: User, 
     assert "alice" not in str(request.headers)
 
 
-def test_a_text_is_asked_for_once_an_account(
+def test_address_text_is_geocoded_once_per_account(
     api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User
 ) -> None:
     people = [add_person(api, {**PARIS, "type": kind}, name=kind) for kind in ("home", "work")]
@@ -115,7 +115,7 @@ def test_a_text_is_asked_for_once_an_account(
     assert asked_addresses(nominatim) == ["Paris", "Paris"]
 
 
-def test_nothing_leaves_unless_the_account_wants_it(api: Client, alice: User, nominatim: Recorder) -> None:
+def test_nothing_is_sent_unless_the_account_enabled_geocoding(api: Client, alice: User, nominatim: Recorder) -> None:
     person = add_person(api, BERLIN)
     assert states(api, person) == ["skipped"]
     geocode_due(Run())
@@ -128,7 +128,7 @@ def test_nothing_leaves_unless_the_account_wants_it(api: Client, alice: User, no
     }
 
 
-def test_nothing_leaves_without_a_geocoder(
+def test_nothing_is_sent_without_a_geocoder(
     api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.GEOCODER_URL = ""
@@ -185,7 +185,7 @@ def _in_thread(act: Callable[[], object]) -> None:
     thread.join()
 
 
-def test_an_address_that_was_removed_is_not_asked_for(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+def test_removed_address_is_not_geocoded(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     person, gone = add_person(api, BERLIN), add_person(api, PARIS, name="Bob")
     api.ok("put", f"/api/people/{person['id']}", {"addresses": []})
     api.ok("delete", f"/api/people/{gone['id']}")
@@ -197,7 +197,7 @@ def test_an_address_that_was_removed_is_not_asked_for(api: Client, geocoding_ali
     assert states(api, gone) == ["done"]
 
 
-def test_what_the_provider_does_not_know_has_failed(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
+def test_address_unknown_to_the_provider_has_failed(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     person = add_person(api, {"locality": "Nowhere"}, {"type": "empty"})
     assert geocode_due(Run())["failed"] == 1
     assert [entry["geocodeStatus"] for entry in addresses(api, person)] == ["failed", None]
@@ -248,7 +248,7 @@ class Clock:
         Reply(body=b"[" + b" " * 100_000 + b"]"),
     ],
 )
-def test_a_failure_is_tried_again_and_in_the_end_given_up(
+def test_failure_is_retried_a_limited_number_of_times(
     api: Client, geocoding_alice: User, nominatim: Recorder, reply: Reply
 ) -> None:
     person = add_person(api, BERLIN)
@@ -277,7 +277,7 @@ def test_a_provider_that_is_down_recovers(
     assert states(api, person) == ["done"]
 
 
-def test_the_outbound_policy_holds(
+def test_outbound_policy_applies(
     api: Client, geocoding_alice: User, nominatim: Recorder, settings: LazySettings
 ) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = []
@@ -286,7 +286,7 @@ def test_the_outbound_policy_holds(
     assert nominatim.received == []
 
 
-def test_an_ill_provider_is_left_alone_by_everybody(
+def test_failing_provider_pauses_all_accounts(
     api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User
 ) -> None:
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
@@ -332,7 +332,7 @@ def test_accounts_take_turns(api: Client, geocoding_alice: User, nominatim: Reco
 
 
 @pytest.mark.parametrize("point", ["find_place", "_save_result", "copy_results"])
-def test_a_killed_run_is_taken_up_by_the_next(
+def test_next_run_continues_after_a_killed_one(
     api: Client, geocoding_alice: User, nominatim: Recorder, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     person = add_person(api, BERLIN, PARIS)
@@ -352,7 +352,7 @@ def test_a_killed_run_is_taken_up_by_the_next(
     assert GeocodedAddress.unscoped.filter(is_copied=False).count() == 0
 
 
-def test_of_many_claims_one_wins(api: Client, geocoding_alice: User) -> None:
+def test_concurrent_claims_succeed_once(api: Client, geocoding_alice: User) -> None:
     add_person(api, BERLIN)
     row, now = GeocodedAddress.unscoped.get(), timezone.now()
 
@@ -367,9 +367,7 @@ def test_of_many_claims_one_wins(api: Client, geocoding_alice: User) -> None:
     assert GeocodedAddress.unscoped.get().attempts == 1
 
 
-def test_a_task_leaves_the_work_to_the_one_that_is_at_it(
-    api: Client, geocoding_alice: User, nominatim: Recorder
-) -> None:
+def test_second_task_leaves_the_work_to_the_first(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     add_person(api, BERLIN)
     inner: list[Any] = []
 
@@ -386,7 +384,7 @@ def test_a_task_leaves_the_work_to_the_one_that_is_at_it(
     assert len(nominatim.received) == 1
 
 
-def test_the_command_says_what_it_did(
+def test_command_reports_its_results(
     api: Client, geocoding_alice: User, nominatim: Recorder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_person(api, BERLIN, {"locality": "Nowhere"})
@@ -449,7 +447,7 @@ def test_the_map_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, 
             assert len(api.ok("get", "/api/map/markers")["markers"]) == count
 
 
-def test_a_write_without_addresses_asks_nothing_of_the_table(
+def test_write_without_addresses_does_not_query_the_table(
     api: Client, geocoding_alice: User, django_assert_max_num_queries: Any
 ) -> None:
     person = add_person(api, BERLIN)

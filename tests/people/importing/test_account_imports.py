@@ -192,7 +192,7 @@ def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pyte
     assert len(made) == 1
 
 
-def test_monicas_document(api: Client, alice: User) -> None:
+def test_json_export_of_monica(api: Client, alice: User) -> None:
     data = orjson.dumps(build_monica_export())
     dry = send(api, "monica", data, dryRun="true")
     answer = send(api, "monica", data)
@@ -222,7 +222,7 @@ def test_monicas_document(api: Client, alice: User) -> None:
     assert (people_of(api), interactions(api), ties(api)) == ({}, set(), set())
 
 
-def test_monicas_tables(api: Client) -> None:
+def test_sql_export_of_monica(api: Client) -> None:
     answer = send(api, "monica", SQL)
     assert counts(answer) == (2, 0, 0, 0)
     person = people_of(api)["Ada"]
@@ -234,7 +234,7 @@ def test_monicas_tables(api: Client) -> None:
     assert ("George", "Uncle or aunt", "Ada O'Hara") in ties(api)
 
 
-def test_nametags_document(api: Client) -> None:
+def test_export_of_nametag(api: Client) -> None:
     answer = send(api, "nametag", orjson.dumps(NAMETAG))
     assert counts(answer) == (2, 0, 1, 1)
     assert answer["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
@@ -268,11 +268,11 @@ def test_nametags_document(api: Client) -> None:
         ("nametag", b"\xff\xfe"),
     ],
 )
-def test_what_is_no_export_is_refused(api: Client, source: str, data: bytes) -> None:
+def test_other_files_are_refused(api: Client, source: str, data: bytes) -> None:
     assert send(api, source, data, 400)["details"][0]["field"] == "file"
 
 
-def test_documents_of_nonsense_cost_no_other_record(api: Client) -> None:
+def test_invalid_records_do_not_stop_the_others(api: Client) -> None:
     contact = {"uuid": ADA, "properties": {"first_name": "Ada", "tags": {}, "birthdate": 3, "avatar": []}, "data": 5}
     odd = {"uuid": [], "properties": {"first_name": {}}, "data": [{"type": "call", "values": [3, {}]}]}
     document: Any = {"account": {"data": [monica_list("contact", contact, odd, 3), monica_list("relationship", {}, 3)]}}

@@ -116,7 +116,7 @@ def table(*rows: Mapping[str, str]) -> str:
     return out.getvalue()
 
 
-def test_google_as_it_was(api: Client) -> None:
+def test_former_format_of_google(api: Client) -> None:
     answer = send(api, "google", table(OLD_GOOGLE))
     assert counts(answer) == (1, 0, 0, 0)
     assert "reason" not in answer["results"][0]
@@ -146,7 +146,7 @@ def test_google_as_it_was(api: Client) -> None:
     assert counts(send(api, "google", table(OLD_GOOGLE))) == (0, 0, 1, 0)
 
 
-def test_google_as_it_is(api: Client) -> None:
+def test_current_format_of_google(api: Client) -> None:
     answer = send(api, "google", table(NEW_GOOGLE))
     assert "photo" in answer["results"][0]["reason"]
     grace = people_of(api)["Grace"]
@@ -158,7 +158,7 @@ def test_google_as_it_is(api: Client) -> None:
     assert [group["name"] for group in grace["groups"]] == ["Compilers"]
 
 
-def test_outlook(api: Client) -> None:
+def test_format_of_outlook(api: Client) -> None:
     answer = send(api, "outlook", table(OUTLOOK).encode("cp1252"))
     assert counts(answer) == (1, 0, 0, 0)
     assert "reason" not in answer["results"][0]
@@ -185,7 +185,7 @@ def test_outlook(api: Client) -> None:
     assert set(Group.unscoped.values_list("name", flat=True)) == {"Work", "Friends"}
 
 
-def test_linkedin_below_its_notes(api: Client) -> None:
+def test_format_of_linkedin_with_leading_notes(api: Client) -> None:
     answer = send(api, "linkedin", LINKEDIN)
     assert counts(answer) == (2, 0, 0, 0)
     people = people_of(api)

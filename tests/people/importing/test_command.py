@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_imports_with_a_progress_bar_and_names_what_failed(alice: User, file: Path) -> None:
+def test_command_imports_with_a_progress_bar_and_reports_failures(alice: User, file: Path) -> None:
     out, err = run(file, "ALICE@example.org")
     assert out == "2 imported, 0 updated, 0 skipped, 1 errors\n"
     assert "Importing: 100%" in err
@@ -34,14 +34,14 @@ def test_it_imports_with_a_progress_bar_and_names_what_failed(alice: User, file:
     assert run(file)[0] == "0 imported, 0 updated, 2 skipped, 1 errors\n"
 
 
-def test_what_cannot_be_found_is_said(alice: User, file: Path, tmp_path: Any) -> None:
+def test_missing_file_or_user_is_reported(alice: User, file: Path, tmp_path: Any) -> None:
     with pytest.raises(CommandError, match="no account"):
         run(file, "nobody@example.org")
     with pytest.raises(CommandError, match="no file"):
         run(tmp_path / "missing.vcf")
 
 
-def test_a_file_of_bad_cards_alone_fails(alice: User, tmp_path: Path) -> None:
+def test_file_with_only_bad_cards_fails(alice: User, tmp_path: Path) -> None:
     (tmp_path / "bad.vcf").write_bytes(vcard("NOTE:?"))
     with pytest.raises(CommandError, match="No card"):
         run(tmp_path / "bad.vcf")

@@ -17,7 +17,7 @@ def run(file: Path, *options: str, user: str = "alice@example.org") -> tuple[str
     return out.getvalue(), err.getvalue()
 
 
-def test_it_imports_with_a_progress_bar_and_names_what_was_left_out(alice: User, tmp_path: Any) -> None:
+def test_command_imports_with_a_progress_bar_and_reports_omissions(alice: User, tmp_path: Any) -> None:
     file = tmp_path / "contacts.csv"
     file.write_text("A,Shoe size\nAda,44\n,45\n")
     out, err = run(file, "--mapping", '{"A": "name"}', "--dry-run")
@@ -31,7 +31,7 @@ def test_it_imports_with_a_progress_bar_and_names_what_was_left_out(alice: User,
     assert Person.objects.owned_by(alice).count() == 1
 
 
-def test_what_cannot_be_is_said(alice: User, tmp_path: Any) -> None:
+def test_invalid_arguments_are_reported(alice: User, tmp_path: Any) -> None:
     file = tmp_path / "empty.csv"
     file.touch()
     for options, words in (((file,), "no row"), ((tmp_path / "none.csv",), "no file")):

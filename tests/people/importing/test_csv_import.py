@@ -27,7 +27,7 @@ GERMAN = (
 )
 
 
-def test_columns_are_known_by_their_names_and_what_has_no_place_is_told(api: Client) -> None:
+def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None:
     answer = send(api, "csv", GERMAN.encode("cp1252"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["results"][0]["reason"] == "the column “Schuhgröße” was left out"
@@ -46,7 +46,7 @@ def test_columns_are_known_by_their_names_and_what_has_no_place_is_told(api: Cli
     assert {group["name"] for group in person["groups"]} == {"Freunde", "Chor"}
 
 
-def test_the_same_file_again_changes_nobody(api: Client, alice: User) -> None:
+def test_repeated_import_changes_nobody(api: Client, alice: User) -> None:
     send(api, "csv", GERMAN)
     before = people_of(api)
     again = send(api, "csv", GERMAN)
@@ -74,12 +74,12 @@ def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
 @pytest.mark.parametrize(
     "mapping", ['{"A": "shoeSize"}', '{"Z": "name"}', '{"9": "name"}', '{"A": 1}', "[]", "{", "[" * 90_000]
 )
-def test_a_mapping_that_cannot_be_is_refused(api: Client, mapping: str) -> None:
+def test_invalid_mapping_is_refused(api: Client, mapping: str) -> None:
     answer = send(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
     assert answer["details"][0]["field"].startswith("mapping")
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(api: Client, alice: User) -> None:
+def test_dry_run_returns_the_same_result_and_writes_nothing(api: Client, alice: User) -> None:
     alice.refresh_from_db()
     revision = alice.revision
     rows = "".join(f"Person {n},p{n}@example.org,Team\n" for n in range(150))
@@ -136,7 +136,7 @@ def test_a_line_may_name_the_separator_and_blanks_may_follow_it(api: Client) -> 
     assert people_of(api)["Ada"]["notes"] == "one, two"
 
 
-def test_one_bad_row_costs_no_other(api: Client) -> None:
+def test_bad_row_does_not_stop_the_others(api: Client) -> None:
     data = (
         b"Name,Email,Notes\n"
         b'Ada,ada@example.org,"never closed\n'
@@ -159,7 +159,7 @@ def test_one_bad_row_costs_no_other(api: Client) -> None:
     assert people["Eve"]["customFields"][0]["value"] == "not-an-address"
 
 
-def test_what_is_no_table_is_refused(api: Client) -> None:
+def test_other_files_are_refused(api: Client) -> None:
     assert send(api, "csv", b"", 400)["details"][0]["field"] == "file"
     assert send(api, "csv", b"\n\n \n", 400)["details"][0]["field"] == "file"
     assert send(api, "linkedin", "Name,Email\nAda,a@example.org\n", 400)["details"][0]["field"] == "file"
@@ -168,7 +168,7 @@ def test_what_is_no_table_is_refused(api: Client) -> None:
     assert api.call("POST", "/api/import/csv", {"file": "x"}).status_code == 415
 
 
-def test_the_plan_holds(api: Client, settings: Any) -> None:
+def test_plan_limit_applies(api: Client, settings: Any) -> None:
     settings.SAAS_MODE = True
     settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1, "reminders": 0, "templates": 1}}
     data = "Name,Group,contactReminderEnabled\nAda,One,yes\nBob,Two,\nCyd,One,\n"
@@ -197,7 +197,7 @@ def test_the_plan_holds(api: Client, settings: Any) -> None:
         ("yesterday", False, None),
     ],
 )
-def test_days_are_read_as_people_write_them(text: str, is_month_first: bool, day: str | None) -> None:
+def test_dates_are_read_in_common_formats(text: str, is_month_first: bool, day: str | None) -> None:
     found = DayReader(is_month_first, 2026).read(text)
     assert (found and found[0].isoformat()) == day
 

@@ -23,7 +23,7 @@ def undo(client: Client, import_id: str, status: int = 200) -> Any:
     return client.ok("DELETE", f"/api/imports/{import_id}", status=status)
 
 
-def test_everything_goes_but_what_was_edited_since(api: Client) -> None:
+def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
     receipt = send(api, "csv", DATA)
     ada, bob = people_of(api)["Ada"], people_of(api)["Bob"]
     api.ok("PUT", f"/api/people/{ada['id']}", {"nickname": "Countess"})
@@ -42,7 +42,7 @@ def test_everything_goes_but_what_was_edited_since(api: Client) -> None:
     assert not ImportedRecord.unscoped.exists()
 
 
-def test_who_was_there_before_is_put_back(api: Client) -> None:
+def test_undo_restores_changed_people(api: Client) -> None:
     body = {"name": "Ada", "emails": [{"email": "ada@example.org"}], "importantDates": []}
     ada = api.ok("POST", "/api/people", body, status=201)["person"]
     data = "Name,Email,Phone,Birthday,Group,Company\nAda,ada@example.org,+44 1,1815-12-10,New,Engines\n"
@@ -56,7 +56,7 @@ def test_who_was_there_before_is_put_back(api: Client) -> None:
     assert api.ok("GET", "/api/groups")["groups"] == []
 
 
-def test_what_came_back_from_the_trash_or_left_is_no_matter(api: Client) -> None:
+def test_undo_ignores_restored_and_removed_records(api: Client) -> None:
     receipt = send(api, "csv", DATA)
     people = people_of(api)
     api.ok("DELETE", f"/api/people/{people['Ada']['id']}", {})
@@ -66,7 +66,7 @@ def test_what_came_back_from_the_trash_or_left_is_no_matter(api: Client) -> None
     assert people_of(api) == {}
 
 
-def test_beyond_the_retention_it_is_too_old(api: Client, alice: User, settings: Any) -> None:
+def test_import_older_than_the_retention_cannot_be_undone(api: Client, alice: User, settings: Any) -> None:
     receipt = send(api, "csv", DATA)
     later = timezone.now() + dt.timedelta(days=settings.RETENTION_DAYS + 1)
     assert purge_deleted(now=later)["imports"] == 5
@@ -76,7 +76,7 @@ def test_beyond_the_retention_it_is_too_old(api: Client, alice: User, settings: 
     assert set(people_of(api)) == {"Ada", "Bob", "Cyd"}
 
 
-def test_killed_half_way_it_goes_on(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_undo_continues(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"P{n},p{n}@example.org,New\n" for n in range(250))
     receipt = send(api, "csv", f"Name,Email,Group\n{rows}")
     row = ContactImport.objects.owned_by(alice).find(receipt["importId"])
@@ -96,7 +96,7 @@ def open_import(owner: User, data: str) -> FileImport:
 ROWS = "".join(f"P{n},p{n}@example.org,\n" for n in range(250))
 
 
-def test_an_edit_while_it_runs_is_not_the_imports(api: Client, alice: User) -> None:
+def test_edit_during_the_import_is_kept_by_the_undo(api: Client, alice: User) -> None:
     data = f"Name,Email,Phone\n{ROWS}P1,p1@example.org,+44 1\nP2,p2@example.org,+44 2\n"
     outcomes = open_import(alice, data).run()
     ids = [outcome.person_id for outcome in islice(outcomes, 100)]
@@ -126,7 +126,7 @@ def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
     assert (row["imported"], row["errors"]) == (100, 150)
 
 
-def test_an_import_is_undone_by_one_at_a_time(api: Client, alice: User) -> None:
+def test_undo_is_refused_while_another_one_runs(api: Client, alice: User) -> None:
     receipt = send(api, "csv", DATA)
     row = ContactImport.objects.owned_by(alice).filter(pk=receipt["importId"])
     row.update(undo_until=timezone.now() + dt.timedelta(seconds=30))

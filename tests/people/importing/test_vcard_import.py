@@ -69,7 +69,7 @@ ADA = vcard(
 )
 
 
-def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
+def test_card_becomes_a_person_with_all_its_properties(api: Client) -> None:
     answer = send(api, ADA)
     assert counts(answer) == (1, 0, 0, 0)
     assert answer["success"] is True
@@ -92,7 +92,7 @@ def test_a_card_becomes_a_person_with_all_it_says(api: Client) -> None:
     assert LookupKey.objects.filter(kind=LookupKey.EMAIL, key="ada@example.org").exists()
 
 
-def test_running_it_again_changes_nothing(api: Client, alice: User) -> None:
+def test_repeated_import_changes_nothing(api: Client, alice: User) -> None:
     data = ADA + vcard("FN:Bob", "TEL:1") + vcard("FN:Mum") + vcard("FN:Bob", "TEL:2")
     assert counts(send(api, data)) == (4, 0, 0, 0)
     before = list_people(api)
@@ -107,7 +107,7 @@ def test_running_it_again_changes_nothing(api: Client, alice: User) -> None:
     assert Group.unscoped.count() == 2
 
 
-def test_a_newer_card_of_the_same_uid_updates_and_takes_nothing_away(api: Client) -> None:
+def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -> None:
     send(api, ADA)
     first = get_only_person(api)
     newer = vcard(
@@ -140,21 +140,21 @@ def test_without_uid_a_namesake_who_shares_a_key_is_completed(api: Client) -> No
     assert get_only_person(api)["jobTitle"] == "Analyst"
 
 
-def test_a_contradiction_is_somebody_else(api: Client) -> None:
+def test_contradicting_card_becomes_another_person(api: Client) -> None:
     two = vcard("FN:Ada", "TEL:12345", "TITLE:Analyst") + vcard("FN:Ada", "TEL:12345", "TITLE:Baker")
     assert counts(send(api, two)) == (2, 0, 0, 0)
     assert counts(send(api, two)) == (0, 0, 2, 0)
     assert len(list_people(api)) == 2
 
 
-def test_doubled_uids_lose_nobody(api: Client) -> None:
+def test_duplicate_uids_lose_nobody(api: Client) -> None:
     two = vcard("UID:1", "FN:Ada") + vcard("UID:1", "FN:Bob") + vcard("UID:1", "FN:Ada")
     assert counts(send(api, two)) == (2, 0, 1, 0)
     assert counts(send(api, two)) == (0, 0, 3, 0)
     assert {person["name"] for person in list_people(api)} == {"Ada", "Bob"}
 
 
-def test_one_bad_card_never_stops_the_rest(api: Client) -> None:
+def test_bad_card_does_not_stop_the_others(api: Client) -> None:
     data = vcard("FN:Ada") + vcard("NOTE:nobody") + b"TEL:lost\r\n" + vcard("FN:Bob", "EMAIL:no address")
     answer = send(api, data)
     assert counts(answer) == (2, 0, 0, 2)
@@ -167,7 +167,7 @@ def test_one_bad_card_never_stops_the_rest(api: Client) -> None:
     assert bob["customFields"][0]["value"] == "no address"
 
 
-def test_a_bad_photo_costs_the_photo_alone(api: Client) -> None:
+def test_bad_photo_loses_only_the_photo(api: Client) -> None:
     answer = send(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
     assert counts(answer) == (1, 0, 0, 0)
     assert "photo was left out" in answer["results"][0]["reason"]
@@ -184,7 +184,7 @@ def test_group_cards_put_people_into_groups(api: Client) -> None:
     assert counts(send(api, data)) == (0, 0, 4, 0)
 
 
-def test_plan_limits_hold_card_by_card(api: Client, settings: Any) -> None:
+def test_plan_limits_apply_to_each_card(api: Client, settings: Any) -> None:
     settings.SAAS_MODE = True
     settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1}}
     data = b"".join(vcard(f"FN:P{n}", f"CATEGORIES:G{n}") for n in range(4))
@@ -197,7 +197,7 @@ def test_plan_limits_hold_card_by_card(api: Client, settings: Any) -> None:
     assert len(list_people(api)) == 2
 
 
-def test_people_in_the_trash_are_not_met(api: Client) -> None:
+def test_deleted_people_are_not_matched(api: Client) -> None:
     send(api, ADA)
     api.ok("DELETE", f"/api/people/{get_only_person(api)['id']}", {})
     assert counts(send(api, ADA)) == (1, 0, 0, 0)
@@ -228,7 +228,7 @@ def test_a_form_with_a_file(api: Client) -> None:
         (b"x", "multipart/form-data", 400),
     ],
 )
-def test_bodies_that_are_none(api: Client, data: bytes, kind: str, status: int) -> None:
+def test_invalid_bodies_are_refused(api: Client, data: bytes, kind: str, status: int) -> None:
     assert send(api, data, status, kind)["error"]
 
 
@@ -256,7 +256,7 @@ def test_hostile_text_becomes_harmless_data(api: Client) -> None:
     assert counts(send(api, data)) == (0, 0, 6, 0)
 
 
-def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_refused_by_the_database_does_not_stop_the_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(person: Person) -> None:
         if person.name == "Bad":
             raise DataError("no")
@@ -269,7 +269,7 @@ def test_the_database_refusing_one_card_costs_that_card_alone(api: Client, monke
     assert answer["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
 
 
-def test_a_database_that_goes_away_half_way_is_told(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.importing.vcards._BATCH_CARDS", 2)
     data = b"".join(vcard(f"FN:P{n}", f"UID:{n}") for n in range(5))
     calls = itertools.count()

@@ -49,12 +49,12 @@ def remind(number: int, unit: str) -> dict[str, Any]:
         ("2025-08-31", (3, "MONTHS"), True),
     ],
 )
-def test_silent_for_twice_the_interval(api: Client, last: str, rule: Any, drifts: bool) -> None:
+def test_no_contact_for_twice_the_interval(api: Client, last: str, rule: Any, drifts: bool) -> None:
     add(api, "Ada", lastContact=last, **remind(*rule))
     assert insights(api, "drifting") == ([("Ada", "contact_interval")] if drifts else [])
 
 
-def test_silent_against_the_persons_own_rhythm(api: Client, alice: User) -> None:
+def test_no_contact_for_longer_than_usual(api: Client, alice: User) -> None:
     weekly, yearly, twice, at_once = (make_person(alice, name=name) for name in ("Weekly", "Yearly", "Twice", "Once"))
     notes(api, weekly, "2026-01-25", "2026-02-01", "2026-02-08", "2026-02-15")
     notes(api, yearly, "2023-06-01", "2024-06-01", "2025-06-01")
@@ -74,7 +74,7 @@ def test_silent_against_the_persons_own_rhythm(api: Client, alice: User) -> None
     assert insights(api, "drifting") == []
 
 
-def test_the_worst_comes_first_and_each_once(api: Client, alice: User) -> None:
+def test_most_overdue_comes_first_and_everybody_once(api: Client, alice: User) -> None:
     ada = add(api, "Ada", lastContact="2025-12-01", **remind(1, "MONTHS"))
     notes(api, ada, "2025-11-01", "2025-11-02", "2025-11-03")
     add(api, "Bob", lastContact="2025-12-20", **remind(1, "MONTHS"))
@@ -83,7 +83,7 @@ def test_the_worst_comes_first_and_each_once(api: Client, alice: User) -> None:
     assert insights(api, "drifting") == [("Ada", "own_rhythm"), ("Bob", "contact_interval")]
 
 
-def test_whom_nothing_would_reach(api: Client, stranger: Client) -> None:
+def test_people_without_contact_details(api: Client, stranger: Client) -> None:
     add(api, "Zed")
     add(api, "Bare", notes="Somewhere", urls=[{"url": "https://example.org"}])
     add(api, "Phone", phoneNumbers=[{"number": "030 12345"}])
@@ -131,7 +131,7 @@ def test_anniversaries_of_both_kinds_once(api: Client) -> None:
     ]
 
 
-def test_the_number_of_statements_stays(api: Client, alice: User) -> None:
+def test_number_of_statements_does_not_grow(api: Client, alice: User) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as captured:
             api.ok("GET", "/api/insights")

@@ -29,7 +29,7 @@ def ids(answer: Any) -> list[str]:
     return [row["id"] for row in answer["interactions"]]
 
 
-def test_it_is_answered_as_it_was_sent(api: Client, ada: Person, bob: Person) -> None:
+def test_interaction_is_returned_as_it_was_sent(api: Client, ada: Person, bob: Person) -> None:
     at = "2026-02-20T13:30:00+01:00"
     made = add_interaction(api, bob, ada, at=at, kind="MEETING", title=" Lunch ", notes="Pasta\nand wine")
     assert made["personIds"] == [str(bob.pk), str(ada.pk)]
@@ -59,7 +59,7 @@ GOOD: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
         ({"title": 5}, "title"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(api: Client, ada: Person, change: Any, field: str) -> None:
+def test_invalid_fields_are_reported(api: Client, ada: Person, change: Any, field: str) -> None:
     body = {"personIds": [str(ada.pk)], **GOOD, **change}
     answer = api.ok("POST", "/api/interactions", body, status=400)
     assert answer["details"][0]["field"] == field
@@ -68,7 +68,7 @@ def test_what_is_wrong_is_refused_by_name(api: Client, ada: Person, change: Any,
         assert api.ok("POST", "/api/interactions", left, status=400)["details"][0]["field"] == needed
 
 
-def test_others_people_are_as_unknown(api: Client, ada: Person, mallory: User, stranger: Client) -> None:
+def test_people_of_others_are_unknown_ids(api: Client, ada: Person, mallory: User, stranger: Client) -> None:
     theirs = make_person(mallory, name="Theirs")
     body = {"personIds": [str(ada.pk), str(theirs.pk)], **GOOD}
     assert api.ok("POST", "/api/interactions", body, status=400)["details"][0]["field"] == "personIds.1"
@@ -80,7 +80,7 @@ def test_others_people_are_as_unknown(api: Client, ada: Person, mallory: User, s
     assert stranger.call("GET", f"/api/people/{ada.pk}/interactions").status_code == 404
 
 
-def test_a_change_leaves_what_it_does_not_name(api: Client, ada: Person, bob: Person) -> None:
+def test_update_keeps_omitted_fields(api: Client, ada: Person, bob: Person) -> None:
     made = add_interaction(api, ada, title="One", notes="Two")
     path = f"/api/interactions/{made['id']}"
     changed = api.ok("PUT", path, {"notes": None, "personIds": [str(bob.pk), str(ada.pk)]})["interaction"]
@@ -114,7 +114,7 @@ def test_pages_newest_first_of_all_and_of_one(api: Client, ada: Person, bob: Per
         Interaction.unscoped.filter(at__gte=dt.datetime(2026, 3, 1, tzinfo=dt.UTC)).delete()
 
 
-def test_those_of_one_instant_have_an_order(api: Client, ada: Person) -> None:
+def test_interactions_at_one_instant_have_a_stable_order(api: Client, ada: Person) -> None:
     made = {add_interaction(api, ada)["id"] for _ in range(5)}
     found: list[str] = []
     cursor = ""
@@ -136,7 +136,7 @@ def test_days_are_those_of_the_accounts_zone(api: Client, ada: Person) -> None:
 @pytest.mark.parametrize(
     "query", ["from=x", "to=2026-02-30", "limit=0", "cursor=x", "cursor=WzEsMl0", "personId=x", "cursor=%C3%A9"]
 )
-def test_a_query_that_is_none_is_refused(api: Client, query: str) -> None:
+def test_invalid_query_is_refused(api: Client, query: str) -> None:
     field = query.partition("=")[0]
     assert api.ok("GET", f"/api/interactions?{query}", status=400)["details"][0]["field"] == field
 
@@ -157,7 +157,7 @@ def test_a_deleted_person_leaves_people_and_stays_in_ids(api: Client, ada: Perso
     assert api.ok("GET", path)["interaction"]["personIds"] == [str(ada.pk)]
 
 
-def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) -> None:
+def test_interaction_is_deleted_and_restored_with_all_its_people(api: Client, ada: Person) -> None:
     made, copy = add_interaction(api, ada), Replica(api)
     path = f"/api/interactions/{made['id']}"
     copy.catch_up()
@@ -174,7 +174,7 @@ def test_with_all_its_people_it_goes_and_comes_back(api: Client, ada: Person) ->
     assert not Interaction.unscoped.exists()
 
 
-def test_the_trash_knows_it(api: Client, ada: Person) -> None:
+def test_deleted_interaction_is_in_the_trash(api: Client, ada: Person) -> None:
     made = add_interaction(api, ada, title="Lost")
     path = f"/api/interactions/{made['id']}"
     assert api.call("POST", f"{path}/restore").json()["code"] == "not_deleted"
@@ -190,7 +190,7 @@ def test_the_trash_knows_it(api: Client, ada: Person) -> None:
     assert not Interaction.unscoped.exists()
 
 
-def test_the_purge_removes_what_is_beyond_the_retention(api: Client, ada: Person) -> None:
+def test_purge_removes_interactions_after_the_retention(api: Client, ada: Person) -> None:
     with time_machine.travel("2026-03-01T12:00:00Z"):
         made = add_interaction(api, ada)
         api.ok("DELETE", f"/api/interactions/{made['id']}")
@@ -214,7 +214,7 @@ def test_a_list_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, a
     assert [queries(path) for path in paths] == few
 
 
-def test_writing_one_takes_few_statements(api: Client, ada: Person) -> None:
+def test_creating_an_interaction_takes_few_statements(api: Client, ada: Person) -> None:
     with CaptureQueriesContext(connection) as captured:
         add_interaction(api, ada)
     assert len(captured) <= 15, "\n".join(query["sql"][:150] for query in captured)

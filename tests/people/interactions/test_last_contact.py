@@ -32,7 +32,7 @@ def delete(api: Client, row: dict[str, Any]) -> None:
     api.ok("DELETE", f"/api/interactions/{row['id']}")
 
 
-def test_it_becomes_later_and_goes_back(api: Client, ada: Person) -> None:
+def test_last_contact_follows_created_and_deleted_interactions(api: Client, ada: Person) -> None:
     assert set_last_contact(api, ada, "2026-01-10") == "2026-01-10"
     add_interaction(api, ada, at="2026-01-05T12:00:00Z")
     assert last_contact(api, ada) == "2026-01-10"
@@ -49,7 +49,7 @@ def test_it_becomes_later_and_goes_back(api: Client, ada: Person) -> None:
     assert last_contact(api, ada) == "2026-01-12"
 
 
-def test_what_is_typed_counts_as_before(api: Client, ada: Person) -> None:
+def test_entered_date_counts_as_before(api: Client, ada: Person) -> None:
     row = add_interaction(api, ada, at="2026-01-15T12:00:00Z")
     assert set_last_contact(api, ada, "2026-01-20") == "2026-01-20"
     assert set_last_contact(api, ada, "2026-01-02") == "2026-01-15"
@@ -60,7 +60,7 @@ def test_what_is_typed_counts_as_before(api: Client, ada: Person) -> None:
     assert set_last_contact(api, ada, None) is None
 
 
-def test_who_leaves_and_who_comes_is_followed(api: Client, alice: User, ada: Person) -> None:
+def test_last_contact_follows_changed_participants(api: Client, alice: User, ada: Person) -> None:
     bob, cy = make_person(alice, name="Bob"), make_person(alice, name="Cy")
     row = add_interaction(api, ada, bob)
     api.ok("PUT", f"/api/interactions/{row['id']}", {"personIds": [str(bob.pk), str(cy.pk)]})
@@ -83,7 +83,7 @@ def test_the_day_is_that_of_the_accounts_zone(api: Client, alice: User, ada: Per
     assert list(breaches("contact")) == list(breaches("interactions")) == []
 
 
-def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person) -> None:
+def test_future_interaction_counts_from_its_day_on(api: Client, alice: User, ada: Person) -> None:
     api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
     set_last_contact(api, ada, "2026-02-01")
     later_today = add_interaction(api, ada, at="2026-03-01T23:00:00Z")
@@ -100,7 +100,7 @@ def test_one_ahead_counts_from_its_day_on(api: Client, alice: User, ada: Person)
     assert apply_due_interactions(now=timezone.now()) == 0
 
 
-def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: Person) -> None:
+def test_future_interaction_follows_a_changed_time_zone(api: Client, alice: User, ada: Person) -> None:
     add_interaction(api, ada, at="2026-03-02T01:00:00Z")
     assert last_contact(api, ada) is None
     api.ok("PUT", "/api/user/timezone", {"timezone": "America/New_York"})
@@ -112,7 +112,7 @@ def test_one_ahead_follows_a_change_of_the_clock(api: Client, alice: User, ada: 
     assert list(breaches("contact")) == list(breaches("interactions")) == []
 
 
-def test_the_scan_raise_interrupt_half_way_is_made_up_for(
+def test_interrupted_scan_is_completed_by_the_next(
     api: Client, alice: User, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_interaction(api, ada, at="2026-03-02T12:00:00Z")
@@ -128,7 +128,7 @@ def test_the_scan_raise_interrupt_half_way_is_made_up_for(
 
 
 @pytest.mark.parametrize(("seconds", "runs"), [(60.0, [3, 0]), (-1.0, [2, 1])])
-def test_many_of_a_day_are_counted_in_writes_of_their_own(
+def test_many_interactions_of_a_day_are_counted_in_several_writes(
     api: Client, ada: Person, monkeypatch: pytest.MonkeyPatch, seconds: float, runs: list[int]
 ) -> None:
     monkeypatch.setattr("people.services.last_contact.BATCH_SIZE", 2)
@@ -181,7 +181,7 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
     assert list(breaches("contact")) == list(breaches("interactions")) == []
 
 
-def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Person) -> None:
+def test_last_contact_survives_export_and_import(api: Client, alice: User, ada: Person) -> None:
     bob = make_person(alice, name="Bob", deleted_at=timezone.now())
     set_last_contact(api, ada, "2026-01-01")
     gone = add_interaction(api, ada, title="Gone")
@@ -203,7 +203,7 @@ def test_out_of_one_account_and_into_another(api: Client, alice: User, ada: Pers
     assert bob.is_deleted
 
 
-def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
+def test_import_without_its_people_is_reported(api: Client, ada: Person) -> None:
     add_interaction(api, ada)
     document = {**export_document(api), "people": []}
     other = client_of(make_user("other@example.org"))
@@ -213,7 +213,7 @@ def test_an_import_without_its_people_says_so(api: Client, ada: Person) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_writers_at_once_leave_the_latest(alice: User) -> None:
+def test_concurrent_writers_leave_the_latest_date(alice: User) -> None:
     ada = make_person(alice)
     days = [f"2026-02-{day:02}T12:00:00Z" for day in range(10, 18)]
     rows = run_concurrently(*(partial(_add_and_delete, alice, ada, day) for day in days))

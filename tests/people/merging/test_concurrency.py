@@ -25,20 +25,20 @@ def deleting(person: str) -> Send:
     return lambda client: client.call("delete", f"/api/people/{person}")
 
 
-def test_one_of_many_equal_merges_wins(api: Client, alice: User) -> None:
+def test_equal_concurrent_merges_succeed_once(api: Client, alice: User) -> None:
     primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
     assert Counter(send_concurrently(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
-def test_of_two_merges_into_each_other_one_wins(api: Client, alice: User) -> None:
+def test_concurrent_merges_into_each_other_succeed_once(api: Client, alice: User) -> None:
     one, other = add_person(api, "Ada"), add_person(api, "Ada")
     assert Counter(send_concurrently(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
-def test_a_merge_against_a_deletion_leaves_no_half(api: Client, alice: User) -> None:
+def test_concurrent_merge_and_deletion_leave_a_consistent_result(api: Client, alice: User) -> None:
     for _ in range(4):
         primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="x")
         merged, deleted = send_concurrently(

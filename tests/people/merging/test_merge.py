@@ -144,7 +144,7 @@ def test_too_many_entries_are_refused_not_cut(api: Client) -> None:
     assert len(read_person(api, secondary)["emails"]) == 51
 
 
-def test_what_was_joined_is_found(api: Client) -> None:
+def test_merged_values_are_found(api: Client) -> None:
     primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
     merge_people(api, primary, secondary)
     third = add_person(api, "Ada", emails=[{"email": "A@x.org"}])
@@ -235,14 +235,14 @@ def test_a_contact_reminder_comes_along_as_a_whole(api: Client) -> None:
     assert Person.unscoped.get(pk=person["id"]).contact_due_at is not None
 
 
-def test_who_is_not_the_secondary_is_not_the_primary(api: Client) -> None:
+def test_dismissals_of_the_secondary_apply_to_the_primary(api: Client) -> None:
     people = [add_person(api, "Ada", "Lovelace") for _ in range(3)]
     api.ok("post", "/api/people/duplicates/dismiss", {"personAId": people[1], "personBId": people[2]})
     merge_people(api, people[0], people[1])
     assert api.ok("get", "/api/people/duplicates")["groups"] == []
 
 
-def test_what_cannot_be_merged(api: Client, stranger: Client) -> None:
+def test_invalid_merges_are_refused(api: Client, stranger: Client) -> None:
     mine, theirs, gone = add_person(api, "Ada"), add_person(stranger, "Ada"), add_person(api, "Ada")
     api.ok("delete", f"/api/people/{gone}")
     assert merge_people(api, mine, mine, status=400)["details"][0]["field"] == "secondaryId"

@@ -16,7 +16,7 @@ from tests.people.merging.test_merge import template
 from tests.pictures import picture, upload
 
 
-def test_both_are_as_they_were(api: Client, alice: User) -> None:
+def test_undo_restores_both_people(api: Client, alice: User) -> None:
     one, two = str(template(alice, "one").pk), str(template(alice, "two").pk)
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
     primary = add_person(
@@ -67,7 +67,7 @@ def test_after_undoing_they_can_be_merged_again(api: Client) -> None:
     assert snapshot(api) == before
 
 
-def test_a_merge_of_somebody_else_does_not_exist(api: Client, stranger: Client) -> None:
+def test_merge_of_another_account_is_404(api: Client, stranger: Client) -> None:
     merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
     unknown = "01900000-0000-7000-8000-000000000000"
     assert undo_merge(stranger, merge_id, status=404) == undo_merge(stranger, unknown, status=404)
@@ -89,7 +89,7 @@ def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
     assert [entry["email"] for entry in read_person(api, secondary)["emails"]] == ["a@x.org", "b@x.org"]
 
 
-def test_what_was_edited_elsewhere_stays(api: Client) -> None:
+def test_other_edits_after_the_merge_are_kept(api: Client) -> None:
     primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}])
     answer = merge_people(api, primary, secondary)
     emails = [*answer["person"]["emails"], {"email": "b@x.org"}]
@@ -124,7 +124,7 @@ def test_a_merged_value_that_was_changed_again_cannot_be_undone(api: Client) -> 
     refused(api, merge_id)
 
 
-def test_who_is_gone_cannot_come_back(api: Client) -> None:
+def test_merge_with_a_deleted_primary_cannot_be_undone(api: Client) -> None:
     primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("delete", f"/api/people/{primary}")

@@ -37,7 +37,7 @@ def put_people(owner: User, bodies: list[tuple[Person, dict[str, Any]]]) -> int:
     return len(statements)
 
 
-def test_many_cost_the_statements_of_few(api: Client, alice: User) -> None:
+def test_large_batch_takes_as_many_statements_as_a_small_one(api: Client, alice: User) -> None:
     api.ok("post", "/api/groups", {"name": "G"}, status=201)
     api.ok("post", "/api/custom-field-templates", {"name": "T", "type": "TEXT"}, status=201)
     group, template = Group.objects.owned_by(alice).get(), CustomFieldTemplate.objects.owned_by(alice).get()
@@ -72,7 +72,7 @@ def test_people_beyond_the_plan_are_refused_together(alice: User, monkeypatch: p
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_piece_of_news_tells_of_all_where_the_account_is_mirrored(alice: User) -> None:
+def test_mirrored_account_sends_one_signal_for_all_people(alice: User) -> None:
     received: list[list[Any]] = []
 
     def record(person_ids: list[Any], **kwargs: Any) -> None:

@@ -43,7 +43,7 @@ def test_a_missing_or_unknown_type_is_400(api: Client, query: str) -> None:
     assert api.ok("get", f"/api/deleted{query}", status=400)["details"][0]["field"] == "type"
 
 
-def test_the_answer_says_until_when(api: Client, settings: Any) -> None:
+def test_response_contains_the_end_of_the_retention(api: Client, settings: Any) -> None:
     settings.RETENTION_DAYS = 7
     answer = api.ok("get", "/api/deleted?type=groups")
     assert (answer["deleted"], answer["retentionDays"]) == ([], 7)
@@ -78,7 +78,7 @@ def _delete_one(api: Client, owner: User, kind: str, name: str) -> str:
     return key
 
 
-def test_what_is_beyond_the_retention_is_gone(api: Client) -> None:
+def test_records_after_the_retention_are_not_listed(api: Client) -> None:
     kept, gone = delete_group(api, "kept"), delete_group(api, "gone")
     old = timezone.now() - dt.timedelta(days=30, minutes=1)
     Group.unscoped.filter(pk=gone).update(deleted_at=old)
@@ -102,7 +102,7 @@ def test_the_record_is_as_it_was(api: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
-def test_pages(api: Client, alice: User, kind: str) -> None:
+def test_deleted_records_are_paged(api: Client, alice: User, kind: str) -> None:
     keys = [_delete_one(api, alice, kind, name) for name in ("one", "two", "three")][::-1]
     page = api.ok("get", f"/api/deleted?type={kind}&limit=2")
     assert [row["id"] for row in page["deleted"]] == keys[:2]
@@ -114,7 +114,7 @@ def test_pages(api: Client, alice: User, kind: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=1e3"])
-def test_a_page_that_cannot_be_is_400(api: Client, query: str) -> None:
+def test_invalid_page_is_400(api: Client, query: str) -> None:
     answer = api.ok("get", f"/api/deleted?type=groups&{query}", status=400)
     assert answer["details"][0]["field"] == query.partition("=")[0]
 

@@ -45,7 +45,7 @@ def make_group(owner: User, name: str, deleted_at: dt.datetime | None) -> Group:
     return Group.objects.create(owner=owner, name=name, name_key=name, color="#000000", deleted_at=deleted_at)
 
 
-def test_the_trash_empties_at_the_end_of_the_retention(api: Client, alice: User, mallory: User) -> None:
+def test_purge_removes_records_after_the_retention(api: Client, alice: User, mallory: User) -> None:
     ada = make_person(alice, name="Ada")
     for owner in (alice, mallory):
         for deleted_at in (BEYOND, WITHIN, None):
@@ -66,7 +66,7 @@ def test_the_trash_empties_at_the_end_of_the_retention(api: Client, alice: User,
     assert not any(purge_deleted(now=NOW).values())
 
 
-def test_what_hangs_on_a_person_goes_along(api: Client, alice: User, media: Path) -> None:
+def test_purge_removes_related_rows_of_a_person(api: Client, alice: User, media: Path) -> None:
     ada, bob = make_person(alice, name="Ada"), make_person(alice, name="Bob")
     group = api.ok("post", "/api/groups", {"name": "g", "peopleIds": [str(ada.pk), str(bob.pk)]}, status=201)["group"]
     template = CustomFieldTemplate.objects.create(owner=alice, name="x", slug="x", type="TEXT")
@@ -101,7 +101,7 @@ def test_relationships_and_types_end_too(api: Client, alice: User) -> None:
     assert RelationshipType.unscoped.count() == before
 
 
-def test_killed_half_way_it_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_purge_continues(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(purge, "BATCH_SIZE", 2)
     for i in range(7):
         make_group(alice, str(i), BEYOND)
@@ -124,7 +124,7 @@ def test_killed_half_way_it_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch
     assert calls == [2, 2, 2, 2, 1]
 
 
-def test_files_that_a_crash_left_are_swept(api: Client, alice: User, media: Path) -> None:
+def test_files_left_by_a_crash_are_deleted(api: Client, alice: User, media: Path) -> None:
     ada = make_person(alice)
     name = upload(api, f"/api/people/{ada.pk}/photo", picture()).json()["photo"]
     stray, fresh = f"{'a' * 40}-{alice.pk.hex}.jpg", f"{'b' * 40}-{alice.pk.hex}.jpg"
