@@ -201,6 +201,7 @@ def test_json_export_of_monica(api: Client, alice: User) -> None:
     for words in ("star", "1 debts", "somebody who did not come in"):
         assert words in ada["reason"]
     assert (journal["name"], journal["status"]) == ("journal entries", "skipped")
+    assert journal["reason"] == "1 of them have no place here and were left out"
     person = people_of(api)["Ada"]
     assert person["emails"][0]["email"] == "ada@example.org"
     assert person["imHandles"][0]["protocol"] == "signal"
@@ -238,6 +239,7 @@ def test_export_of_nametag(api: Client) -> None:
     answer = send(api, "nametag", orjson.dumps(NAMETAG))
     assert counts(answer) == (2, 0, 1, 1)
     assert answer["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
+    assert answer["results"][-1]["reason"] == "1 of them name nobody and were left out"
     people = people_of(api)
     ada = people["Ada"]
     assert (ada["relationshipToUser"]["name"], ada["anniversary"]) == ("FRIEND", "1835-07-08")
