@@ -55,7 +55,7 @@ OF_VERSION_1, OF_VERSION_4 = "96550730-e694-11f1-86a4-02fc00000001", "5517a8c0-c
 
 @every_path
 @pytest.mark.parametrize("make", [uuid4, new_id])
-def test_a_record_has_the_id_that_its_client_made(alice: User, path: str, make: Any) -> None:
+def test_record_has_the_id_chosen_by_the_client(alice: User, path: str, make: Any) -> None:
     key = str(make())
     assert created_record(create(alice, path, key))["id"] == key
 
@@ -65,13 +65,13 @@ def test_a_record_has_the_id_that_its_client_made(alice: User, path: str, make: 
 @pytest.mark.parametrize(
     "key", [None, "", "x", 7, OF_VERSION_1, OF_VERSION_4.replace("-", ""), str(UUID(int=0)), f"{{{OF_VERSION_4}"]
 )
-def test_what_is_no_such_id_is_refused(alice: User, path: str, key: Any) -> None:
+def test_invalid_ids_are_refused(alice: User, path: str, key: Any) -> None:
     answer = create(alice, path, key)
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "id")
 
 
 @every_path
-def test_an_id_that_anything_has_is_taken(alice: User, mallory: User, path: str) -> None:
+def test_id_of_an_existing_record_is_refused(alice: User, mallory: User, path: str) -> None:
     for taken in (make_person(alice).pk, make_person(mallory).pk, alice.pk, mallory.pk):
         answer = create(alice, path, str(taken))
         assert (answer.status_code, answer.json()["code"]) == (409, "id_taken")
@@ -82,7 +82,7 @@ def test_an_id_that_anything_has_is_taken(alice: User, mallory: User, path: str)
             assert create(owner, other, key).status_code == 409
 
 
-def test_an_id_stays_taken_for_as_long_as_its_removal_is_told(api: Client, alice: User) -> None:
+def test_id_stays_taken_as_long_as_its_tombstone(api: Client, alice: User) -> None:
     key = str(uuid4())
     created_record(create(alice, "/api/groups", key))
     api.ok("DELETE", f"/api/groups/{key}")
@@ -93,7 +93,7 @@ def test_an_id_stays_taken_for_as_long_as_its_removal_is_told(api: Client, alice
             assert create(alice, "/api/people", key).status_code == status
 
 
-def test_the_dates_of_a_new_person_have_theirs(api: Client) -> None:
+def test_dates_of_a_new_person_have_chosen_ids(api: Client) -> None:
     key, date = str(uuid4()), str(uuid4())
     body: dict[str, Any] = {
         "name": "Ada",
@@ -111,7 +111,7 @@ def test_the_dates_of_a_new_person_have_theirs(api: Client) -> None:
     assert api.call("POST", "/api/people", body).json()["details"][0]["field"] == "importantDates.0.id"
 
 
-def test_one_id_in_two_tables_of_two_accounts_at_once_is_made_once(transactional_db: None) -> None:
+def test_concurrent_use_of_an_id_in_two_tables_succeeds_once(transactional_db: None) -> None:
     owners = [make_user("alice@example.org"), make_user("mallory@example.org")]
     for _ in range(5):
         key = str(uuid4())

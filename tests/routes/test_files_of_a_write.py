@@ -15,7 +15,7 @@ from tests.client import Client
 MAX_FILES = 15
 
 
-def test_a_write_with_everything_in_its_body_passes_few_files_and_the_page_names_them(api: Client) -> None:
+def test_full_put_passes_few_files_which_the_docs_list(api: Client) -> None:
     body = whole_body(api)
     path = f"/api/people/{api.ok('POST', '/api/people', body, status=201)['person']['id']}"
     related = api.ok("POST", "/api/people", {"name": "Grace"}, status=201)["person"]["id"]

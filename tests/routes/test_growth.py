@@ -221,5 +221,5 @@ def _plan_triggers() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNT | ROWS | PAGE))
-def test_each_route_with_a_class_of_its_own_is_there(name: str) -> None:
+def test_every_listed_exception_is_a_route(name: str) -> None:
     assert name in {route.name for route in ROUTES}

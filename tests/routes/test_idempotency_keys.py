@@ -31,7 +31,7 @@ NOT_STORED = {
 
 @pytest.mark.split
 @pytest.mark.parametrize("route", POSTS, ids=lambda route: route.name)
-def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteData) -> None:
+def test_first_request_with_a_key_answers_as_without_one(route: Route, route_data: RouteData) -> None:
     client = owner_client(route, route_data)
     client.defaults["HTTP_IDEMPOTENCY_KEY"] = "once"
     first = send(client, route, route_data.ids)
@@ -45,5 +45,5 @@ def test_a_key_changes_nothing_but_repetition(route: Route, route_data: RouteDat
         assert second["Idempotent-Replayed"] == "true"
 
 
-def test_all_that_keep_nothing_are_routes() -> None:
+def test_exceptions_without_stored_responses_are_routes() -> None:
     assert {route.name for route in POSTS} >= NOT_STORED

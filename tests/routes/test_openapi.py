@@ -32,7 +32,7 @@ def schemas() -> dict[str, Schema]:
     return found
 
 
-def test_it_is_valid_openapi_3_1_and_made_without_a_warning() -> None:
+def test_description_is_valid_openapi_3_1_without_warnings() -> None:
     assert document()["openapi"].startswith("3.1")
     assert not GENERATOR_STATS
     validate(document())
@@ -69,7 +69,7 @@ def examples(described: Any) -> Iterator[tuple[Schema, Any]]:
         yield from examples(inner)
 
 
-def test_what_a_query_takes_is_bounded_as_it_is_read() -> None:
+def test_query_parameters_have_the_limits_of_the_code() -> None:
     found = {
         (operation["operationId"], parameter["name"]): parameter["schema"]
         for operation in operations().values()
@@ -81,7 +81,7 @@ def test_what_a_query_takes_is_bounded_as_it_is_read() -> None:
     assert found["searchPeople", "q"]["pattern"] == r"\S"
 
 
-def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
+def test_body_schemas_allow_exactly_what_is_accepted() -> None:
     assert schemas()["PhoneNumberRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["ImportantDateEntryRequest"]["properties"]["id"]["type"] == ["string", "null"]
     assert schemas()["LoginRequest"]["properties"]["code"]["minLength"] == 1
@@ -95,7 +95,7 @@ def test_a_body_may_hold_what_is_taken_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_id_of_a_new_record_is_described_as_it_is_taken(path: str) -> None:
+def test_schema_of_client_ids_matches_what_is_accepted(path: str) -> None:
     body = operations()["POST", path]["requestBody"]["content"]["application/json"]["schema"]
     described = schemas()[body["$ref"].rpartition("/")[2]]["properties"]["id"]
     for key in (OF_VERSION_4, OF_VERSION_4.upper(), str(new_id())):
@@ -106,7 +106,7 @@ def test_the_id_of_a_new_record_is_described_as_it_is_taken(path: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["CreateDestinationRequest", "UpdateDestinationRequest"])
-def test_the_token_of_a_topic_is_described_as_it_is_taken(body: str) -> None:
+def test_schema_of_ntfy_tokens_matches_what_is_accepted(body: str) -> None:
     described = schemas()[body]["properties"]["token"]
     for taken in ("tk_1", " tk_1\n", "", " ", None):
         check_value(described, taken)
@@ -115,20 +115,20 @@ def test_the_token_of_a_topic_is_described_as_it_is_taken(body: str) -> None:
             check_value(described, refused)
 
 
-def test_a_deletion_with_a_body_describes_it() -> None:
+def test_deletions_with_a_body_describe_it() -> None:
     for path in ("/api/people/{}", "/api/user/delete"):
         assert "requestBody" in operations()["DELETE", path]
     assert "requestBody" not in operations()["DELETE", "/api/groups/{}"]
 
 
-def test_emails_are_shown_by_an_example() -> None:
+def test_emails_have_an_example() -> None:
     emails = [schema["properties"]["email"] for schema in schemas().values() if "email" in schema.get("properties", ())]
     named = [email for email in emails if email.get("type") == "string"]
     assert named
     assert all(email.get("examples") for email in named)
 
 
-def test_what_answers_always_hold_is_required() -> None:
+def test_fields_that_are_always_present_are_required() -> None:
     for name in ("Person", "ImportantDate", "Relationship", "User", "Group", "Destination"):
         assert set(schemas()[name]["required"]) == set(schemas()[name]["properties"]), name
     listed = schemas()["PersonListed"]
@@ -138,7 +138,7 @@ def test_what_answers_always_hold_is_required() -> None:
     assert "pagination" not in schemas()["PeopleAnswer"]["required"]
 
 
-def test_no_type_is_left_open() -> None:
+def test_every_field_has_a_type() -> None:
     """But for the document of a whole account."""
     whole = [
         name for name, schema in schemas().items() if schema.get("type") == "object" and "properties" not in schema
@@ -158,7 +158,7 @@ def test_no_type_is_left_open() -> None:
     assert schemas()["FieldOverridesRequest"]["properties"]["nickname"]["type"] == ["string", "null"]
 
 
-def test_every_refusal_has_a_type_of_its_own_with_its_codes() -> None:
+def test_every_error_has_its_own_type_and_codes() -> None:
     answers = document()["components"]["responses"]
     for operation in operations().values():
         refusals = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
@@ -172,7 +172,7 @@ def test_every_refusal_has_a_type_of_its_own_with_its_codes() -> None:
     assert set(schemas()[creation]["properties"]["code"]["enum"]) == {"csrf", "plan_limit", "read_only_token"}
 
 
-def test_reads_that_revalidate_say_so() -> None:
+def test_conditional_reads_describe_304() -> None:
     conditional = {operation["operationId"] for operation in operations().values() if "304" in operation["responses"]}
     assert conditional >= {
         *("listPeople", "getPerson", "getSearchIndex", "listRelationships", "listGroups", "exportAccount"),
@@ -185,7 +185,7 @@ def test_reads_that_revalidate_say_so() -> None:
             assert ("ETag" in operation["responses"].get("200", {}).get("headers", {})) == ("If-None-Match" in headers)
 
 
-def test_writes_of_a_record_take_if_match_and_say_what_it_is_instead() -> None:
+def test_writes_of_records_describe_if_match_and_412() -> None:
     conditional = {name: operation for name, operation in operations().items() if "412" in operation["responses"]}
     names = {operation["operationId"] for operation in conditional.values()}
     assert names >= {"updatePerson", "deleteGroup", "restoreImportantDate", "setPersonPhoto", "addGroupMember"}
@@ -201,7 +201,7 @@ def test_writes_of_a_record_take_if_match_and_say_what_it_is_instead() -> None:
     )
 
 
-def test_ways_to_sign_in() -> None:
+def test_authentication_schemes() -> None:
     assert operations()["GET", "/api/people"]["security"] == [{"apiToken": []}, {"session": []}]
     assert operations()["POST", "/api/people"]["security"] == [{"apiToken": []}, {"session": [], "csrf": []}]
     assert operations()["POST", "/api/user/api-tokens"]["security"] == [{"session": [], "csrf": []}]
@@ -217,7 +217,7 @@ def test_webhooks_are_described_with_their_signature() -> None:
         assert schemas()[schema["$ref"].rpartition("/")[2]]["properties"]["type"], kind
 
 
-def test_threads_that_ask_at_once_have_it_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_first_requests_build_the_description_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """To make it is not safe for threads: a fresh process answered 500 to all but one."""
     made = []
 

@@ -87,7 +87,7 @@ def revision_of(route_data: RouteData) -> int:
     return User.objects.get(pk=route_data.owner.pk).revision
 
 
-def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> None:
+def test_every_conditional_record_is_tested(route_data: RouteData) -> None:
     copy = Replica(route_data.client)
     copy.catch_up()
     assert {kind for kind, _ in copy.records} == {kind.type for kind in KINDS}
@@ -95,7 +95,7 @@ def test_every_record_that_can_be_read_alone_is_here(route_data: RouteData) -> N
 
 
 @every_kind
-def test_the_etag_is_the_one_of_the_feed(kind: Kind, route_data: RouteData) -> None:
+def test_etag_equals_that_of_the_change_feed(kind: Kind, route_data: RouteData) -> None:
     copy = Replica(route_data.client)
     copy.catch_up()
     answer = read(route_data, kind)
@@ -108,7 +108,7 @@ def test_the_etag_is_the_one_of_the_feed(kind: Kind, route_data: RouteData) -> N
 
 
 @every_record
-def test_who_has_it_gets_304_until_it_changes(kind: Kind, route_data: RouteData) -> None:
+def test_record_is_304_until_it_changes(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for known in (etag, f'"x", {etag}', f"W/{etag}", "*"):
         answer = read(route_data, kind, HTTP_IF_NONE_MATCH=known)
@@ -119,14 +119,14 @@ def test_who_has_it_gets_304_until_it_changes(kind: Kind, route_data: RouteData)
     assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 200
 
 
-def test_who_has_a_person_gets_304_though_something_else_was_written(route_data: RouteData) -> None:
+def test_person_is_304_after_unrelated_writes(route_data: RouteData) -> None:
     kind = KINDS[0]
     etag = read(route_data, kind)["ETag"]
     route_data.client.ok("PUT", "/api/user/theme", {"theme": "DARK"})
     assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 304
 
 
-def test_304_costs_nothing_but_to_see_who_asks(route_data: RouteData) -> None:
+def test_304_takes_only_the_query_of_the_authentication(route_data: RouteData) -> None:
     kind = KINDS[0]
     etag = read(route_data, kind)["ETag"]
     with CaptureQueriesContext(connection) as queries:
@@ -134,7 +134,7 @@ def test_304_costs_nothing_but_to_see_who_asks(route_data: RouteData) -> None:
     assert len(queries) == 1
 
 
-def test_a_renamed_group_changes_the_answer_and_not_the_person(route_data: RouteData) -> None:
+def test_renaming_a_group_changes_the_response_but_not_the_persons_etag(route_data: RouteData) -> None:
     client, path = route_data.client, KINDS[0].path.format_map(route_data.ids)
     client.ok("PUT", path, {"groupIds": [route_data.ids["group"]]})
     etag = client.call("GET", path)["ETag"]
@@ -144,7 +144,7 @@ def test_a_renamed_group_changes_the_answer_and_not_the_person(route_data: Route
 
 
 @every_record
-def test_a_change_of_what_was_read_is_written(kind: Kind, route_data: RouteData) -> None:
+def test_write_with_a_current_etag_succeeds(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for header in ("{}", '"other", {}', "*", '{},W/"a,b"'):
         answer = change(route_data, kind, kind.body, HTTP_IF_MATCH=header.format(etag))
@@ -153,7 +153,7 @@ def test_a_change_of_what_was_read_is_written(kind: Kind, route_data: RouteData)
 
 
 @every_record
-def test_a_change_of_something_older_is_refused_and_nothing_is_written(kind: Kind, route_data: RouteData) -> None:
+def test_write_with_an_outdated_etag_is_refused(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     change(route_data, kind, kind.body)
     now, revision = read(route_data, kind), revision_of(route_data)
@@ -166,7 +166,7 @@ def test_a_change_of_something_older_is_refused_and_nothing_is_written(kind: Kin
 
 
 @every_kind
-def test_the_tag_of_a_compressed_answer_is_as_good(kind: Kind, route_data: RouteData) -> None:
+def test_etag_of_a_compressed_response_is_accepted(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     compressed = f'{etag[:-1]}-gzip"'
     assert change(route_data, kind, kind.body, HTTP_IF_MATCH=compressed).status_code == 200
@@ -175,7 +175,7 @@ def test_the_tag_of_a_compressed_answer_is_as_good(kind: Kind, route_data: Route
 
 @pytest.mark.both_databases
 @every_kind_of_trash
-def test_deleting_and_restoring_look_at_the_tag(kind: Kind, route_data: RouteData) -> None:
+def test_delete_and_restore_check_the_etag(kind: Kind, route_data: RouteData) -> None:
     client, path = route_data.client, kind.path.format_map(route_data.ids)
     if kind.type == "relationshipType":  # a type that is in use cannot be deleted
         made = client.ok("POST", "/api/relationship-types", {"name": "new", "label": "New", "symmetric": True})
@@ -194,7 +194,7 @@ def test_deleting_and_restoring_look_at_the_tag(kind: Kind, route_data: RouteDat
     client.ok("DELETE", f"{path}/permanent", HTTP_IF_MATCH="*")
 
 
-def test_a_destination_is_removed_only_as_it_was_read(route_data: RouteData) -> None:
+def test_deleting_a_destination_checks_the_etag(route_data: RouteData) -> None:
     kind = next(kind for kind in KINDS if kind.type == "destination")
     path = kind.path.format_map(route_data.ids)
     old = read(route_data, kind)["ETag"]
@@ -248,7 +248,7 @@ WRITES_OF_PARTS: list[tuple[str, Callable[..., Any], bool]] = [
 
 
 @pytest.mark.parametrize(("type_", "write", "sends_etag"), WRITES_OF_PARTS)
-def test_writes_of_a_part_look_at_the_tag_of_the_whole(
+def test_writes_of_a_part_check_the_etag_of_the_record(
     type_: str, write: Any, sends_etag: bool, route_data: RouteData
 ) -> None:
     kind = next(kind for kind in KINDS if kind.type == type_)
@@ -264,7 +264,7 @@ def test_writes_of_a_part_look_at_the_tag_of_the_whole(
     assert answer.headers.get("ETag") == (read(route_data, kind)["ETag"] if sends_etag else None)
 
 
-def test_a_connection_is_removed_only_as_it_was_read(route_data: RouteData) -> None:
+def test_deleting_the_connection_checks_the_etag(route_data: RouteData) -> None:
     kind, client = NOT_IN_FEED[0], route_data.client
     old = read(route_data, kind)["ETag"]
     current = change(route_data, kind, kind.body)["ETag"]
@@ -273,7 +273,7 @@ def test_a_connection_is_removed_only_as_it_was_read(route_data: RouteData) -> N
     assert change(route_data, kind, kind.body, HTTP_IF_MATCH=current).status_code == 404
 
 
-def test_what_was_sent_under_a_key_is_answered_again_whatever_became_of_its_tag(route_data: RouteData) -> None:
+def test_repeated_request_with_a_key_ignores_the_outdated_etag(route_data: RouteData) -> None:
     """A repeated response does not check If-Match again, although the ETag is outdated, or would be accepted now."""
     client, path = route_data.client, KINDS[0].path.format_map(route_data.ids)
     client.ok("DELETE", path)
@@ -292,7 +292,7 @@ def test_what_was_sent_under_a_key_is_answered_again_whatever_became_of_its_tag(
 
 
 @every_kind
-def test_a_record_that_is_not_there_stays_404(kind: Kind, route_data: RouteData) -> None:
+def test_missing_record_is_404_with_if_match(kind: Kind, route_data: RouteData) -> None:
     if "{" not in kind.path:
         return
     ids = {**route_data.ids, **dict.fromkeys(route_data.ids, "01900000-0000-7000-8000-000000000000")}
@@ -302,7 +302,7 @@ def test_a_record_that_is_not_there_stays_404(kind: Kind, route_data: RouteData)
 
 
 @every_kind_of_trash
-def test_nobody_learns_of_others_records_by_a_tag(kind: Kind, route_data: RouteData, stranger: Client) -> None:
+def test_etags_do_not_reveal_records_of_others(kind: Kind, route_data: RouteData, stranger: Client) -> None:
     path = kind.path.format_map(route_data.ids)
     for method in ("PUT", "DELETE"):
         answer = stranger.call(method, path, kind.body, HTTP_IF_MATCH='"1-0123456789abcdef"')
@@ -323,7 +323,7 @@ CREATES = [
 
 
 @pytest.mark.parametrize("route", CREATES, ids=lambda route: route.path)
-def test_what_is_made_comes_with_its_tag(route: Any, route_data: RouteData) -> None:
+def test_created_record_is_returned_with_its_etag(route: Any, route_data: RouteData) -> None:
     client, path = route_data.client, route.path.format_map(route_data.ids)
     answer = client.call("POST", path, filled(route.body, route_data.ids))
     assert answer.status_code == route.owner
@@ -338,7 +338,7 @@ def transactional_data(transactional_db: None, settings: Any) -> RouteData:
 
 
 @pytest.mark.both_databases
-def test_of_twins_with_one_tag_one_is_written(transactional_data: RouteData) -> None:
+def test_concurrent_writes_with_one_etag_succeed_once(transactional_data: RouteData) -> None:
     for kind in (*KINDS, *NOT_IN_FEED):
         path = kind.path.format_map(transactional_data.ids)
         etag = read(transactional_data, kind)["ETag"]

@@ -114,7 +114,7 @@ def before(committed_route_data: RouteData, django_db_blocker: Any) -> dict[Any,
 
 
 @pytest.mark.parametrize("route", WRITES, ids=lambda route: route.name)
-def test_a_write_numbers_what_it_changes_and_nothing_else(
+def test_write_sets_the_revision_of_changed_rows_only(
     route: Route, route_data: RouteData, before: dict[Any, RecordState]
 ) -> None:
     client = owner_client(route, route_data)
@@ -137,7 +137,7 @@ def test_a_write_numbers_what_it_changes_and_nothing_else(
     assert {(row.kind, row.record_id): row.revision for row in Tombstone.objects.owned_by(owner)} == removed
 
 
-def test_the_routes_change_records_of_every_kind(route_data: RouteData) -> None:
+def test_every_feed_kind_is_changed_by_some_route(route_data: RouteData) -> None:
     """Checks that the test above covers every kind."""
     kinds = {*(model.FEED_TYPE for model in feed_models()), "settings"}
     # No record of the table is a dismissal, but a route creates one.

@@ -85,7 +85,7 @@ def methods(view: Any) -> set[str]:
     return {name.upper() for name in ("get", "post", "put", "patch", "delete") if hasattr(cls, name)}
 
 
-def test_the_table_holds_every_route_and_no_other() -> None:
+def test_table_has_exactly_the_existing_routes() -> None:
     assert {(route.method, bare(route.path)) for route in ROUTES} == set(served_routes())
 
 
@@ -94,7 +94,7 @@ def test_every_route_is_described(db: None) -> None:
     assert set(operations()) == set(served_routes()) - undescribed
 
 
-def test_the_examples_of_bodies_can_be_sent_as_they_stand(route_data: RouteData) -> None:
+def test_example_bodies_of_the_description_are_accepted(route_data: RouteData) -> None:
     for route in ROUTES:
         body = operations().get((route.method, bare(route.path)), {}).get("requestBody", {})
         media = body.get("content", {}).get("application/json")
@@ -130,11 +130,11 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 
 @pytest.mark.split
 @each([route for route in ROUTES if route.is_open])
-def test_anonymous(route: Route, route_data: RouteData) -> None:
+def test_anonymous_caller(route: Route, route_data: RouteData) -> None:
     assert send(client_of(None), route, route_data.ids).status_code not in {401, 403}
 
 
-def test_anonymous_is_refused_all_others(route_data: RouteData) -> None:
+def test_other_routes_refuse_anonymous_callers(route_data: RouteData) -> None:
     for route in ROUTES:
         if not route.is_open:
             response = send(client_of(None), route, route_data.ids)
@@ -143,7 +143,7 @@ def test_anonymous_is_refused_all_others(route_data: RouteData) -> None:
 
 
 @each([route for route in ROUTES if route.names_a_record or route.foreign_body])
-def test_stranger(route: Route, route_data: RouteData, mallory: User) -> None:
+def test_stranger_gets_the_response_for_unknown_ids(route: Route, route_data: RouteData, mallory: User) -> None:
     """A foreign id is answered like an unknown one."""
     client = client_of(mallory)
     response = send(client, route, route_data.ids)
@@ -155,7 +155,7 @@ def test_stranger(route: Route, route_data: RouteData, mallory: User) -> None:
     assert (response.status_code, response.content) == (unknown.status_code, unknown.content)
 
 
-def test_what_is_no_id_answers_like_an_unknown_one(route_data: RouteData) -> None:
+def test_malformed_id_answers_like_an_unknown_one(route_data: RouteData) -> None:
     for route in ROUTES:
         if not (route.names_a_record and re.search(r"\{\w+\}", route.path)):
             continue
@@ -184,7 +184,7 @@ def test_read_only_token(route: Route, route_data: RouteData) -> None:
     assert {match[2] for query in queries if (match := WRITE.match(query["sql"]))} <= CREDENTIALS
 
 
-def test_a_read_only_token_is_refused_all_others(route_data: RouteData) -> None:
+def test_other_routes_refuse_a_read_only_token(route_data: RouteData) -> None:
     client = client_of(None)
     client.bearer = make_token(route_data.owner, TokenScope.READ)
     for route in ROUTES:
@@ -195,7 +195,7 @@ def test_a_read_only_token_is_refused_all_others(route_data: RouteData) -> None:
 
 
 @each([route for route in ROUTES if not route.own_credential])
-def test_owner(route: Route, route_data: RouteData) -> None:
+def test_owner_gets_the_expected_status(route: Route, route_data: RouteData) -> None:
     """Whatever changes owned rows raises the account's revision, and with it every ETag."""
     client, before = owner_client(route, route_data), revision_of(route_data.owner)
     with CaptureQueriesContext(connection) as queries:
@@ -233,7 +233,7 @@ READS = [route for route in ROUTES if route.method == "GET" and not (route.own_c
 
 @pytest.mark.one_database
 @each([route for route in READS if not callable(route.body)])
-def test_the_answer_does_not_hang_on_what_the_caller_says_it_accepts(route: Route, route_data: RouteData) -> None:
+def test_accept_header_and_format_parameter_are_ignored(route: Route, route_data: RouteData) -> None:
     """The contract knows no 406; `?format=` is an unknown parameter like any other."""
     path = route.path.format_map(route_data.ids)
     response = route_data.client.call("GET", f"{path}{'&' if '?' in path else '?'}format=xml", HTTP_ACCEPT="audio/ogg")
