@@ -24,7 +24,7 @@ def table(rows: list[list[str]]) -> str:
     )
 
 
-def run_here(database: str, words: list[str]) -> None:
+def run_in_this_process(database: str, words: list[str]) -> None:
     """Run in this process, whose environment names the database."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     import django
@@ -51,8 +51,8 @@ def run_here(database: str, words: list[str]) -> None:
     print(f"\n### {database}\n\n{table(rows)}", flush=True)
 
 
-def run_apart(database: str, words: list[str]) -> int:
-    """Run in a process of its own, so that one database's run leaves nothing to the other's."""
+def run_in_own_process(database: str, words: list[str]) -> int:
+    """Run in a separate process, so that the run of one database does not affect that of the other."""
     command = [sys.executable, "-m", "tests.bench", "--here", database, *words]
     environment = {key: value for key, value in os.environ.items() if key != "TEST_DATABASE_URL"}
     if database == "sqlite":
@@ -68,10 +68,10 @@ def main() -> int:
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     if options.here:
-        run_here(options.here, options.words)
+        run_in_this_process(options.here, options.words)
         return 0
     databases = [options.db] if options.db else ["sqlite", "postgresql"]
-    return max(run_apart(database, options.words) for database in databases)
+    return max(run_in_own_process(database, options.words) for database in databases)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ ROUNDS, REMINDERS, PEOPLE = 3, 20, 5_000
 
 
 class Arrivals:
-    """A mail server that notes when each mail came."""
+    """A mail server that records when each mail arrived."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -51,28 +51,28 @@ def reminders_beside_an_import(shared: SharedData) -> list[Figure]:
         importing = replace(instance)
         sign_up(instance, "reminded@example.org")
         instance.client().ask("PUT", "/api/user/reminder-hour", {"hour": 0})
-        alone = _round(instance, arrivals, lambda: None)
+        alone = measure_round(instance, arrivals, lambda: None)
         beside: list[float] = []
         took: list[float] = []
         for number in range(ROUNDS):
-            beside += _round(instance, arrivals, partial(_import, importing, number, took))
-    texts = [f"{name}: {_worst(delays)}" for name, delays in (("alone", alone), ("beside", beside))]
+            beside += measure_round(instance, arrivals, partial(run_import, importing, number, took))
+    texts = [f"{name}: {format_worst_delay(delays)}" for name, delays in (("alone", alone), ("beside", beside))]
     note = f"{', '.join(texts)}; imports took {max(took):.0f} s at most"
     return [Figure("reminders beside an import of 5,000 people", ROUNDS * REMINDERS, note=note)]
 
 
-def _worst(delays: list[float]) -> str:
+def format_worst_delay(delays: list[float]) -> str:
     return f"{sorted(delays)[len(delays) // 2]:.1f} s in the middle, {max(delays):.1f} s at most"
 
 
-def _import(instance: Instance, number: int, took: list[float]) -> None:
+def run_import(instance: Instance, number: int, took: list[float]) -> None:
     started = time.monotonic()
     instance.client().json("POST", "/api/user/import", import_document(number * PEOPLE, PEOPLE))
     took.append(time.monotonic() - started)
 
 
-def _round(instance: Instance, arrivals: Arrivals, work: Any) -> list[float]:
-    """Reminders that are due at once, for the scan of the next minute; how late each came."""
+def measure_round(instance: Instance, arrivals: Arrivals, work: Any) -> list[float]:
+    """Make reminders due in the next minute and run `work` meanwhile; returns how late each reminder arrived."""
     _wait_for_second(10)
     arrivals.times.clear()
     client = instance.client()

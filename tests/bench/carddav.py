@@ -1,7 +1,7 @@
-"""A CardDAV sync over a real Radicale, through the proxy that counts; beside it vdirsyncer, doing the same.
+"""A CardDAV sync with a real Radicale, through the proxy that counts requests, compared with vdirsyncer.
 
-The floor is vdirsyncer's time on the same book in the same run: it copies files, and starts Python for each sync.
-BENCH_CARDS=10000 measures another size; of more than 2,000 the first import and the idle sync alone.
+The floor is vdirsyncer's time for the same book in the same run. It copies files and starts Python for each sync.
+BENCH_CARDS=10000 measures another size; with more than 2,000 cards only the first import and the idle sync.
 """
 
 import os
@@ -31,18 +31,18 @@ def sync_radicale(shared: SharedData) -> list[Figure]:
         (Path(folder) / "theirs").mkdir()
         (Path(folder) / "server").mkdir()
         with radicale(Path(folder) / "server") as server, fault_proxy(server.port) as proxy:
-            return _Race(server, proxy, Path(folder) / "theirs").figures()
+            return SyncComparison(server, proxy, Path(folder) / "theirs").figures()
 
 
-class _Race:
-    """Two clients of two books with the same cards."""
+class SyncComparison:
+    """The service and vdirsyncer, each with its own book with the same cards."""
 
     def __init__(self, server: DavServer, proxy: Proxy, folder: Path) -> None:
         self.proxy, self.folder = proxy, folder
         self.ours = ServerSyncedAccount(make_user("sync@example.org"), server, proxy)
         self.theirs = ServerSyncedAccount(make_user("vdirsyncer@example.org"), server, proxy)
         for account in (self.ours, self.theirs):
-            cards = "".join(map(_card, range(SIZE)))
+            cards = "".join(map(make_card, range(SIZE)))
             server.call("PUT", account.path, USER, cards, "text/vcard; charset=utf-8", seconds=600)
             server.call("PROPFIND", account.path, USER, seconds=600)  # Radicale reads each card once
         (folder / "cards").mkdir()
@@ -51,52 +51,52 @@ class _Race:
         vdirsyncer.run(self.folder, "discover")
 
     def figures(self) -> list[Figure]:
-        found = [self._both(f"first import of {SIZE:,}"), self._both("idle sync")]
+        found = [self.measure_both(f"first import of {SIZE:,}"), self.measure_both("idle sync")]
         if SIZE > 2000:
             return found
         for number in range(SIZE // 100):
             name = self._name(number)
             for account in (self.ours, self.theirs):
-                account.put(name, _card(number, "ORG:There"))
+                account.put(name, make_card(number, "ORG:There"))
             person = self.ours.person(f"Ada{number + SIZE // 2}")
             self.ours.edit(person, jobTitle="Here")
             file = self._file(number + SIZE // 2)
             file.write_bytes(file.read_bytes().replace(b"END:VCARD", b"TITLE:Here\r\nEND:VCARD"))
-        found.append(self._both("sync, 1 % changed on each side"))
+        found.append(self.measure_both("sync, 1 % changed on each side"))
         for number in range(SIZE, SIZE + SIZE // 4):
             person = self.ours.create(name=f"Ada{number}", surname="Lovelace")
             assert person
-            (self.folder / "cards" / f"{number}.vcf").write_text(_card(number), newline="")
-        found.append(self._both(f"export of {SIZE // 4:,}"))
+            (self.folder / "cards" / f"{number}.vcf").write_text(make_card(number), newline="")
+        found.append(self.measure_both(f"export of {SIZE // 4:,}"))
         return found
 
-    def _both(self, what: str) -> Figure:
+    def measure_both(self, what: str) -> Figure:
         before = resource.getrusage(resource.RUSAGE_SELF)
-        seconds, requests = self._counted(self.ours.sync)
+        seconds, requests = self.measure_requests(self.ours.sync)
         after = resource.getrusage(resource.RUSAGE_SELF)
-        # Of this process, which also plays the proxy that keeps what was said.
+        # The CPU time of this process includes the proxy, which records all requests.
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         used = f"CPU {cpu:.1f} s, peak memory +{(after.ru_maxrss - before.ru_maxrss) // 1024} MB"
-        floor, theirs = self._counted(lambda: vdirsyncer.run(self.folder, "sync"))
+        floor, theirs = self.measure_requests(lambda: vdirsyncer.run(self.folder, "sync"))
         return Figure(
             f"CardDAV, {what}", seconds, None, floor, f"once; {requests} requests, vdirsyncer {theirs}; {used}"
         )
 
-    def _counted(self, work: Callable[[], object]) -> tuple[float, int]:
+    def measure_requests(self, work: Callable[[], object]) -> tuple[float, int]:
         self.proxy.clear_requests()
         start = time.perf_counter()
         work()
         return time.perf_counter() - start, self.proxy.count()
 
     def _name(self, number: int) -> str:
-        """Radicale names the cards of a whole book itself: by their UIDs."""
+        """The name that Radicale gives to a card of an uploaded book: its UID."""
         return f"uid-{number}.vcf"
 
     def _file(self, number: int) -> Path:
         return self.folder / "cards" / f"uid-{number}.vcf"
 
 
-def _card(number: int, *lines: str) -> str:
+def make_card(number: int, *lines: str) -> str:
     head = ["BEGIN:VCARD", "VERSION:3.0", f"UID:uid-{number}", f"FN:Ada{number} Lovelace", f"N:Lovelace;Ada{number};;;"]
     contact = [f"TEL;TYPE=home:+49 30 {number}", f"EMAIL:ada{number}@example.org"]
     return "\r\n".join([*head, *contact, *lines, "END:VCARD", ""])

@@ -1,6 +1,6 @@
-"""The Python client's copy of an account of 10,000 people: its first sync, one after a change, one with nothing new.
+"""The Python client's copy of an account of 10,000 people: the first sync, one after a change, one without changes.
 
-The time is the client's CPU; the note says how long it took by the clock.
+The time is the client's CPU time; the note contains the elapsed time.
 """
 
 import sys
@@ -19,7 +19,7 @@ from contacts_client import Connection, Copy, Store
 
 
 class CountingTransport(httpx.HTTPTransport):
-    """Counts requests, and the bytes of their answers as they travel."""
+    """Counts requests, and the bytes of their responses as transferred."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,17 +33,20 @@ class CountingTransport(httpx.HTTPTransport):
 
 
 def client_copies(shared: SharedData) -> list[Figure]:
-    """Syncs, with requests and bytes beside the time."""
+    """Measure syncs: time, requests and bytes."""
     with served(shared.database) as instance, tempfile.TemporaryDirectory() as folder:
         fill(instance)
         network = CountingTransport()
         connection = Connection(f"http://127.0.0.1:{instance.port}", instance.bearer, transport=network)
         copy = Copy(Store(Path(folder) / "copy.sqlite3"), connection)
-        figures = [_measured("first sync", copy, network)]
+        figures = [measure_sync("first sync", copy, network)]
         one = instance.people[-1]
         copy.update("person", one, {"nickname": "Edited here"})
         Client(instance).ask("PUT", f"/api/people/{instance.people[0]}", {"nickname": "Edited elsewhere"})
-        figures += [_measured("one edit here, one elsewhere", copy, network), _measured("nothing new", copy, network)]
+        figures += [
+            measure_sync("one edit here, one elsewhere", copy, network),
+            measure_sync("nothing new", copy, network),
+        ]
         assert copy.get("person", instance.people[0])["nickname"] == "Edited elsewhere"  # type: ignore[index]
         assert sum(1 for _ in copy.all("person")) == len(instance.people)
         copy.store.close()
@@ -51,7 +54,7 @@ def client_copies(shared: SharedData) -> list[Figure]:
         return figures
 
 
-def _measured(name: str, copy: Copy, network: CountingTransport) -> Figure:
+def measure_sync(name: str, copy: Copy, network: CountingTransport) -> Figure:
     network.requests = network.bytes = 0
     cpu, start = time.process_time(), time.perf_counter()
     report = copy.sync()

@@ -21,29 +21,33 @@ from tests.bench.figures import Figure, SharedData, figure, query_count
 from tests.builders import make_keys, make_user
 
 SIZES = (10_000, 50_000)
-GIVEN = 600
+GIVEN_NAME_COUNT = 600
 _SYLLABLES = "an be cor da el fi gro hu is ja ka lo mi no or pe qui ra sto ti ul vi wo za".split()  # noqa: SIM905
 BATCH = 2_000
 
 
 def populate(shared: SharedData, size: int) -> User:
-    """An account with people of which one in fifty is another once more, half of those misspelt."""
-    return shared.once(f"duplicates-{size}", lambda: _make(size))  # type: ignore[no-any-return]  # what _make returns
+    """Create an account in which one in fifty people is a duplicate of another, half of them misspelt."""
+    return shared.once(f"duplicates-{size}", lambda: make_account(size))  # type: ignore[no-any-return]  # what _make returns
 
 
-def _make(size: int) -> User:
+def make_account(size: int) -> User:
     owner, chance = make_user(f"duplicates-{size}@example.org"), random.Random(size)
     # More people bring more family names, though fewer than people (Heaps): 6,000 for 10,000 and 18,500 for 50,000.
-    given, family = (_names(chance, count, longest) for count, longest in ((GIVEN, 3), (int(9.5 * size**0.7), 4)))
+    given, family = (
+        make_names(chance, count, longest) for count, longest in ((GIVEN_NAME_COUNT, 3), (int(9.5 * size**0.7), 4))
+    )
     people: list[Person] = []
     for number in range(size):
         again = people[chance.randrange(len(people))] if people and number % 50 == 0 else None
-        people.append(_again(owner, again, chance) if again else _person(owner, number, chance, given, family))
-    _insert(owner, people)
+        people.append(
+            make_duplicate(owner, again, chance) if again else make_person(owner, number, chance, given, family)
+        )
+    insert_people(owner, people)
     return owner
 
 
-def _insert(owner: User, people: list[Person]) -> None:
+def insert_people(owner: User, people: list[Person]) -> None:
     for start in range(0, len(people), BATCH):
         batch = people[start : start + BATCH]
         with account_write(owner):
@@ -53,11 +57,11 @@ def _insert(owner: User, people: list[Person]) -> None:
         cursor.execute("ANALYZE")
 
 
-def _names(chance: random.Random, count: int, longest: int) -> list[str]:
+def make_names(chance: random.Random, count: int, longest: int) -> list[str]:
     return ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, longest))).title() for _ in range(count)]
 
 
-def _person(owner: User, number: int, chance: random.Random, given: list[str], family: list[str]) -> Person:
+def make_person(owner: User, number: int, chance: random.Random, given: list[str], family: list[str]) -> Person:
     # Names are not equally common: a quarter of all people share the first few.
     first, last = (names[min(int(chance.paretovariate(0.8)) - 1, len(names) - 1)] for names in (given, family))
     if chance.random() < 0.75:
@@ -71,7 +75,7 @@ def _person(owner: User, number: int, chance: random.Random, given: list[str], f
     )
 
 
-def _again(owner: User, person: Person, chance: random.Random) -> Person:
+def make_duplicate(owner: User, person: Person, chance: random.Random) -> Person:
     surname = person.surname or ""
     place = chance.randrange(1, len(surname) - 1)
     if chance.random() < 0.5:  # two letters exchanged
@@ -79,12 +83,12 @@ def _again(owner: User, person: Person, chance: random.Random) -> Person:
     return Person(owner=owner, name=person.name, surname=surname, emails=[dict(e) for e in person.emails])
 
 
-def of_all(shared: SharedData) -> list[Figure]:
-    return _growing(shared, "duplicates of all", populate)
+def all_duplicates(shared: SharedData) -> list[Figure]:
+    return measure_sizes(shared, "duplicates of all", populate)
 
 
-def of_all_alike(shared: SharedData) -> list[Figure]:
-    return _growing(shared, "duplicates of all, 400 names in all", populate_alike)
+def all_duplicates_of_similar_names(shared: SharedData) -> list[Figure]:
+    return measure_sizes(shared, "duplicates of all, 400 names in all", populate_alike)
 
 
 def populate_alike(shared: SharedData, size: int) -> User:
@@ -92,14 +96,14 @@ def populate_alike(shared: SharedData, size: int) -> User:
 
     def make() -> User:
         owner, chance = make_user(f"alike-{size}@example.org"), random.Random(size)
-        given, family = _names(chance, 20, 3), _names(chance, 20, 4)
-        _insert(owner, [_person(owner, number, chance, given, family) for number in range(size)])
+        given, family = make_names(chance, 20, 3), make_names(chance, 20, 4)
+        insert_people(owner, [make_person(owner, number, chance, given, family) for number in range(size)])
         return owner
 
     return shared.once(f"alike-{size}", make)  # type: ignore[no-any-return]  # what make returns
 
 
-def _growing(shared: SharedData, name: str, people: Callable[[SharedData, int], User]) -> list[Figure]:
+def measure_sizes(shared: SharedData, name: str, people: Callable[[SharedData, int], User]) -> list[Figure]:
     figures: list[Figure] = []
     cpu: list[float] = []
     for size in SIZES:
@@ -114,7 +118,7 @@ def _growing(shared: SharedData, name: str, people: Callable[[SharedData, int], 
     return [small, replace(large, note=f"{large.note}, {cpu[1] / cpu[0]:.1f} times 10,000")]
 
 
-def of_one(shared: SharedData) -> list[Figure]:
+def duplicates_of_one(shared: SharedData) -> list[Figure]:
     figures = []
     for size in SIZES:
         owner = populate(shared, size)
@@ -146,22 +150,22 @@ def merge_and_undo(shared: SharedData) -> list[Figure]:
         undo_merge(owner=owner, merge_id=merges.pop().pk, now=now)
 
     merging, undoing = query_count(merge), query_count(undo)
-    spans = [(_span(merge), _span(undo)) for _ in range(15)]
+    spans = [(measure_elapsed(merge), measure_elapsed(undo)) for _ in range(15)]
     return [
         Figure("merge", median(span[0] for span in spans), merging, note="10 e-mails and 10 phones each"),
         Figure("undo of a merge", median(span[1] for span in spans), undoing),
     ]
 
 
-def _span(work: Callable[[], None]) -> float:
+def measure_elapsed(work: Callable[[], None]) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 BENCHES = [
-    ("duplicates of all", of_all),
-    ("duplicates of all, alike", of_all_alike),
-    ("duplicates of one", of_one),
+    ("duplicates of all", all_duplicates),
+    ("duplicates of all, alike", all_duplicates_of_similar_names),
+    ("duplicates of one", duplicates_of_one),
     ("merge and undo", merge_and_undo),
 ]

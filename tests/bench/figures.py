@@ -1,7 +1,7 @@
 """What a benchmark is: a function that takes the shared data and returns figures. Benchmarks assert no times.
 
-Time is CPU of the process (`time.process_time`): a machine that does other things changes the clock twofold, and CPU
-hardly. The server of PostgreSQL is not in it, on either side of a ratio.
+Times are CPU times of the process (`time.process_time`), because other load on the machine can double elapsed times
+but hardly changes CPU times. PostgreSQL's server is not included, on either side of a ratio.
 
 A module of tests/bench lists `BENCHES = [("name", function), ...]`; each function takes the SharedData and returns one
 or more Figures. The floor, where there is one, is measured in the same run: the bare SQL for the same rows plus orjson.
@@ -21,7 +21,7 @@ from django.db import connection
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table. Times are medians, in seconds: of the CPU, where the note does not say otherwise."""
+    """One line of the table. Times are medians in seconds of CPU time, unless the note says otherwise."""
 
     name: str
     seconds: float
@@ -30,7 +30,7 @@ class Figure:
     note: str = ""
 
     def row(self) -> list[str]:
-        """The figure as cells: name, time, floor, ratio, queries, note."""
+        """The cells of the figure: name, time, floor, ratio, queries, note."""
         floor = "" if self.floor_seconds is None else _milliseconds(self.floor_seconds)
         ratio = "" if self.floor_seconds is None else f"{self.seconds / self.floor_seconds:.2f}"
         queries = "" if self.queries is None else str(self.queries)
@@ -39,7 +39,7 @@ class Figure:
 
 @dataclass
 class SharedData:
-    """What benchmarks share: data made once under a key (`shared.once("people-10000", make)`)."""
+    """Data that benchmarks share, created once per key (`shared.once("people-10000", make)`)."""
 
     database: str
     made: dict[str, Any] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def timed(work: Callable[[], Any], *, times: int = 5, warm: bool = True) -> floa
 
 
 def floor(*querysets: Any) -> Callable[[], None]:
-    """The rows of `querysets` by bare SQL, columns as Django's cursor gives them, and orjson of what came back."""
+    """The time to read the rows of `querysets` with bare SQL and to serialize them with orjson."""
     statements = [queryset.query.sql_with_params() for queryset in querysets]
 
     def work() -> None:
@@ -76,7 +76,7 @@ def floor(*querysets: Any) -> Callable[[], None]:
 
 
 def query_count(work: Callable[[], Any]) -> int:
-    """How many SQL statements `work` sends; Django's own log of them is emptied by each request."""
+    """The number of SQL statements of `work`. Django's own query log cannot be used, because each request clears it."""
     counted = 0
 
     def count(execute: Any, *call: Any) -> Any:
@@ -92,7 +92,7 @@ def query_count(work: Callable[[], Any]) -> int:
 def figure(
     name: str, work: Callable[[], Any], *, floor: Callable[[], Any] | None = None, times: int = 5, note: str = ""
 ) -> Figure:
-    """Measure `work`, and its floor in turns with it, so that whatever else the machine does meets both alike."""
+    """Measure `work` and its floor alternately, so that other load on the machine affects both equally."""
     queries = query_count(work)
     if floor is None:
         return Figure(name, timed(work, times=times), queries, None, note)
@@ -103,8 +103,8 @@ def figure(
 
 
 def figure_with_server(name: str, work: Callable[[], Any], *, times: int = 50) -> Figure:
-    """Measure `work` with the CPU of PostgreSQL's process, by the mean, since the system counts it by hundredths of a
-    second; the note says how much of it is the server's, and what the clock's median was."""
+    """Measure `work` including the CPU time of PostgreSQL's process. It is a mean, because the system counts it in
+    hundredths of a second; the note contains the server's part, and the median of the elapsed time."""
     queries = query_count(work)
     work()
     ours, servers, clock = time.process_time(), _server_cpu(), []
@@ -120,13 +120,13 @@ def figure_with_server(name: str, work: Callable[[], Any], *, times: int = 50) -
 
 
 def _server_cpu() -> float:
-    """CPU seconds of the process that serves this connection; SQLite has none of its own."""
+    """CPU seconds of the server process of this connection; 0 for SQLite, which has none."""
     if connection.vendor != "postgresql":
         return 0.0
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         process = cursor.fetchone()[0]
-    # proc(5): user and system time are the 14th and 15th field, the second may hold blanks.
+    # proc(5): user and system time are fields 14 and 15; field 2 may contain blanks.
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""CSV import of 10,000 rows, the same again, a dry run of it, and its undoing.
+"""CSV import of 10,000 rows: the first run, a repeated one, a dry run, and the undo.
 
 `python -m tests.bench.imports` measures the memory that 5,000, 20,000 and 50,000 rows take.
 """
@@ -20,7 +20,7 @@ ROWS_OF_MEMORY = (5_000, 20_000, 50_000)
 
 
 def table_of(rows: int) -> bytes:
-    """Rows as a spreadsheet has them: two numbers, an address, a birthday, a group, a note."""
+    """A CSV file like that of a spreadsheet: two numbers, an address, a birthday, a group and a note per row."""
     header = "First Name,Last Name,Email,Home Phone,Mobile,Street,City,Zip,Country,Birthday,Company,Group,Notes\n"
     lines = (
         f"Given{n},Surname{n},p{n}@example.org,+4930{n:08d},+4915{n:08d},Long Street {n},Berlin,12345,DE,"
@@ -48,18 +48,18 @@ def bench_imports(shared: SharedData) -> list[Figure]:
 
     made: list[FileImport] = []
     return [
-        _once(f"CSV: dry run of {ROWS:,} rows", lambda: run(is_dry=True)),
-        _once(f"CSV: import {ROWS:,} rows", lambda: made.append(run())),
-        _once(f"CSV: import the same {ROWS:,} again", run),
-        _once(
+        measure_once(f"CSV: dry run of {ROWS:,} rows", lambda: run(is_dry=True)),
+        measure_once(f"CSV: import {ROWS:,} rows", lambda: made.append(run())),
+        measure_once(f"CSV: import the same {ROWS:,} again", run),
+        measure_once(
             f"CSV: undo the import of {ROWS:,} rows",
             lambda: undo_import(owner=owner, import_id=made[0].import_id or UUID(int=0), now=timezone.now()),
         ),
     ]
 
 
-def _once(name: str, work: Callable[[], Any]) -> Figure:
-    """One run, of processor time: a second one would find everybody there."""
+def measure_once(name: str, work: Callable[[], Any]) -> Figure:
+    """Measure the CPU time of a single run, because a second one would find everybody present."""
     start = time.process_time()
     work()
     seconds = time.process_time() - start
@@ -70,9 +70,9 @@ BENCHES = [("imports", bench_imports)]
 
 
 def main() -> None:
-    """What an import adds to the memory of its process; the database is a file of SQLite, or DATABASE_URL's.
+    """Print how much memory an import adds to its process, with a SQLite file or the database of DATABASE_URL.
 
-    SQLite maps its file: those pages count as the process's, but are the system's to drop, and so are told apart.
+    SQLite maps its file into memory. The system can drop these pages, so they are reported separately.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
@@ -85,13 +85,13 @@ def main() -> None:
 
         tables.MAX_ROWS = 50_000
         call_command("migrate", verbosity=0)
-        _measure(1_000)  # what is loaded or compiled once
+        measure_memory(1_000)  # loads and compiles what is needed once
         for rows in ROWS_OF_MEMORY:
-            dry, real = _measure(rows, is_dry=True), _measure(rows)
+            dry, real = measure_memory(rows, is_dry=True), measure_memory(rows)
             print(f"{rows:,} rows: dry run {dry}; import {real}", flush=True)
 
 
-def _measure(rows: int, *, is_dry: bool = False) -> str:
+def measure_memory(rows: int, *, is_dry: bool = False) -> str:
     from django.utils import timezone
 
     from contacts_project.kernel.api.json import dumps
@@ -100,7 +100,7 @@ def _measure(rows: int, *, is_dry: bool = False) -> str:
 
     owner, data = make_user(f"memory-{rows}-{is_dry}@example.org"), table_of(rows)
     gc.collect()
-    own, mapped = _memory()
+    own, mapped = memory_megabytes()
     most = own
     upload = Upload(source="csv", file=io.BytesIO(data), name="bench.csv")
     run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
@@ -108,14 +108,15 @@ def _measure(rows: int, *, is_dry: bool = False) -> str:
     for outcome in run.run():
         outcomes.append(outcome)
         if len(outcomes) % 100 == 0:
-            most = max(most, _memory()[0])
+            most = max(most, memory_megabytes()[0])
     answer = dumps(run.receipt(outcomes))
-    most = max(most, _memory()[0])
-    return f"+{most - own} MB, +{_memory()[1] - mapped} MB of mapped files, a receipt of {len(answer) >> 10:,} KiB"
+    most = max(most, memory_megabytes()[0])
+    mapped = memory_megabytes()[1] - mapped
+    return f"+{most - own} MB, +{mapped} MB of mapped files, a receipt of {len(answer) >> 10:,} KiB"
 
 
-def _memory() -> tuple[int, int]:
-    """What this process holds of its own, and of mapped files, in MB; Linux tells it."""
+def memory_megabytes() -> tuple[int, int]:
+    """The private memory of this process and that of mapped files, in MB (on Linux)."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     own, mapped = (int(status[name].split()[0]) // 1024 for name in ("RssAnon", "RssFile"))
     return own, mapped

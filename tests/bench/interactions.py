@@ -12,7 +12,7 @@ from tests.bench.figures import Figure, SharedData
 from tests.bench.people import book
 from tests.bench.requests import Caller, measured
 
-_MANY = 5_000
+INTERACTION_COUNT = 5_000
 
 
 def interactions(shared: SharedData) -> list[Figure]:
@@ -27,7 +27,7 @@ def interactions(shared: SharedData) -> list[Figure]:
             title=f"Call number {n}",
             notes=f"Spoke of the harvest of {1500 + n % 500}.",
         )
-        for n in range(1, _MANY + 1)
+        for n in range(1, INTERACTION_COUNT + 1)
     ]
     with account_write(owner):
         Interaction.objects.bulk_create(rows, batch_size=500)

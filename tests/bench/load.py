@@ -1,9 +1,9 @@
-"""Many accounts in PostgreSQL: what the hot routes of one read and take, among the others and alone in a database.
+"""Rows read and time taken by the hot routes of one account, among many others in PostgreSQL and alone in a database.
 
 `python -m tests.bench --db postgresql load` copies an account of 100 people inside the database until there are
 BENCH_ACCOUNTS (20,000 are two million people with five million dates), and one of BENCH_PEOPLE (1,000) once for each
-2,000 of these. A second database keeps both accounts alone. Each request goes to the two in turns, so that other work
-of the machine meets both alike. Rows are what PostgreSQL says that it fetched or returned. Nothing on SQLite.
+2,000 of these. A second database has only these two accounts. Each request goes to the two alternately, so that other
+load on the machine affects both equally. Rows are those that PostgreSQL fetched or returned. It does not run on SQLite.
 """
 
 import datetime as dt
@@ -36,13 +36,13 @@ from tests.workers import database_url
 ACCOUNTS = int(os.environ.get("BENCH_ACCOUNTS", "0"))
 LARGE = int(os.environ.get("BENCH_PEOPLE", "1000"))
 DUE = 10_000  # reminders of a morning
-_PER_LARGE, _AT_ONCE, _WARM, _SERVED_TIMES = 2_000, 250, 3, 300
-_LEAST_TIMES, _TIMES, _MOST_SECONDS = 10, 200, 20.0
-_COPIED = {"people", "relationships"}
+SMALL_PER_LARGE, COPY_BATCH_SIZE, WARM_UP_TIMES, SERVED_TIMES = 2_000, 250, 3, 300
+MIN_TIMES, TIMES, MAX_SECONDS = 10, 200, 20.0
+COPIED_APPS = {"people", "relationships"}
 
 
 class TwoDatabases:
-    """The database of this run, and one with the same two accounts alone: Django's connection leads to either."""
+    """The database of this run, and one with only the same two accounts; switches Django's connection between them."""
 
     def __init__(self) -> None:
         self.many = connection.settings_dict["NAME"]
@@ -75,40 +75,42 @@ def load(shared: SharedData) -> list[Figure]:
         fill_book(owner, people)
         _add_dates(owner)
     callers = {small: Caller(small), large: Caller(large)}  # with tokens that both databases know
-    _leave_alone()
+    disable_autovacuum()
     both = TwoDatabases()
     try:
         started = time.perf_counter()
         copy_account(small, ACCOUNTS)
-        copy_account(large, ACCOUNTS // _PER_LARGE)
+        copy_account(large, ACCOUNTS // SMALL_PER_LARGE)
         both.use(both.alone)
-        _analyze()
+        analyze_database()
         both.use(both.many)
-        _analyze()
-        found = [Figure(f"load: {ACCOUNTS:,} accounts copied", time.perf_counter() - started, note=_size())]
+        analyze_database()
+        found = [
+            Figure(f"load: {ACCOUNTS:,} accounts copied", time.perf_counter() - started, note=format_database_size())
+        ]
         for owner, people in ((small, 100), (large, LARGE)):
-            for path in _paths(owner):
-                shown = _named(path.replace(str(owner.pk), "").split("?")[0])
-                found.append(_beside(both, f"load: {people:,} people, {shown}", callers[owner], path))
+            for path in measured_paths(owner):
+                shown = figure_name(path.replace(str(owner.pk), "").split("?")[0])
+                found.append(measure_in_both(both, f"load: {people:,} people, {shown}", callers[owner], path))
         both.use(both.many)
-        found += [*_over_all(), *_admin(), _processes(small), *_due()]
+        found += [*measure_jobs_over_all(), *measure_admin(), measure_processes(small), *measure_due_scan()]
     finally:
         both.close()
     return found
 
 
 def _add_dates(owner: User) -> None:
-    """Beside the birthday of each person one date and a half, each with a reminder some day of the coming year."""
+    """Add 1.5 dates per person besides the birthday, each with a reminder in the coming year."""
     soon = timezone.now() + dt.timedelta(days=2)
     with account_write(owner):
         people = list(Person.objects.owned_by(owner))
         dates = [
-            _date(person, n, soon + dt.timedelta(days=n % 360)) for n, person in enumerate([*people, *people[::2]])
+            make_date(person, n, soon + dt.timedelta(days=n % 360)) for n, person in enumerate([*people, *people[::2]])
         ]
         ImportantDate.objects.bulk_create(dates, batch_size=2000)
 
 
-def _date(person: Person, number: int, due_at: dt.datetime) -> ImportantDate:
+def make_date(person: Person, number: int, due_at: dt.datetime) -> ImportantDate:
     return ImportantDate(
         owner_id=person.owner_id,
         person=person,
@@ -124,7 +126,7 @@ def _date(person: Person, number: int, due_at: dt.datetime) -> ImportantDate:
     )
 
 
-def _paths(who: User) -> list[str]:
+def measured_paths(who: User) -> list[str]:
     person = Person.objects.owned_by(who).order_by("pk")[3]
     return [
         "/api/people?limit=100",
@@ -141,32 +143,32 @@ def _paths(who: User) -> list[str]:
     ]
 
 
-def _named(path: str) -> str:
+def figure_name(path: str) -> str:
     return "/".join(part if part.count("-") != 4 else "{id}" for part in path.split("/"))
 
 
-def _beside(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
-    """One route in both databases, request by request."""
+def measure_in_both(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
+    """Measure one route in both databases alternately."""
     spans: dict[str, list[float]] = {both.alone: [], both.many: []}
     cost: dict[str, tuple[int, int]] = {}
     for database in spans:
         both.use(database)
-        for _ in range(_WARM):
+        for _ in range(WARM_UP_TIMES):
             status, _, body = caller.ask("GET", path)
             assert status == 200, (path, status, body[:200])
-        before = _counters()
+        before = read_counters()
         caller.ask("GET", path)
         cost[database] = _resume_day(before)
-    ends_at = time.monotonic() + _MOST_SECONDS
-    for number in range(_TIMES):
+    ends_at = time.monotonic() + MAX_SECONDS
+    for number in range(TIMES):
         for database, found in spans.items():
             both.use(database)
             start = time.perf_counter()
             caller.ask("GET", path)
             found.append(time.perf_counter() - start)
-        if number >= _LEAST_TIMES and time.monotonic() > ends_at:
+        if number >= MIN_TIMES and time.monotonic() > ends_at:
             break
-    (p50, p95), (p50_alone, p95_alone) = _percentiles(spans[both.many]), _percentiles(spans[both.alone])
+    (p50, p95), (p50_alone, p95_alone) = median_and_95th(spans[both.many]), median_and_95th(spans[both.alone])
     (rows, blocks), (rows_alone, blocks_alone) = cost[both.many], cost[both.alone]
     note = (
         f"{number + 1} times; p95 {p95 * 1000:.0f} ms, alone {p95_alone * 1000:.0f} (x{p95 / p95_alone:.2f}); "
@@ -175,13 +177,13 @@ def _beside(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
     return Figure(name, p50, None, p50_alone, note)
 
 
-def _percentiles(spans: list[float]) -> tuple[float, float]:
-    """The median and the 95th."""
+def median_and_95th(spans: list[float]) -> tuple[float, float]:
+    """The median and the 95th percentile."""
     return statistics.median(spans), sorted(spans)[len(spans) * 95 // 100 - 1]
 
 
-def _counters() -> tuple[int, int]:
-    """Rows and blocks that this database has read so far; nobody else is at it, and autovacuum is off."""
+def read_counters() -> tuple[int, int]:
+    """The rows and blocks read in this database so far. Nothing else uses it, and autovacuum is off."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
         cursor.execute("SELECT 1")
@@ -196,12 +198,12 @@ def _counters() -> tuple[int, int]:
 
 
 def _resume_day(before: tuple[int, int]) -> tuple[int, int]:
-    rows, blocks = _counters()
+    rows, blocks = read_counters()
     return rows - before[0], blocks - before[1]
 
 
-def _over_all() -> Iterator[Figure]:
-    """What looks over all accounts."""
+def measure_jobs_over_all() -> Iterator[Figure]:
+    """Measure jobs over all accounts."""
     now = timezone.now()
     for name, work in (
         ("due scan, nothing due", lambda: planner.find_due(now)),
@@ -210,78 +212,82 @@ def _over_all() -> Iterator[Figure]:
         ("people of the page of operation", operation.people),
         ("the purge, nothing in the trash", lambda: purge_deleted(now=now)),
     ):
-        yield _costed(f"load: {name}", work)
+        yield measure_cost(f"load: {name}", work)
 
 
-def _costed(name: str, work: Callable[[], Any]) -> Figure:
-    before, start = _counters(), time.perf_counter()
+def measure_cost(name: str, work: Callable[[], Any]) -> Figure:
+    before, start = read_counters(), time.perf_counter()
     queries = query_count(work)
     seconds, (rows, blocks) = time.perf_counter() - start, _resume_day(before)
     return Figure(name, seconds, queries, note=f"rows {rows:,}, blocks {blocks:,}")
 
 
-def _admin() -> Iterator[Figure]:
-    """Pages of the admin, the second time that each is asked."""
+def measure_admin() -> Iterator[Figure]:
+    """Measure pages of the admin at their second request."""
     browser = Browser()
     browser.force_login(make_user("operator@example.org", is_staff=True, is_superuser=True))
     lists = ("accounts/user/", "notifications/delivery/", "notifications/destination/", "carddav/connection/")
     for path in ("", *lists, "accounts/user/?q=small@example.org", "trash/", "operation/"):
         address = f"/admin/{path}"
         assert browser.get(address).status_code == 200, address
-        yield _costed(f"load: {address.partition('=')[0]}", lambda address=address: browser.get(address))  # type: ignore[misc]
+        yield measure_cost(f"load: {address.partition('=')[0]}", lambda address=address: browser.get(address))  # type: ignore[misc]
 
 
-def _processes(owner: User) -> Figure:
-    """What an instance over these accounts holds in each process after some requests of one of them."""
+def measure_processes(owner: User) -> Figure:
+    """The memory of each process of an instance with these accounts after some requests of one of them."""
     with served("postgresql", DATABASE_URL=database_url()) as instance:
         instance.bearer = make_token(owner)
-        client, paths, start = instance.client(), _paths(owner), time.perf_counter()
-        for n in range(_SERVED_TIMES):
+        client, paths, start = instance.client(), measured_paths(owner), time.perf_counter()
+        for n in range(SERVED_TIMES):
             client.ask("GET", paths[n % len(paths)])
         seconds, held = time.perf_counter() - start, instance.memory()
     note = ", ".join(f"{name} {megabytes:.0f} MB" for name, megabytes in held)
-    return Figure(f"load: {_SERVED_TIMES} requests over HTTP; memory of each process", seconds, note=note)
+    return Figure(f"load: {SERVED_TIMES} requests over HTTP; memory of each process", seconds, note=note)
 
 
-def _due() -> Iterator[Figure]:
-    """A morning's scan: what is due is read, and nothing else."""
+def measure_due_scan() -> Iterator[Figure]:
+    """Measure the due scan of a morning, which must read only what is due."""
     now = timezone.now()
     dates = ImportantDate.unscoped.filter(next_due_at__isnull=False)
     step = max(1, dates.count() // DUE)
     due = list(dates.order_by("pk").values_list("pk", flat=True)[::step])
     QuerySet[Any, Any](ImportantDate).filter(pk__in=due).update(next_due_at=now)
-    _analyze()
+    analyze_database()
     portions: list[tuple[str, ...]] = []
     name = f"{len(due):,} of {ImportantDate.unscoped.count():,} dates due"
-    yield _costed(
+    yield measure_cost(
         f"load: {name}, shared out",
         lambda: planner.enqueue_due_accounts(now=now, enqueue=lambda *ids: portions.append(ids)),
     )
-    yield _costed("load: the first thousand of these found", lambda: planner.find_due(now))
+    yield measure_cost("load: the first thousand of these found", lambda: planner.find_due(now))
     owners = list(planner.find_due(now))[: planner.ACCOUNTS_PER_BATCH]
-    yield _costed(f"load: those of {len(owners)} accounts planned", lambda: planner.plan_due(now=now, owner_ids=owners))
+    yield measure_cost(
+        f"load: those of {len(owners)} accounts planned", lambda: planner.plan_due(now=now, owner_ids=owners)
+    )
 
 
 def copy_account(user: User, number: int) -> None:
-    """Copies of all that the account has, each under ids that begin with its number: inside the database.
+    """Copy all data of the account `number` times inside the database; the ids of a copy begin with its number.
 
-    Some accounts at a time, so that rows of one lie among those of others and new keys come near the last.
+    Several accounts are copied at a time, so that the rows of one are stored among those of others.
     """
     owned = (model for model in apps.get_models() if issubclass(model, OwnedModel))
-    tables: list[type[models.Model]] = [User, *(model for model in owned if model._meta.app_label in _COPIED)]
+    tables: list[type[models.Model]] = [User, *(model for model in owned if model._meta.app_label in COPIED_APPS)]
     with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")  # copies of whole rows need no trigger
+        cursor.execute(
+            "SET session_replication_role = replica"
+        )  # disables triggers: copies of consistent rows are consistent
         cursor.execute("SET synchronous_commit = off")
-        for first in range(1, number + 1, _AT_ONCE):
+        for first in range(1, number + 1, COPY_BATCH_SIZE):
             for model in tables:
-                cursor.execute(_copying(model), [first, min(first + _AT_ONCE - 1, number), user.pk])
+                cursor.execute(copy_statement(model), [first, min(first + COPY_BATCH_SIZE - 1, number), user.pk])
         cursor.execute("SET session_replication_role = DEFAULT")
 
 
-def _copying(model: type[models.Model]) -> str:
+def copy_statement(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.concrete_fields if not getattr(field, "generated", False)]
     columns = ", ".join(f'"{field.column}"' for field in fields)
-    values = ", ".join(_copied(model, field) for field in fields)
+    values = ", ".join(copied_column(model, field) for field in fields)
     owner = "id" if model is User else "owner_id"
     table = model._meta.db_table
     return (
@@ -290,7 +296,7 @@ def _copying(model: type[models.Model]) -> str:
     )
 
 
-def _copied(model: type[models.Model], field: Any) -> str:
+def copied_column(model: type[models.Model], field: Any) -> str:
     column = f'r."{field.column}"'
     if field.get_internal_type() == "UUIDField" or (
         field.is_relation and field.target_field.get_internal_type() == "UUIDField"
@@ -301,20 +307,20 @@ def _copied(model: type[models.Model], field: Any) -> str:
     return column
 
 
-def _leave_alone() -> None:
-    """No autovacuum: it reads tables too, and at moments of its own."""
+def disable_autovacuum() -> None:
+    """Disable autovacuum, because it reads tables, too, at unpredictable times."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         for (table,) in cursor.fetchall():
             cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = false)')
 
 
-def _analyze() -> None:
+def analyze_database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
-def _size() -> str:
+def format_database_size() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_size_pretty(pg_database_size(current_database()))")
         size = cursor.fetchone()[0]

@@ -34,8 +34,8 @@ from tests.workers import redis_server, workers_in
 
 REMINDERS = int(os.environ.get("BENCH_REMINDERS", "10000"))
 WORKERS = tuple(int(number) for number in os.environ.get("BENCH_WORKERS", "1,2,4").split(","))
-EACH, HOSTS = 2, 200
-_TICKS = os.sysconf("SC_CLK_TCK")
+REMINDERS_PER_ACCOUNT, HOST_COUNT = 2, 200
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Receivers:
     webhook: int
 
     def end(self) -> dict[str, int]:
-        """What it saw."""
+        """End the process; returns what it received."""
         answer: dict[str, int] = orjson.loads(self.process.communicate("")[0])
         return answer
 
@@ -66,11 +66,11 @@ def receivers() -> Iterator[Receivers]:
 
 
 def fill(port: int) -> None:
-    """Accounts with dates that are due tomorrow, by e-mail in every second account and by webhook in the others."""
+    """Create accounts with dates that are due tomorrow, alternately by e-mail and by webhook."""
     tomorrow = timezone.now() + dt.timedelta(days=1)
     users = [
         User(email=f"morning{number}@example.org", name="Ada", email_reminders_enabled=number % 2 == 0)
-        for number in range(REMINDERS // EACH)
+        for number in range(REMINDERS // REMINDERS_PER_ACCOUNT)
     ]
     User.objects.bulk_create(users, batch_size=1000)
     QuerySet[Any, Any](Person).bulk_create(
@@ -78,19 +78,19 @@ def fill(port: int) -> None:
     )
     people = list(Person.unscoped.filter(owner__in=users).only("owner_id"))
     QuerySet[Any, Any](Destination).bulk_create(
-        [_webhook(user, number, port) for number, user in enumerate(users) if number % 2], batch_size=1000
+        [make_webhook(user, number, port) for number, user in enumerate(users) if number % 2], batch_size=1000
     )
-    dates = [_date(person, tomorrow) for person in people for _ in range(EACH)]
+    dates = [make_date(person, tomorrow) for person in people for _ in range(REMINDERS_PER_ACCOUNT)]
     QuerySet[Any, Any](ImportantDate).bulk_create(dates, batch_size=1000)
 
 
-def _webhook(user: User, number: int, port: int) -> Destination:
+def make_webhook(user: User, number: int, port: int) -> Destination:
     row = Destination(owner=user, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44, revision=1)
-    row.set_url(f"http://127.0.1.{number // 2 % HOSTS + 1}:{port}/{number}", "")
+    row.set_url(f"http://127.0.1.{number // 2 % HOST_COUNT + 1}:{port}/{number}", "")
     return row
 
 
-def _date(person: Person, due: dt.datetime) -> ImportantDate:
+def make_date(person: Person, due: dt.datetime) -> ImportantDate:
     return ImportantDate(
         owner_id=person.owner_id,
         person=person,
@@ -112,7 +112,7 @@ def morning(shared: SharedData) -> list[Figure]:
 
 
 def run(shared: SharedData, processes: int) -> Figure:
-    """One morning with so many workers."""
+    """Measure one morning with this number of worker processes."""
     with receivers() as ends, redis_server() as redis, tempfile.TemporaryDirectory() as folder:
         fill(ends.webhook)
         mail = f"smtp://127.0.0.1:{ends.mail}"
@@ -120,14 +120,14 @@ def run(shared: SharedData, processes: int) -> Figure:
             for _ in range(processes):
                 workers.start()
             pids = [worker.pid for worker in workers.running if worker.pid]
-            _wait_until_idle(pids)
+            wait_until_idle(pids)
             make_due()
-            before, commits, load = _cpu(pids), _commits(), os.getloadavg()[0]
+            before, commits, load = cpu_seconds(pids), count_commits(), os.getloadavg()[0]
             workers.enqueue("notifications.tasks.due_scan")
             sent = Delivery.unscoped.filter(state=DeliveryState.SENT)
             workers.wait_until(lambda: sent.count() == REMINDERS, seconds=600)
-            cpu, commits = _cpu(pids), _commits() - commits
-            memory = max(_memory(pid) for pid in pids)
+            cpu, commits = cpu_seconds(pids), count_commits() - commits
+            memory = max(memory_megabytes(pid) for pid in pids)
         first, last = Delivery.unscoped.all().earliest("planned_at").planned_at, sent.latest("updated_at").updated_at
         seen = ends.end()
     assert seen["deliveries"] == seen["different"] == REMINDERS, seen
@@ -143,7 +143,7 @@ def run(shared: SharedData, processes: int) -> Figure:
 
 
 def statements(shared: SharedData) -> list[Figure]:
-    """The same work in this one process, by its CPU and its statements: what no other job on the machine changes."""
+    """Measure the same work in one process: CPU time and statements, which do not depend on other load."""
     if shared.database != "postgresql":
         return []
     with (
@@ -160,18 +160,18 @@ def statements(shared: SharedData) -> list[Figure]:
         make_due()
         batches: list[tuple[str, ...]] = []
         return [
-            _counted("planned", lambda: dispatch.scan(now=timezone.now())),
-            _counted("handed out", lambda: dispatch.enqueue_due(lambda *ids: batches.append(ids))),
-            _counted("sent", lambda: [tasks.send(*ids) for ids in batches]),
+            measure_counted("planned", lambda: dispatch.scan(now=timezone.now())),
+            measure_counted("handed out", lambda: dispatch.enqueue_due(lambda *ids: batches.append(ids))),
+            measure_counted("sent", lambda: [tasks.send(*ids) for ids in batches]),
         ]
 
 
-def _counted(name: str, work: Callable[[], Any]) -> Figure:
-    started, commits = time.process_time(), _commits()
+def measure_counted(name: str, work: Callable[[], Any]) -> Figure:
+    started, commits = time.process_time(), count_commits()
     number = query_count(work)
     seconds = time.process_time() - started
-    time.sleep(1.1)  # the server counts transactions a second late
-    note = f"{number / REMINDERS:.2f} statements, {(_commits() - commits) / REMINDERS:.2f} transactions each"
+    time.sleep(1.1)  # the server updates its transaction counters once a second
+    note = f"{number / REMINDERS:.2f} statements, {(count_commits() - commits) / REMINDERS:.2f} transactions each"
     return Figure(f"CPU of {REMINDERS:,} reminders, {name}", seconds, note=note)
 
 
@@ -181,52 +181,54 @@ def make_due() -> None:
     QuerySet[Any, Any](ImportantDate).filter(next_due_at__gt=now).update(**due)
 
 
-def _wait_until_idle(pids: list[int]) -> None:
-    """Until the workers have started: what that takes is no part of the figures."""
+def wait_until_idle(pids: list[int]) -> None:
+    """Wait until the workers have started, which is not part of the figures."""
     before = [0.0]
-    while (now := list(_seconds(pids))) != before or min(now) < 1:
+    while (now := list(cpu_seconds_of(pids))) != before or min(now) < 1:
         before = now
         time.sleep(3)
 
 
-def _postgresql() -> float:
-    """Seconds of CPU that the processes of the server have had, those that have ended too."""
+def postgresql_cpu_seconds() -> float:
+    """CPU seconds of PostgreSQL's processes, including ended ones."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         backend = cursor.fetchone()[0]
-    parent = _stat(backend)[1]
-    ended = sum(map(int, _stat(int(parent))[13:15])) / _TICKS
-    return ended + sum(_seconds(int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_child(path, parent)))
+    parent = read_stat(backend)[1]
+    ended = sum(map(int, read_stat(int(parent))[13:15])) / TICKS_PER_SECOND
+    return ended + sum(
+        cpu_seconds_of(int(path.name) for path in Path("/proc").glob("[0-9]*") if is_child(path, parent))
+    )
 
 
-def _is_child(path: Path, parent: str) -> bool:
+def is_child(path: Path, parent: str) -> bool:
     try:
-        return _stat(int(path.name))[1] == parent
+        return read_stat(int(path.name))[1] == parent
     except OSError:
         return False
 
 
-def _stat(pid: int) -> list[str]:
+def read_stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def _cpu(workers: list[int]) -> dict[str, float]:
-    """Seconds of CPU that the processes have had."""
-    return {"workers": sum(_seconds(workers)), "postgresql": _postgresql()}
+def cpu_seconds(workers: list[int]) -> dict[str, float]:
+    """CPU seconds of the processes."""
+    return {"workers": sum(cpu_seconds_of(workers)), "postgresql": postgresql_cpu_seconds()}
 
 
-def _seconds(pids: Iterable[int]) -> Iterator[float]:
+def cpu_seconds_of(pids: Iterable[int]) -> Iterator[float]:
     for pid in pids:
-        fields = _stat(pid)
-        yield (int(fields[11]) + int(fields[12])) / _TICKS
+        fields = read_stat(pid)
+        yield (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
-def _memory(pid: int) -> float:
-    """MB resident."""
+def memory_megabytes(pid: int) -> float:
+    """Resident memory in MB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _commits() -> int:
+def count_commits() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")

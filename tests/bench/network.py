@@ -18,11 +18,11 @@ from tests.bench.figures import Figure, SharedData, figure, floor, query_count
 from tests.builders import make_user
 from tests.client import Client, client_of
 
-PEOPLE, TIES, OF_ONE = 10_000, 30_000, 300
+PEOPLE, TIE_COUNT, TIES_OF_FIRST = 10_000, 30_000, 300
 
 
 class LargeNetwork:
-    """One account: a third of the people are something to the user, the first knows 300 others."""
+    """An account in which a third of the people have a tie to the user and the first person knows 300 others."""
 
     def __init__(self) -> None:
         self.owner: User = make_user("network@example.org")
@@ -39,7 +39,7 @@ class LargeNetwork:
         ]
         with account_write(self.owner):
             Person.objects.bulk_create(self.people, batch_size=2000)
-            Relationship.objects.bulk_create(self._ties(), batch_size=2000)
+            Relationship.objects.bulk_create(self.make_ties(), batch_size=2000)
             self.groups = [
                 Group.objects.create(owner=self.owner, name=f"Group {n}", name_key=f"group {n}", color="#336699")
                 for n in range(10)
@@ -54,10 +54,10 @@ class LargeNetwork:
         self.client: Client = client_of(self.owner)
         self.ids = [str(person.pk) for person in self.people]
 
-    def _ties(self) -> Iterator[Relationship]:
+    def make_ties(self) -> Iterator[Relationship]:
         chance, now = random.Random(1), timezone.now()
-        pairs = {(0, other) for other in range(1, OF_ONE + 1)}
-        while len(pairs) < TIES:
+        pairs = {(0, other) for other in range(1, TIES_OF_FIRST + 1)}
+        while len(pairs) < TIE_COUNT:
             one, other = sorted(chance.sample(range(1, PEOPLE), 2))
             pairs.add((one, other))
         for one, other in pairs:
@@ -93,7 +93,7 @@ def graphs(shared: SharedData) -> list[Figure]:
     memberships = Membership.objects.owned_by(place.owner).values_list("person_id", "group_id")
     return [
         figure(
-            f"network: graph of a person with {OF_ONE} relationships",
+            f"network: graph of a person with {TIES_OF_FIRST} relationships",
             lambda: place.client.call("GET", f"/api/people/{place.ids[0]}/graph"),
             times=20,
         ),
@@ -137,13 +137,13 @@ def bulk(shared: SharedData) -> list[Figure]:
     for action, extra, undo in actions:
         body = {"action": action, "personIds": place.ids, **extra}
         note = "with orphans" if "deleteOrphans" in extra else ""
-        figures.append(_changing(f"network: bulk {action} of 10,000", place.client, body, undo, note))
+        figures.append(measure_undoable(f"network: bulk {action} of 10,000", place.client, body, undo, note))
     Person.objects.owned_by(place.owner).filter(pk__in=place.ids[::3]).update(relationship_to_user=place.friend)
     return figures
 
 
-def _changing(name: str, client: Client, body: Any, undo: Callable[[], object], note: str) -> Figure:
-    """Measure a write that has to be undone before it can be done again."""
+def measure_undoable(name: str, client: Client, body: Any, undo: Callable[[], object], note: str) -> Figure:
+    """Measure a write that must be undone before it can be repeated."""
 
     def act() -> None:
         assert client.ok("POST", "/api/people/bulk", body)["affectedCount"] == PEOPLE

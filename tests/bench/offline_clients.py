@@ -1,6 +1,6 @@
-"""What clients that keep a copy ask for, through the whole WSGI application: the change feed, batches, a calendar.
+"""Requests of clients that keep a copy, through the whole WSGI application: change feed, batches, calendar.
 
-The note says what came of it; the copy itself is measured in client_kit.
+The note describes the response; client_kit.py measures the copy itself.
 """
 
 from itertools import count
@@ -18,7 +18,7 @@ _numbers = count()
 
 
 def change_feed(shared: SharedData) -> list[Figure]:
-    """All of an account of 10,000 people, one change of it, and nothing new."""
+    """Measure the feed of an account of 10,000 people: everything, one change, and no changes."""
     owner = book(shared)
     caller = Caller(owner)
     key = str(Person.objects.owned_by(owner).active().values_list("pk", flat=True)[0])
@@ -63,7 +63,7 @@ def change_feed(shared: SharedData) -> list[Figure]:
 
 
 def batches(shared: SharedData) -> list[Figure]:
-    """A hundred people made in one request, for themselves and all or none; and by a hundred requests."""
+    """Measure the creation of a hundred people: in one batch, in an atomic one, and in a hundred requests."""
     caller = Caller(book(shared))
 
     def people(atomic: bool) -> None:
@@ -84,7 +84,7 @@ def batches(shared: SharedData) -> list[Figure]:
 
 
 def calendar(shared: SharedData) -> list[Figure]:
-    """The .ics file of 10,000 dates, and asking whether it is new."""
+    """Measure the .ics file of 10,000 dates, and a 304 for it."""
     owner = book(shared)
     caller = Caller(owner)
     dates = ImportantDate.objects.owned_by(owner).active().count()

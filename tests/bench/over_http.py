@@ -1,8 +1,8 @@
-"""What clients see: 8 connections that are kept, two web processes, an account of 10,000 people.
+"""Times seen by clients: 8 persistent connections, two web processes, an account of 10,000 people.
 
-The floor is the smallest answer of the same run, GET /api/version: what the server, Django and the line in the log
-take. Eight clients share the machine with the server, and their own time is in the figures. What the processes of the
-instance took of the CPU is told beside them: it says the same on a loaded machine.
+The floor is the smallest response of the same run, GET /api/version: the cost of the server, Django and the log line.
+The clients run on the same machine, so the figures include their own time. The CPU time of the instance's processes is
+reported, too, because it does not depend on other load on the machine.
 """
 
 import statistics
@@ -19,20 +19,20 @@ Request = Callable[[Client, int], object]
 
 
 def over_http(shared: SharedData) -> list[Figure]:
-    """Median of the clients' times, and requests a second."""
+    """Measure the median time and the requests per second of each request."""
     with served(shared.database) as instance:
         fill(instance)
-        smallest, *_ = _measured(instance, lambda client, _: client.ask("GET", "/api/version"))
+        smallest, *_ = measure(instance, lambda client, _: client.ask("GET", "/api/version"))
         figures = []
-        for name, request in _requests(instance):
-            median, rate, cpu = _measured(instance, request)
+        for name, request in make_requests(instance):
+            median, rate, cpu = measure(instance, request)
             note = f"{rate:,.0f} requests a second, {CLIENTS} clients, {cpu * 1000:.1f} ms of CPU each"
             figures.append(Figure(f"HTTP: {name}", median, None, smallest, note))
         return figures
 
 
-def _measured(instance: Instance, request: Request) -> tuple[float, float, float]:
-    """(median in seconds, requests a second, CPU seconds of each) of 8 clients who ask without a pause."""
+def measure(instance: Instance, request: Request) -> tuple[float, float, float]:
+    """Median in seconds, requests per second and CPU seconds per request, of 8 clients that send without pause."""
     spans: list[float] = []
     numbers = count()
     start, cpu = time.perf_counter(), instance.cpu_seconds()
@@ -51,8 +51,8 @@ def _measured(instance: Instance, request: Request) -> tuple[float, float, float
     return statistics.median(spans), rate, (instance.cpu_seconds() - cpu) / len(spans)
 
 
-def _requests(instance: Instance) -> Iterator[tuple[str, Request]]:
-    """Each asks about other people in turn; those who are merged are not asked about afterwards."""
+def make_requests(instance: Instance) -> Iterator[tuple[str, Request]]:
+    """The measured requests. Each uses other people in turn, and none uses people who have been merged."""
     people, step = instance.people[:5_000], 37
     couples = iter(zip(instance.people[5_000::2], instance.people[5_001::2], strict=False))
     numbers = count()

@@ -30,9 +30,20 @@ from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 
 PEOPLE = int(os.environ.get("BENCH_PEOPLE", "10000"))
-EARLIEST = dt.date(1950, 1, 1)
-GIVEN = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
-FAMILY = ("Lovelace", "Hopper", "Nowak", "Müller", "Sørensen", "García", "O'Neill", "Ünal", "太郎", "van der Berg")
+FIRST_BIRTHDAY = dt.date(1950, 1, 1)
+GIVEN_NAMES = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
+FAMILY_NAMES = (
+    "Lovelace",
+    "Hopper",
+    "Nowak",
+    "Müller",
+    "Sørensen",
+    "García",
+    "O'Neill",
+    "Ünal",
+    "太郎",
+    "van der Berg",
+)
 
 
 def book(shared: SharedData) -> User:
@@ -48,7 +59,7 @@ def book(shared: SharedData) -> User:
 
 
 def fill_book(owner: User, number: int) -> None:
-    """So many people, each with what `book` says."""
+    """Create people with the details that `book` describes."""
     with account_write(owner):
         types = list(RelationshipType.objects.owned_by(owner))
         groups = Group.objects.bulk_create(
@@ -65,7 +76,7 @@ def fill_book(owner: User, number: int) -> None:
         )
         ImportantDate.objects.bulk_create(
             (
-                ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=EARLIEST + dt.timedelta(days=n))
+                ImportantDate(owner=owner, person=p, type="BIRTHDAY", date=FIRST_BIRTHDAY + dt.timedelta(days=n))
                 for n, p in enumerate(people)
             ),
             batch_size=2000,
@@ -73,11 +84,13 @@ def fill_book(owner: User, number: int) -> None:
         values = [CustomFieldValue(owner=owner, person=p, template=template, value="XL") for p in people]
         CustomFieldValue.objects.bulk_create(values, batch_size=2000)
         index_values(owner.pk, values)
-        Relationship.objects.bulk_create(_pairs(owner, people, types[0]), batch_size=2000)
+        Relationship.objects.bulk_create(make_pairs(owner, people, types[0]), batch_size=2000)
 
 
 def make_person(owner: User, n: int, types: Sequence[RelationshipType] = ()) -> Person:
-    person = Person(owner=owner, name=GIVEN[n % len(GIVEN)], surname=f"{FAMILY[n % len(FAMILY)]} {n}")
+    person = Person(
+        owner=owner, name=GIVEN_NAMES[n % len(GIVEN_NAMES)], surname=f"{FAMILY_NAMES[n % len(FAMILY_NAMES)]} {n}"
+    )
     person.organization, person.notes = f"Company {n % 300}", f"Met at the conference of {n}."
     person.relationship_to_user = types[n % len(types)] if types else None
     person.phone_numbers = identify_entries(
@@ -102,7 +115,7 @@ def make_person(owner: User, n: int, types: Sequence[RelationshipType] = ()) -> 
     return person
 
 
-def _pairs(owner: User, people: list[Person], kind: RelationshipType) -> Iterator[Relationship]:
+def make_pairs(owner: User, people: list[Person], kind: RelationshipType) -> Iterator[Relationship]:
     for one, other in zip(people[::2], people[1::2], strict=True):
         there, back = new_id(), new_id()
         for key, inverse, a, b in ((there, back, one, other), (back, there, other, one)):
@@ -112,7 +125,7 @@ def _pairs(owner: User, people: list[Person], kind: RelationshipType) -> Iterato
 
 
 def drain(client: Client, path: str) -> int:
-    """Read an answer as it comes, keeping nothing of it; returns its bytes."""
+    """Read a response chunk by chunk without keeping it; returns its number of bytes."""
     response = client.call("get", path)
     assert response.status_code == 200, response.content
     return sum(len(chunk) for chunk in response) if response.streaming else len(response.content)
@@ -142,11 +155,11 @@ DATE = ("id", "person_id", *DATE_FIELDS, "deleted_at", "created_at", "updated_at
 RELATIONSHIP = ("id", "person_id", "related_person_id", "relationship_type_id", "notes", "created_at", "updated_at")
 
 
-def _rows(owner: User) -> Any:
+def person_rows(owner: User) -> Any:
     return Person.objects.owned_by(owner).active().in_name_order()
 
 
-def _beside(owner: User) -> tuple[Any, Any]:
+def related_rows(owner: User) -> tuple[Any, Any]:
     return (
         Membership.objects.owned_by(owner).values_list("person_id", "group_id"),
         Group.objects.owned_by(owner).values_list("id", "name", "color"),
@@ -155,7 +168,7 @@ def _beside(owner: User) -> tuple[Any, Any]:
 
 def page(shared: SharedData) -> list[Figure]:
     owner = book(shared)
-    client, rows = client_of(owner), _rows(owner)[:100]
+    client, rows = client_of(owner), person_rows(owner)[:100]
     whole = floor(rows.values_list(*SCALARS, *Person.LIST_COLUMNS))
     bare = floor(rows.values_list(*SCALARS))
     return [
@@ -173,8 +186,8 @@ def everybody(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client, path = client_of(owner), "/api/people?includeAll=true"
     rows = floor(
-        _rows(owner).values_list(*SCALARS, *Person.LIST_COLUMNS),
-        *_beside(owner),
+        person_rows(owner).values_list(*SCALARS, *Person.LIST_COLUMNS),
+        *related_rows(owner),
         ImportantDate.objects.owned_by(owner).active().values_list(*DATE),
         CustomFieldValue.objects.owned_by(owner).values_list("id", "person_id", "template_id", "value"),
         Relationship.objects.owned_by(owner).active().values_list(*RELATIONSHIP),
@@ -194,7 +207,7 @@ def index(shared: SharedData) -> Figure:
     client = client_of(owner)
     columns = ("id", *COLUMNS, "organization", "job_title", "notes", "photo", "relationship_to_user_id")
     documents = [field for field in Person.LIST_COLUMNS if field != "locations"]
-    rows = floor(_rows(owner).values_list(*columns, *documents), *_beside(owner))
+    rows = floor(person_rows(owner).values_list(*columns, *documents), *related_rows(owner))
     return figure(
         "people: search index, 10,000 people", lambda: drain(client, "/api/people/search-index"), floor=rows, times=9
     )
@@ -216,7 +229,7 @@ def search(shared: SharedData) -> list[Figure]:
 def one(shared: SharedData) -> list[Figure]:
     owner = book(shared)
     client = client_of(owner)
-    key = _rows(owner).values_list("pk", flat=True)[5000]
+    key = person_rows(owner).values_list("pk", flat=True)[5000]
     tag = client.call("get", f"/api/people/{key}")["ETag"]
     return [
         figure("people: one person", lambda: drain(client, f"/api/people/{key}"), times=20),

@@ -1,7 +1,7 @@
-"""A mail server and a webhook receiver on loopback that cost next to nothing: `python -m tests.bench.receivers`.
+"""A mail server and a webhook receiver on loopback with minimal CPU use: `python -m tests.bench.receivers`.
 
-Prints both ports; when its input ends it prints how many deliveries came, how many of them different, over how many
-connections, as JSON. tests.loopback's server and aiosmtpd would take as much of the machine as what is measured.
+Prints both ports; when its input ends, prints the numbers of deliveries, of distinct deliveries and of connections as
+JSON. The server of tests/loopback.py and aiosmtpd would use as much CPU time as what is measured.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _LENGTH = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
 
 
 class Receiver(asyncio.Protocol):
-    """What both have in common: the ids that came, over how many connections."""
+    """Counts the received ids and the connections of both protocols."""
 
     came: Counter[bytes] = Counter()
     connections: Counter[str] = Counter()
@@ -37,7 +37,7 @@ class Receiver(asyncio.Protocol):
 
 
 class Webhook(Receiver):
-    """HTTP/1.1 with connections that are kept; answers 204 to whatever comes."""
+    """HTTP/1.1 with persistent connections; answers every request with 204."""
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
@@ -53,7 +53,7 @@ class Webhook(Receiver):
 
 
 class Mail(Receiver):
-    """As much of SMTP as smtplib speaks."""
+    """The part of SMTP that smtplib uses."""
 
     in_data = False
 

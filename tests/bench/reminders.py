@@ -25,7 +25,7 @@ ACCOUNTS, DATES, DUE = 100, 1_000_000, 500
 
 
 def million(shared: SharedData) -> list[Person]:
-    """A hundred accounts of ten thousand dates each, none due; returns a person of each."""
+    """Create a hundred accounts with ten thousand dates each, none due; returns one person of each."""
 
     def make() -> list[Person]:
         users = [make_user(f"due{n}@example.org", email_reminders_enabled=False) for n in range(ACCOUNTS)]
@@ -110,7 +110,7 @@ def throughput(shared: SharedData) -> list[Figure]:
 
 
 def deliver(shared: SharedData, processes: int) -> Figure:
-    """From the first confirmation to the last, so that starting Python does not count."""
+    """Measure from the first confirmation to the last, so that starting Python does not count."""
     owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
         hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
@@ -141,7 +141,7 @@ def insert_dates_now(person: Person, count: int, due: dt.datetime | None = None)
 
 
 def from_due_to_sent(shared: SharedData) -> Figure:
-    """With the scheduler as `make run` starts it: reminders due at a full minute."""
+    """Measure the delay of reminders that are due at a full minute, with the scheduler as `make run` starts it."""
     owner = make_user("latency@example.org", email_reminders_enabled=False)
     seed_schedule(plan=[])
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""What a request costs: CPU of the process and SQL statements, through the whole WSGI application, log lines included.
+"""CPU time and SQL statements of requests through the whole WSGI application, including log lines.
 
-CPU says more than the clock on a machine that does other things, too. No test client stands between: it would cost as
-much as a small request.
+CPU times do not depend on other load on the machine. No test client is used, because it would take as long as a small
+request.
 """
 
 import io
@@ -27,13 +27,13 @@ ROUNDS, TIMES = 5, 20
 
 
 class Caller:
-    """Asks the WSGI application with a token of `owner`."""
+    """Calls the WSGI application with a token of `owner`."""
 
     def __init__(self, owner: User) -> None:
         self.bearer = f"Bearer {make_token(owner)}"
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
-        """Send `body` as JSON; status, headers and body of the answer."""
+        """Send `body` as JSON; returns the status, headers and body of the response."""
         data = b"" if body is None else orjson.dumps(body)
         address, _, query = path.partition("?")
         environ = {
@@ -61,7 +61,7 @@ class Caller:
         return int(head[0].partition(" ")[0]), dict(head[1]), content
 
     def ok(self, method: str, path: str, body: Any = None, **headers: str) -> None:
-        """Send, and expect a success. The answer is not decoded: that is the client's work."""
+        """Send a request, which must succeed. The response is not decoded, because that is the client's work."""
         status, _, content = self.ask(method, path, body, **headers)
         assert status < 400, (method, path, status, content[:500])
 
@@ -80,22 +80,22 @@ def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
 
 
 def cpu(shared: SharedData) -> list[Figure]:
-    """Every small request that a client makes all the time."""
+    """Measure all small, frequent requests."""
     owner = book(shared)
     caller = Caller(owner)
     loud = logging.getLogger()
     level, stream = loud.level, loud.handlers[0].stream  # type: ignore[attr-defined]
-    loud.setLevel(logging.INFO)  # as in the service: each request writes its line
+    loud.setLevel(logging.INFO)  # as in the service, each request writes a log line
     with Path(os.devnull).open("w") as nowhere:
         loud.handlers[0].setStream(nowhere)  # type: ignore[attr-defined]
         try:
-            return [measured(f"CPU: {name}", work) for name, work in _requests(owner, caller)]
+            return [measured(f"CPU: {name}", work) for name, work in make_requests(owner, caller)]
         finally:
             loud.setLevel(level)
             loud.handlers[0].setStream(stream)  # type: ignore[attr-defined]
 
 
-def _requests(owner: User, caller: Caller) -> Iterator[tuple[str, Callable[[], Any]]]:
+def make_requests(owner: User, caller: Caller) -> Iterator[tuple[str, Callable[[], Any]]]:
     rows = Person.objects.owned_by(owner).active()
     keys = [str(key) for key in rows.order_by("created_at", "id").values_list("pk", flat=True)]
     kind = str(RelationshipType.objects.owned_by(owner).values_list("pk", flat=True)[0])

@@ -1,7 +1,7 @@
-"""What the processes hold before, under and after a mixed load: `python -m tests.bench soak`, minutes each.
+"""The memory of the processes before, during and after a mixed load: `python -m tests.bench soak`, some minutes each.
 
-The goal: a minute after the load ends at most 1.3 times of what they held idle. The load is a number of requests and no
-time, so that a loaded machine does as much as an idle one and figures of two runs can be compared. SOAK_PEOPLE and
+The goal: a minute after the load ends, at most 1.3 times the idle memory. The load is a fixed number of requests, not a
+duration, so that figures of two runs can be compared even if one machine is busier. SOAK_PEOPLE and
 SOAK_ROUNDS in the environment make it larger or smaller.
 """
 
@@ -19,7 +19,7 @@ ROUNDS = int(os.environ.get("SOAK_ROUNDS", "400"))
 LARGE = ("/api/relationships", "/api/people?includeAll=true", "/api/people/search-index", "/api/user/export",
          "/api/dashboard/graph", "/api/vcard/export", "/api/people/duplicates")  # fmt: skip
 
-Held = list[tuple[str, float]]  # MB by process
+ProcessMemory = list[tuple[str, float]]  # MB by process
 
 
 def soak(shared: SharedData) -> list[Figure]:
@@ -30,33 +30,33 @@ def soak(shared: SharedData) -> list[Figure]:
         idle = instance.memory()
         fill(instance, PEOPLE)
         start = time.monotonic()
-        most = _load(instance)
+        most = run_load(instance)
         seconds = time.monotonic() - start
         time.sleep(REST_SECONDS)
         after = instance.memory()
-    ratio = _total(after) / _total(idle)
+    ratio = total_memory(after) / total_memory(idle)
     held = {"idle": idle, "at most under load": most, "a minute after": after}
-    text = ", ".join(f"{name} {_written(processes)}" for name, processes in held.items())
+    text = ", ".join(f"{name} {format_memory(processes)}" for name, processes in held.items())
     name = f"soak: {PEOPLE:,} people, {ROUNDS * REQUESTS_OF_ROUND:,} requests"
     return [Figure(name, seconds, note=f"{text}: {ratio:.2f} times idle")]
 
 
-def _written(processes: Held) -> str:
+def format_memory(processes: ProcessMemory) -> str:
     parts = " + ".join(f"{name} {held:.0f}" for name, held in processes)
-    return f"{_total(processes):.0f} MB ({parts})"
+    return f"{total_memory(processes):.0f} MB ({parts})"
 
 
-def _total(processes: Held) -> float:
+def total_memory(processes: ProcessMemory) -> float:
     return sum(held for _, held in processes)
 
 
-def _load(instance: Instance) -> Held:
-    """Ask small and large things with 8 clients; returns what was held when it was most."""
+def run_load(instance: Instance) -> ProcessMemory:
+    """Send small and large requests with 8 clients; returns the memory at its maximum."""
     numbers = iter(range(ROUNDS))
 
     def work(client: Client) -> None:
         for number in numbers:
-            for request in _mixed(client, instance, number):
+            for request in send_mixed_requests(client, instance, number):
                 request()
 
     threads = [threading.Thread(target=work, args=(instance.client(),)) for _ in range(CLIENTS)]
@@ -64,7 +64,7 @@ def _load(instance: Instance) -> Held:
         thread.start()
     most = instance.memory()
     while any(thread.is_alive() for thread in threads):
-        most = max(most, instance.memory(), key=_total)
+        most = max(most, instance.memory(), key=total_memory)
         time.sleep(1)
     return most
 
@@ -72,7 +72,7 @@ def _load(instance: Instance) -> Held:
 REQUESTS_OF_ROUND = 7
 
 
-def _mixed(client: Client, instance: Instance, number: int) -> list[Callable[[], object]]:
+def send_mixed_requests(client: Client, instance: Instance, number: int) -> list[Callable[[], object]]:
     person = instance.people[number * 37 % len(instance.people)]
     return [
         lambda: client.ask("GET", f"/api/people/{person}"),

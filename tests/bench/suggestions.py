@@ -23,11 +23,11 @@ def suggestions(shared: SharedData) -> list[Figure]:
         (
             RelatedName(owner=owner, person=person, name=name, type_name=kind)
             for person in people
-            for kind, name in (("SPOUSE", f"New Name{person.pk}"[:60]), ("CHILD", _full_name(chance.choice(people))))
+            for kind, name in (("SPOUSE", f"New Name{person.pk}"[:60]), ("CHILD", full_name(chance.choice(people))))
         ),
         batch_size=2000,
     )
-    _make_families(owner, people)
+    make_families(owner, people)
     figures = [figure(f"suggestions, {size:,} people, 20,000 names on cards", lambda: list_suggestions(owner), times=5)]
     AnsweredSuggestion.objects.bulk_create(
         (
@@ -46,12 +46,12 @@ def suggestions(shared: SharedData) -> list[Figure]:
     return figures
 
 
-def _full_name(person: Person) -> str:
+def full_name(person: Person) -> str:
     return f"{person.name} {person.surname}"
 
 
-def _make_families(owner: User, people: list[Person]) -> None:
-    """A parent of three, over and over: 2,500 families whose children are nothing to each other yet."""
+def make_families(owner: User, people: list[Person]) -> None:
+    """Create 2,500 families of a parent and three children, whose relationships to each other are missing."""
     types = {row.name: row.pk for row in RelationshipType.objects.owned_by(owner)}
     rows, now = [], timezone.now()
     for start in range(0, len(people) - 3, 4):

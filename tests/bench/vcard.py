@@ -1,4 +1,4 @@
-"""vCard import of 2,000 cards, the same again, and the export of what they became."""
+"""vCard import of 2,000 cards: the first run, a repeated one, and the export of the imported people."""
 
 import time
 from typing import Any
@@ -15,11 +15,11 @@ CARDS = 2_000
 
 
 def vcard_file(cards: int = CARDS) -> bytes:
-    """Cards as a phone writes them: two numbers, two addresses on the net, one in a street, a birthday, two groups."""
-    return "".join(_card(n) for n in range(cards)).encode()
+    """A vCard file like that of a phone: two numbers, two e-mails, an address, a birthday and two groups per card."""
+    return "".join(make_card(n) for n in range(cards)).encode()
 
 
-def _card(n: int) -> str:
+def make_card(n: int) -> str:
     lines = [
         "BEGIN:VCARD",
         "VERSION:3.0",
@@ -39,8 +39,8 @@ def _card(n: int) -> str:
     return "\r\n".join([*lines, ""])
 
 
-def _once(name: str, work: Any) -> Figure:
-    """One run: a second one would find everybody there."""
+def measure_once(name: str, work: Any) -> Figure:
+    """Measure a single run, because a second one would find everybody present."""
     start = time.process_time()
     work()
     seconds = time.process_time() - start
@@ -63,11 +63,11 @@ def bench_vcard(shared: SharedData) -> list[Figure]:
             pass
 
     figures = [
-        _once(f"vCard: read {CARDS:,} cards", read),
-        _once(f"vCard: import {CARDS:,} cards", load),
-        _once(f"vCard: import the same {CARDS:,} again", load),
+        measure_once(f"vCard: read {CARDS:,} cards", read),
+        measure_once(f"vCard: import {CARDS:,} cards", load),
+        measure_once(f"vCard: import the same {CARDS:,} again", load),
     ]
-    return [*figures, _once(f"vCard: export {CARDS:,} people", export)]
+    return [*figures, measure_once(f"vCard: export {CARDS:,} people", export)]
 
 
 BENCHES = [("vcard", bench_vcard)]
