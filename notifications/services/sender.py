@@ -24,8 +24,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.updates import update_where
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, update_where
 from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
 from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
 from notifications.channels import channels

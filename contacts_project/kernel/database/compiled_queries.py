@@ -8,13 +8,13 @@ import functools
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.signals import connection_created
 from django.db.models import QuerySet
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
@@ -229,6 +229,44 @@ class CompiledUpdate(_Compiled[_Statement]):
 def _count_rows(cursor: Any) -> int:
     count: int = cursor.rowcount
     return count
+
+
+def update_where(model: type[models.Model], where: Mapping[str, Any], values: Mapping[str, Any]) -> int:
+    """UPDATE the rows that have the values `where` (None matches NULL), and return their number. Keys are field names.
+
+    Unlike CompiledUpdate it takes values of every type that a field takes. The ORM is not involved.
+
+    If a column is in both `where` and `values`, only one of several concurrent callers updates the row.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    conditions = tuple((name, value is None) for name, value in where.items())
+    statement, fields = _update_statement(database.vendor, model, tuple(values), conditions)
+    arguments = [*values.values(), *(value for value in where.values() if value is not None)]
+    parameters = [field.get_db_prep_save(value, database) for field, value in zip(fields, arguments, strict=True)]
+    with database.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)
+
+
+@functools.lru_cache(maxsize=256)
+def _update_statement(
+    vendor: str, model: type[models.Model], names: tuple[str, ...], conditions: tuple[tuple[str, bool], ...]
+) -> "tuple[str, list[models.Field[Any, Any]]]":
+    """The SQL, and the fields of its parameters. A condition is a field name and whether it compares with NULL."""
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    assignments = ", ".join(f"{quote(_field(model, name).column)} = %s" for name in names)
+    where = " AND ".join(
+        f"{quote(_field(model, name).column)} {'IS NULL' if is_null else '= %s'}" for name, is_null in conditions
+    )
+    statement = f"UPDATE {quote(model._meta.db_table)} SET {assignments} WHERE {where}"  # noqa: S608 - names of our own
+    compared = [name for name, is_null in conditions if not is_null]
+    return statement, [_field(model, name) for name in (*names, *compared)]
+
+
+def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
+    field = model._meta.get_field(name)
+    assert isinstance(field, models.Field), name  # noqa: S101 - the other side of a relation has no column
+    return field
 
 
 def _make_row_converter(compiler: Any) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

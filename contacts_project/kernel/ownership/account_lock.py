@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+from contacts_project.kernel.database.compiled_queries import update_where
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.owned import OwnedModel, OwnedQuerySet
 
@@ -247,6 +248,21 @@ class FeedModel(OwnedModel):
             self.set_revision()
             kwargs["update_fields"] = {*columns, "revision"}
         super().save(*args, **kwargs)
+
+    def _do_update(
+        self,
+        base_qs: models.QuerySet[Self],
+        using: str | None,
+        pk_val: Any,
+        values: Collection[tuple[Any, Any, Any]],
+        update_fields: Iterable[str] | None,
+        forced_update: bool,
+    ) -> bool:
+        """Write the UPDATE of `save`. Called by Django, whose own version builds the statement anew each time."""
+        if not values or any(hasattr(value, "resolve_expression") for _, _, value in values):
+            return super()._do_update(base_qs, using, pk_val, values, update_fields, forced_update)
+        new_values = {field.name: value for field, _, value in values}
+        return update_where(type(self), {"id": pk_val}, new_values) > 0
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         revision_values(type(self), self.owner_id)  # as FeedQuerySet.delete: a write must be open
