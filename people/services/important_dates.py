@@ -30,7 +30,7 @@ def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> Im
 def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
     """Replace all fields of a date. Raises FieldError (a second one of its type), PlanLimitError, MissingError."""
     with account_write(row.owner_id):
-        _refresh(row)
+        _refresh_active(row)
         _check_type_once(row, data.get("type"))
         _save_date(row, data, now)
         _mark_person_changed(row.person, now)
@@ -41,7 +41,7 @@ def delete_date(*, row: ImportantDate, now: dt.datetime) -> None:
     """Move a date to the trash and cancel its reminder. Raises MissingError."""
     with account_write(row.owner_id):
         # save() writes all columns, so the row must be as it is stored now.
-        _refresh(row)
+        _refresh_active(row)
         row.deleted_at = now
         for column, value in schedule.NO_REMINDER.items():
             setattr(row, column, value)
@@ -103,6 +103,12 @@ def _refresh(row: ImportantDate) -> None:
         row.refresh_from_db()
     except ImportantDate.DoesNotExist:
         raise MissingError from None
+
+
+def _refresh_active(row: ImportantDate) -> None:
+    _refresh(row)
+    if row.deleted_at is not None:  # by another request, since this one read the row
+        raise MissingError
 
 
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:

@@ -1,5 +1,6 @@
 """Important dates through the API: fields, defaults, at most one of each type, the trash, the plan's limit."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
-from people.services.important_dates import delete_date
+from people.services.important_dates import delete_date, update_date
 from tests.builders import make_person
 from tests.client import Client
 
@@ -202,6 +203,19 @@ def test_deleting_a_date_that_was_permanently_removed_since_it_was_read_does_not
     with pytest.raises(MissingError):
         delete_date(row=read, now=timezone.now())
     assert not ImportantDate.unscoped.exists()
+
+
+def test_date_that_went_to_the_trash_since_it_was_read_is_neither_changed_nor_deleted_again(
+    api: Client, path: str
+) -> None:
+    read = ImportantDate.unscoped.get(pk=add(api, path, BIRTHDAY)["id"])
+    api.ok("delete", f"{path}/{read.pk}")
+    deleted = ImportantDate.unscoped.get(pk=read.pk)
+    for write in (partial(update_date, data={"title": "Late", "date": read.date}), delete_date):
+        with pytest.raises(MissingError):
+            write(row=read, now=timezone.now())
+    stored = ImportantDate.unscoped.get(pk=read.pk)
+    assert (stored.title, stored.deleted_at) == (deleted.title, deleted.deleted_at)
 
 
 def test_dates_of_others_and_of_deleted_people_are_404(
