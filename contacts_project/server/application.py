@@ -37,7 +37,7 @@ class Application:
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
         self.stopping = asyncio.Event()
-        self.memory_releaser = MemoryReleaser()
+        self.memory_releaser = MemoryReleaser(self.requests, self.uploads)
 
     def stop(self) -> None:
         """End all event streams, also those that are opened from now on."""
@@ -46,7 +46,7 @@ class Application:
     def close(self) -> None:
         """Wait for the requests that are running, then end the threads."""
         for queue in (self.requests, self.uploads):
-            queue.pool.shutdown()
+            queue.pool.end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from functools import partial
 from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.stalled import close_stalled_connection
+from contacts_project.server.thread_pool import DatabaseThreadPool
 
 # Requests of one caller, and those of them for one path, that may be in progress: from getting a thread until the last
 # byte of the answer was read. So a caller who sends a thousand requests and never reads delays only itself. One address
@@ -48,9 +48,12 @@ class ThreadQueue:
     """A thread pool with a fair queue. All methods are called on one event loop, so that no lock is needed."""
 
     def __init__(self, name: str, threads: int) -> None:
-        self.pool = ThreadPoolExecutor(threads + MAX_EXTERNAL_WAITS, name)
+        self._name, self._max_threads = name, threads + MAX_EXTERNAL_WAITS
+        self.pool = DatabaseThreadPool(self._max_threads, name)
         self.free_threads = threads
         self.external_waits = threading.Semaphore(MAX_EXTERNAL_WAITS)
+        self.requests_started = 0
+        self.requests_in_threads = 0  # with those that wait for other servers
         self.max_per_key = max(2, threads // 4)  # more would only wait for the GIL
         self.in_progress: Counter[object] = Counter()  # by caller, by caller and path, and by QueueKey
         self.running: Counter[QueueKey] = Counter()  # the requests that have a thread
@@ -91,10 +94,18 @@ class ThreadQueue:
         # A copy: context variables that are set for this request must not be seen by the thread's next one.
         loop, context = asyncio.get_running_loop(), copy_context()
         context.run(release_thread.set, partial(self._external_wait, loop, key))
+        self.requests_started += 1
+        self.requests_in_threads += 1
         try:
             await loop.run_in_executor(self.pool, context.run, function)
         finally:
+            self.requests_in_threads -= 1
             self._change_counts(key, free_threads=1)
+
+    def replace_pool(self) -> DatabaseThreadPool:
+        """Use new threads from now on; returns the old ones, for the caller to end."""
+        old, self.pool = self.pool, DatabaseThreadPool(self._max_threads, self._name)
+        return old
 
     def release(self, key: QueueKey, *, was_large: bool = False) -> None:
         """End the request. `was_large` predicts the caller's next request to the same path."""
