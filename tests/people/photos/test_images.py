@@ -29,11 +29,11 @@ def test_every_format_becomes_a_jpeg_of_256(kind: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (10, 2000), (12_000, 3), (256, 256), (3000, 2000)])
-def test_any_shape_is_covered(size: tuple[int, int]) -> None:
+def test_pictures_of_any_shape_fill_the_square(size: tuple[int, int]) -> None:
     assert decode_picture(make_photo(picture("PNG", size))).size == (256, 256)
 
 
-def test_the_middle_is_kept() -> None:
+def test_middle_of_the_picture_is_kept() -> None:
     wide = Image.new("RGB", (400, 100), "blue")
     wide.paste("red", (150, 0, 250, 100))
     out = BytesIO()
@@ -43,7 +43,7 @@ def test_the_middle_is_kept() -> None:
     assert near(image.getpixel((245, 128)), (255, 0, 0))
 
 
-def test_what_is_stored_form_already_is_not_encoded_again() -> None:
+def test_picture_in_stored_form_is_not_encoded_again() -> None:
     photo = make_photo(_quarters(1))
     assert make_photo(photo) != photo
     assert to_stored_form(photo) == photo
@@ -65,7 +65,7 @@ def _exif() -> Image.Exif:
         lambda photo: picture("JPEG", (256, 256), exif=_exif()),
     ],
 )
-def test_what_could_tell_more_than_pixels_is_encoded_again(told: Callable[[bytes], bytes]) -> None:
+def test_picture_with_anything_but_pixels_is_encoded_again(told: Callable[[bytes], bytes]) -> None:
     photo = told(make_photo(_quarters(1)))
     made = to_stored_form(photo)
     assert made != photo
@@ -128,12 +128,12 @@ def test_sixteen_bits_are_scaled_not_clipped() -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
-def test_transparency_goes_on_white(mode: str) -> None:
+def test_transparent_pixels_become_white(mode: str) -> None:
     clear = picture("PNG", mode=mode, color=(0, 0, 0, 0) if mode == "RGBA" else (0, 0))
     assert near(decode_picture(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
 
 
-def test_a_transparent_palette_colour_goes_on_white() -> None:
+def test_transparent_palette_colour_becomes_white() -> None:
     image = Image.new("P", (50, 50), 1)
     image.putpalette([0, 0, 0, 0, 0, 255])
     for kind in ("PNG", "GIF"):
@@ -143,7 +143,7 @@ def test_a_transparent_palette_colour_goes_on_white() -> None:
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
-def test_an_animation_gives_its_first_frame(kind: str) -> None:
+def test_first_frame_of_an_animation_is_used(kind: str) -> None:
     frames = [Image.new("RGB", (60, 60), color) for color in ("red", "blue", "lime")]
     out = BytesIO()
     frames[0].save(out, kind, save_all=True, append_images=frames[1:], duration=50)
@@ -163,7 +163,7 @@ def test_an_animation_gives_its_first_frame(kind: str) -> None:
         webp_header(2**24, 2**24),
     ],
 )
-def test_a_bomb_is_refused_by_its_header(bomb: bytes) -> None:
+def test_decompression_bomb_is_refused_by_its_header(bomb: bytes) -> None:
     with pytest.raises(PictureRefusedError, match="too big"):
         make_photo(bomb)
 
@@ -203,7 +203,7 @@ def test_a_truncated_picture_is_refused(kind: str) -> None:
             make_photo(whole[: int(len(whole) * part)])
 
 
-def test_what_is_appended_to_a_picture_is_gone() -> None:
+def test_data_after_the_picture_are_removed() -> None:
     photo = make_photo(picture() + b"PK\x03\x04 <script>alert(1)</script>")
     assert b"script" not in photo
     assert b"PK\x03\x04" not in photo
@@ -221,14 +221,14 @@ def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: byt
     assert decode_picture(photo).size == (256, 256)
 
 
-def test_a_heavy_picture_is_made_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_picture_is_converted_in_a_separate_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pixels, "make_photo", None)  # not here
     assert near(decode_picture(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
     with pytest.raises(PictureRefusedError, match="damaged"):
         make_photo(png_header(5000, 4000))
 
 
-def test_what_ends_that_process_costs_the_picture_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_conversion_process_loses_only_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(PictureRefusedError, match="damaged"):
         make_photo(picture("PNG", (4001, 3000)))
@@ -271,6 +271,6 @@ def test_heif_is_converted_at_its_size_without_metadata() -> None:
 
 
 @pytest.mark.parametrize("junk", [b"", b"\0\0\0\x18ftypheic", picture("JPEG"), picture("HEIF")[:200]])
-def test_what_is_no_heif_is_refused(junk: bytes) -> None:
+def test_invalid_heif_is_refused(junk: bytes) -> None:
     with pytest.raises(PictureRefusedError):
         convert_heif(junk)

@@ -64,7 +64,7 @@ def test_deleting_a_photo_removes_row_and_file(api: Client, ada: Person, media: 
     assert "message" in api.ok("delete", path)
 
 
-def test_a_file_that_another_row_names_stays(api: Client, alice: User, ada: Person, media: Path) -> None:
+def test_file_of_another_row_is_kept(api: Client, alice: User, ada: Person, media: Path) -> None:
     bob = make_person(alice, name="Bob")
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     assert stored(upload(api, f"/api/people/{bob.pk}/photo", picture())) == name
@@ -102,7 +102,7 @@ def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Pat
 
 @pytest.mark.parametrize("path", ["/api/people/{}/photo", "/api/user/photo", "/api/photos/convert"])
 @pytest.mark.parametrize("content", [b"<svg xmlns='http://www.w3.org/2000/svg'/>", png_header(60_000, 60_000), b"x"])
-def test_what_is_no_picture_names_the_field(api: Client, ada: Person, media: Path, path: str, content: bytes) -> None:
+def test_invalid_picture_is_reported_by_field(api: Client, ada: Person, media: Path, path: str, content: bytes) -> None:
     response = upload(api, path.format(ada.pk), content, "photo.png")
     assert response.status_code == 400
     assert response.json()["details"][0]["field"] == "photo"
@@ -127,7 +127,7 @@ def test_a_file_over_the_limit_is_413(api: Client, ada: Person, settings: LazySe
     assert upload(api, path, picture("PNG")).status_code == 200
 
 
-def test_other_peoples_and_deleted_peoples_photos_are_not_there(
+def test_photos_of_others_and_of_deleted_people_are_404(
     api: Client, stranger: Client, ada: Person, media: Path
 ) -> None:
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
@@ -150,7 +150,7 @@ def test_convert_answers_a_jpeg(api: Client, media: Path) -> None:
     assert files(media) == set()
 
 
-def test_the_files_of_an_account_go_with_it(
+def test_deleting_an_account_deletes_its_files(
     alice: User, ada: Person, media: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     client = client_of(alice)
@@ -188,7 +188,7 @@ def test_a_full_disk_leaves_nothing_behind(
     assert decode_picture(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
 
 
-def test_a_disk_that_shows_to_be_full_when_it_is_synced_leaves_nothing_behind(
+def test_disk_full_at_fsync_leaves_nothing_behind(
     api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(number: int) -> None:
@@ -199,7 +199,7 @@ def test_a_disk_that_shows_to_be_full_when_it_is_synced_leaves_nothing_behind(
     assert [found for found in media.rglob("*") if found.is_file()] == []
 
 
-def test_an_empty_file_is_named_by_the_doctor_and_written_anew(api: Client, ada: Person, media: Path) -> None:
+def test_empty_file_is_reported_by_doctor_and_written_again(api: Client, ada: Person, media: Path) -> None:
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     [file] = media.rglob(name)
     assert list(find_wrong_files()) == []

@@ -71,14 +71,14 @@ def test_default_and_cap_of_limit(api: Client, alice: User) -> None:
         ("includeAll=x", "includeAll"),
     ],
 )
-def test_parameters_are_taken_strictly(api: Client, query: str, field: str) -> None:
+def test_invalid_parameters_are_refused(api: Client, query: str, field: str) -> None:
     response = api.call("get", f"/api/people?{query}")
     assert response.status_code == 400
     assert [detail["field"] for detail in response.json()["details"]] == [field]
 
 
 @pytest.mark.parametrize("word", ["true", "True", "TRUE"])
-def test_flags_are_taken_in_any_case(api: Client, word: str) -> None:
+def test_flags_are_accepted_in_any_case(api: Client, word: str) -> None:
     assert "pagination" not in api.ok("get", f"/api/people?includeAll={word}")
 
 
@@ -138,7 +138,7 @@ def test_search(api: Client, alice: User, text: str, names: list[str]) -> None:
     assert [person["name"] for person in found] == names
 
 
-def test_search_gives_the_first_twenty(api: Client, alice: User) -> None:
+def test_search_returns_the_first_twenty(api: Client, alice: User) -> None:
     for number in range(25):
         make_person(alice, name=f"Ada {24 - number:02}")
     found = api.ok("get", "/api/people/search?q=a")["people"]
@@ -168,7 +168,7 @@ def test_an_unchanged_answer_is_304(api: Client, alice: User, path: str) -> None
         assert api.call("get", path, HTTP_IF_NONE_MATCH=several).status_code == 304
 
 
-def test_any_copy_of_what_is_not_there_is_404(api: Client, alice: User) -> None:
+def test_missing_record_is_404_even_with_if_none_match(api: Client, alice: User) -> None:
     gone = make_person(alice, deleted_at=timezone.now())
     assert api.call("get", f"/api/people/{gone.pk}", HTTP_IF_NONE_MATCH="*").status_code == 404
 

@@ -15,7 +15,7 @@ def test_a_line_has_group_name_parameters_and_value() -> None:
     assert line.param("X-A") == ("b;c:d",)
 
 
-def test_bare_words_of_the_old_version_find_their_parameter() -> None:
+def test_bare_parameter_values_of_version_2_1_get_their_name() -> None:
     line = parse_line("PHOTO;JPEG;BASE64:AAAA")
     assert line.encoding == "base64"
     assert line.types == ("jpeg",)
@@ -23,12 +23,12 @@ def test_bare_words_of_the_old_version_find_their_parameter() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no colon", ":value", "na me:x", "a b.TEL:1", 'X;A="b', "X;A=b"])
-def test_text_that_is_no_property_keeps_its_text(text: str) -> None:
+def test_text_that_is_not_a_property_is_kept(text: str) -> None:
     line = parse_line(text)
     assert (line.name, line.value, line.serialize()) == ("", text, text)
 
 
-def test_circumflex_escapes_come_and_go() -> None:
+def test_circumflex_escapes_are_decoded_and_encoded() -> None:
     line = parse_line('GEO;X-LABEL="a^nb^^c^\'d;e":geo:1,2')
     assert line.param("X-LABEL") == ('a\nb^c"d;e',)
     bare = type(line)(line.name, line.value, line.params)
@@ -57,7 +57,7 @@ def test_lines_unfold_at_any_line_end(end: str) -> None:
         ("NOTE;QUOTED-PRINTABLE:caf=C3=A9=\r\n CD", "caf=C3=A9 CD"),
     ],
 )
-def test_a_fold_in_an_escape_is_no_soft_break(text: str, value: str) -> None:
+def test_fold_within_an_escape_is_not_a_soft_break(text: str, value: str) -> None:
     [line] = parse_lines(f"{text}\r\n")
     assert line.value == value
 
@@ -81,13 +81,13 @@ def test_a_soft_break_does_not_swallow_the_end_of_the_card() -> None:
     assert [line.name for line in lines] == ["FN", "END"]
 
 
-def test_base64_goes_on_without_indent_until_a_blank_line() -> None:
+def test_base64_continues_without_indent_until_a_blank_line() -> None:
     text = "PHOTO;ENCODING=BASE64;TYPE=JPEG:AAAA\r\nBBBB\r\nCC==\r\n\r\nFN:Ada\r\n"
     assert [line.value for line in parse_lines(text)] == ["AAAABBBBCC==", "Ada"]
 
 
 @given(st.text(alphabet=st.sampled_from('NOTE;:="\\ \t\r\nab,^.é\u2028\x85'), max_size=200))
-def test_the_originals_together_are_the_text(text: str) -> None:
+def test_original_lines_joined_are_the_text(text: str) -> None:
     assert "".join(line.original for line in parse_lines(text)) == text
 
 

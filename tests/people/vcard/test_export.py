@@ -80,7 +80,7 @@ def photo_of(client: Client, person: Any) -> bytes | None:
 
 
 @pytest.mark.parametrize("version", ["4.0", "3.0"])
-def test_another_account_filled_from_an_export_holds_the_same(api: Client, stranger: Client, version: str) -> None:
+def test_export_and_import_into_another_account_lose_nothing(api: Client, stranger: Client, version: str) -> None:
     api.ok("POST", "/api/people", FULL, status=201)
     send(api, ADA)
     response = export(api, f"?version={version}")
@@ -105,7 +105,7 @@ def test_an_export_imported_into_its_own_account_changes_nothing(api: Client, ve
     assert list_people(api) == before
 
 
-def test_other_programs_read_it(api: Client) -> None:
+def test_other_libraries_read_the_export(api: Client) -> None:
     send(api, ADA)
     [card] = vobject.readComponents(export(api, "?version=3.0").body.decode())
     assert (card.n.value.given, card.n.value.family) == ("Ada", "Lovelace")
@@ -113,7 +113,7 @@ def test_other_programs_read_it(api: Client) -> None:
     assert card.contents["x-unknown"][0].value == "kept, as it is"
 
 
-def test_a_person_has_a_uid_from_the_first(api: Client) -> None:
+def test_person_has_a_uid_from_its_creation(api: Client) -> None:
     person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]
     [card] = read_cards(export(api).body)
     assert card.card
@@ -122,7 +122,7 @@ def test_a_person_has_a_uid_from_the_first(api: Client) -> None:
     assert all(person["uid"] == f"urn:uuid:{person['id']}" for person in list_people(api))
 
 
-def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
+def test_uid_of_a_card_replaces_the_generated_one(api: Client) -> None:
     """The export of that one person still contains it."""
     person = api.ok("POST", "/api/people", {"name": "Ada", "emails": [{"email": "ada@example.org"}]}, status=201)
     exported = export(api).body
@@ -135,7 +135,7 @@ def test_a_uid_of_ours_gives_way_to_a_cards(api: Client) -> None:
     assert [one["id"] for one in list_people(api)] == [ada["id"]]
 
 
-def test_etag(api: Client) -> None:
+def test_unchanged_export_is_304(api: Client) -> None:
     send(api, vcard("FN:Ada"))
     etag = export(api)["ETag"]
     again = export(api, HTTP_IF_NONE_MATCH=etag)
@@ -146,7 +146,7 @@ def test_etag(api: Client) -> None:
 
 
 @pytest.mark.parametrize("accept", ["text/vcard", "application/json", "text/html"])
-def test_it_is_a_vcard_whatever_is_accepted(api: Client, accept: str) -> None:
+def test_accept_header_is_ignored(api: Client, accept: str) -> None:
     assert export(api, HTTP_ACCEPT=accept)["Content-Type"].startswith("text/vcard")
 
 
@@ -156,14 +156,14 @@ def test_unknown_versions_are_refused(api: Client) -> None:
     assert response.json()["details"][0]["field"] == "version"
 
 
-def test_nothing_of_others_and_nothing_deleted(api: Client, stranger: Client) -> None:
+def test_export_contains_no_foreign_and_no_deleted_people(api: Client, stranger: Client) -> None:
     send(api, ADA)
     assert export(stranger).body == b""
     api.ok("DELETE", f"/api/people/{get_only_person(api)['id']}", {})
     assert export(api).body == b""
 
 
-def test_as_many_queries_for_fifty_as_for_one(api: Client, alice: Any, django_assert_num_queries: Any) -> None:
+def test_number_of_queries_does_not_grow(api: Client, alice: Any, django_assert_num_queries: Any) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             export(client_of(alice))

@@ -138,7 +138,7 @@ SINGLE = {
 
 @GENERATED_EXAMPLES
 @given(data=cards(), chosen=st.data())
-def test_a_single_valued_field_changes_and_nothing_else(data: bytes, chosen: Any) -> None:
+def test_edit_of_a_single_valued_field_changes_nothing_else(data: bytes, chosen: Any) -> None:
     card = parse_card(data)
     field = chosen.draw(st.sampled_from(sorted(SINGLE)))
     now = replace(card, **{field: chosen.draw(SINGLE[field])})
@@ -150,7 +150,7 @@ def test_a_single_valued_field_changes_and_nothing_else(data: bytes, chosen: Any
 
 @GENERATED_EXAMPLES
 @given(data=cards(), chosen=st.data())
-def test_a_date_moves_is_renamed_or_goes(data: bytes, chosen: Any) -> None:
+def test_date_is_moved_renamed_or_removed(data: bytes, chosen: Any) -> None:
     card = parse_card(data)
     if not card.important_dates:
         return

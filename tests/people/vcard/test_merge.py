@@ -23,7 +23,7 @@ def phone(number: str, kind: str = "home") -> dict[str, Any]:
 
 @pytest.mark.parametrize("overwrite", [True, False])
 @given(known=CARDS, card=CARDS, same_name=st.booleans())
-def test_a_second_time_changes_nothing(overwrite: bool, known: Card, card: Card, same_name: bool) -> None:
+def test_second_merge_changes_nothing(overwrite: bool, known: Card, card: Card, same_name: bool) -> None:
     card = replace(card, name=known.name) if same_name else card
     once = merge_cards(known, card, overwrite=overwrite)
     if once is None:
@@ -37,24 +37,24 @@ def test_a_second_time_changes_nothing(overwrite: bool, known: Card, card: Card,
 
 @pytest.mark.parametrize("overwrite", [True, False])
 @given(card=CARDS)
-def test_a_card_on_top_of_itself_is_itself(overwrite: bool, card: Card) -> None:
+def test_merging_a_card_with_itself_changes_nothing(overwrite: bool, card: Card) -> None:
     assert merge_cards(card, card, overwrite=overwrite) == card
 
 
-def test_a_contradiction_is_none_and_the_same_contact_is_overwritten() -> None:
+def test_contradicting_card_is_not_merged_unless_it_is_the_same_contact() -> None:
     known, card = Card(name="Ada", job_title="Analyst"), Card(name="Ada", job_title="Baker")
     assert merge_cards(known, card, overwrite=False) is None
     assert merge_cards(known, card, overwrite=True) == card
 
 
-def test_dates_contradict_too() -> None:
+def test_different_dates_are_a_contradiction() -> None:
     known = Card(name="Ada", important_dates=(BIRTHDAY,))
     card = Card(name="Ada", important_dates=(replace(BIRTHDAY, date=dt.date(2000, 1, 2)),))
     assert merge_cards(known, card, overwrite=False) is None
     assert merge_cards(known, card, overwrite=True) == card
 
 
-def test_a_number_is_retyped_by_the_same_contact_only() -> None:
+def test_type_of_a_number_is_changed_only_by_the_same_contact() -> None:
     known, card = Card(phone_numbers=(phone("+1 2"),)), Card(phone_numbers=(phone("+12", "work"),))
     retyped, kept = merge_cards(known, card, overwrite=True), merge_cards(known, card, overwrite=False)
     assert retyped

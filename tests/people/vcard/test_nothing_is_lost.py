@@ -45,20 +45,20 @@ def losses(cards: dict[str, bytes], exported: bytes) -> dict[str, list[str]]:
     return {name: what for name, what in found.items() if what}
 
 
-def test_import_and_export(api: Client, imported: dict[str, bytes]) -> None:
+def test_import_and_export_lose_nothing(api: Client, imported: dict[str, bytes]) -> None:
     assert len(imported) >= len(OUR_CARDS)
     for version in ("3.0", "4.0"):
         assert losses(imported, export(api, f"?version={version}").body) == {}, version
 
 
-def test_another_account_filled_from_the_export_of_the_account(
+def test_export_and_import_of_an_account_lose_nothing(
     api: Client, stranger: Client, imported: dict[str, bytes]
 ) -> None:
     stranger.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
     assert losses(imported, export(stranger).body) == {}
 
 
-def test_importing_again_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
+def test_repeated_import_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
     before = list_people(api)
     for data in (b"".join(imported.values()), export(api).body, export(api, "?version=3.0").body):
         answer = send(api, data)
@@ -66,13 +66,13 @@ def test_importing_again_changes_nothing(api: Client, imported: dict[str, bytes]
     assert list_people(api) == before
 
 
-def test_the_real_cards_are_there() -> None:
+def test_real_cards_are_available() -> None:
     if FOLDER is None:
         pytest.skip("the real cards are not there: ../shared/data/vcards")
     assert len(CARDS) > 160
 
 
-def test_what_was_edited_over_the_api_changes_and_nothing_else(api: Client, imported: dict[str, bytes]) -> None:
+def test_edit_through_the_api_changes_only_its_lines(api: Client, imported: dict[str, bytes]) -> None:
     """Edits with and without an id, and a removal: only those lines differ, and they keep their parameters."""
     changed: dict[str, int] = {}
     for person in list_people(api):
@@ -135,7 +135,7 @@ def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) 
     assert "BDAY" not in str(Person.unscoped.get().card_lines)
 
 
-def test_merging_takes_the_lines_over_and_undoing_gives_them_back(api: Client) -> None:
+def test_merging_moves_card_lines_and_undo_restores_them(api: Client) -> None:
     first = b"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:1\r\nFN:Ada\r\nTEL;PREF=1:1\r\nitem1.URL;X-A=1:http://a.org\r\nEND:VCARD\r\n"
     lines = [
         b"TITLE;LANGUAGE=en:Countess",

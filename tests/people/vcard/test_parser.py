@@ -34,12 +34,12 @@ def test_the_parts_of_a_name() -> None:
 
 
 @pytest.mark.parametrize("full", ["Lady Ada Augusta Lovelace", "Ada  Lovelace", "Al Lovelace", "Al"])
-def test_an_fn_in_one_of_the_formats_is_no_display_name(full: str) -> None:
+def test_fn_that_follows_from_the_name_is_not_a_display_name(full: str) -> None:
     assert read("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name is None
 
 
 @pytest.mark.parametrize("full", ["Mum", "Lovelace, Ada", "LOVELACE Ada", "Ada"])
-def test_an_fn_that_the_name_would_not_give_is_the_display_name(full: str) -> None:
+def test_fn_that_does_not_follow_from_the_name_is_the_display_name(full: str) -> None:
     assert read("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name == full
 
 
@@ -61,16 +61,16 @@ def test_an_fn_that_the_name_would_not_give_is_the_display_name(full: str) -> No
         (["X-SKYPE:ada"], "ada"),
     ],
 )
-def test_a_card_without_a_name_gets_the_next_best(lines: list[str], name: str) -> None:
+def test_card_without_name_gets_another_property_as_name(lines: list[str], name: str) -> None:
     assert read(*lines).name == name
 
 
-def test_a_surname_alone_does_not_stand_twice() -> None:
+def test_surname_alone_is_not_repeated() -> None:
     card = read("N:Lovelace;;;Lady;", "FN:Lady Lovelace")
     assert (card.name, card.surname, card.prefix, card.display_name) == ("Lovelace", None, "Lady", None)
 
 
-def test_a_card_with_nothing_to_call_it_by_is_an_error() -> None:
+def test_card_without_anything_usable_as_name_is_an_error() -> None:
     result = read_result("NOTE:?")
     assert result.card is None
     assert "no name" in (result.error or "")
@@ -87,7 +87,7 @@ def test_departments_become_a_custom_field() -> None:
     assert card.custom_fields == ({"key": "Department", "value": "R&D; Lab; 2", "type": None},)
 
 
-def test_further_nicknames_titles_and_organizations_stay_verbatim() -> None:
+def test_further_nicknames_titles_and_organizations_are_kept_verbatim() -> None:
     card = read("FN:Ada", "NICKNAME:Al,Countess", "TITLE:A", "TITLE;X=1:B", "ORG:C", "ORG:D")
     assert (card.nickname, card.job_title, card.organization) == ("Al", "A", "C")
     assert unmapped_lines(card) == ("TITLE;X=1:B", "ORG:D")
@@ -135,7 +135,7 @@ def test_telephone_uris() -> None:
     assert card.phone_numbers == ({"type": "work", "number": "+1-418-656-9254 ext. 102"},)
 
 
-def test_addresses_lose_no_part() -> None:
+def test_all_parts_of_addresses_are_read() -> None:
     card = read("FN:Ada", "ADR;TYPE=HOME:PO Box 7;Flat 2;12 Long Road\\nHouse B;London;Greater London;SW1;UK")
     assert card.addresses == (
         {
@@ -171,7 +171,7 @@ def test_places(line: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["geo:91,0", "geo:0,181", "nan;1", "1_0;2", "here", "1"])
-def test_no_places_are_kept_as_they_stand(value: str) -> None:
+def test_invalid_coordinates_are_kept_verbatim(value: str) -> None:
     result = read_result("FN:Ada", f"GEO:{value}")
     assert result.card
     assert (result.card.locations, unmapped_lines(result.card)) == ((), (f"GEO:{value}",))
@@ -192,12 +192,12 @@ def test_no_places_are_kept_as_they_stand(value: str) -> None:
         ("BDAY:--0229", dt.date(1604, 2, 29), True),
     ],
 )
-def test_birthdays_in_every_spelling(line: str, day: dt.date, unknown: bool) -> None:
+def test_birthdays_in_every_format(line: str, day: dt.date, unknown: bool) -> None:
     assert read("FN:Ada", line).important_dates == (CardDate(date=day, type="BIRTHDAY", year_unknown=unknown),)
 
 
 @pytest.mark.parametrize("value", ["1979-02-30", "circa 1800", "1980-03", "0999-01-01", "٢٠٢٠-٠١-٠١"])
-def test_no_dates_are_kept_as_they_stand(value: str) -> None:
+def test_invalid_dates_are_kept_verbatim(value: str) -> None:
     result = read_result("FN:Ada", f"BDAY:{value}")
     assert result.card
     assert (result.card.important_dates, unmapped_lines(result.card)) == ((), (f"BDAY:{value}",))
@@ -222,13 +222,13 @@ def test_anniversaries_and_labelled_dates() -> None:
     )
 
 
-def test_a_year_less_anniversary_is_an_important_date_and_not_doubled() -> None:
+def test_anniversary_without_year_is_one_important_date() -> None:
     card = read("FN:Ada", "ANNIVERSARY:--0203", "item1.X-ABDATE:--0203", "item1.X-ABLabel:_$!<Anniversary>!$_")
     assert card.anniversary is None
     assert card.important_dates == (CardDate(date=dt.date(1604, 2, 3), type="ANNIVERSARY", year_unknown=True),)
 
 
-def test_a_second_birthday_keeps_its_date_under_a_title() -> None:
+def test_second_birthday_becomes_a_titled_date() -> None:
     dates = read("FN:Ada", "BDAY:1980-01-02", "BDAY:1980-01-03").important_dates
     assert [(day.type, day.title) for day in dates] == [("BIRTHDAY", None), (None, "Birthday")]
 
@@ -270,7 +270,7 @@ def test_photos(version: str, lines: list[str]) -> None:
     assert read("FN:Ada", *text.split("\n"), version=version).photo == JPEG
 
 
-def test_a_photo_elsewhere_and_further_photos_stay_verbatim() -> None:
+def test_photo_urls_and_further_photos_are_kept_verbatim() -> None:
     url, data = "PHOTO;VALUE=uri:http://a.org/b.jpg", "PHOTO:data:image/jpeg;base64,/9j/4AAQ"
     card = read("FN:Ada", url, data, data.replace("4AAQ", "4AAR"), version="4.0")
     assert card.photo == base64.b64decode("/9j/4AAQ")
@@ -279,7 +279,7 @@ def test_a_photo_elsewhere_and_further_photos_stay_verbatim() -> None:
 
 
 @pytest.mark.parametrize("value", ["A", "%%%%", "/9j/€", "====", "QQ==QQ=="])
-def test_bad_base64_costs_the_photo_alone(value: str) -> None:
+def test_bad_base64_loses_only_the_photo(value: str) -> None:
     result = read_result("FN:Ada", f"PHOTO;ENCODING=b:{value}", "NOTE:kept")
     assert result.card
     assert (result.card.photo, result.card.notes) == (None, "kept")
@@ -287,7 +287,7 @@ def test_bad_base64_costs_the_photo_alone(value: str) -> None:
     assert "the photo is not valid base64; the line is kept as it is" in result.warnings
 
 
-def test_unknown_properties_stay_verbatim_with_their_labels() -> None:
+def test_unknown_properties_are_kept_verbatim_with_their_labels() -> None:
     lines = (
         "ROLE:Analyst\\; first",
         'x-MyThing;Foo="a;b";BAR=c:d\\,e',
@@ -298,7 +298,7 @@ def test_unknown_properties_stay_verbatim_with_their_labels() -> None:
     assert unmapped_lines(read("FN:Ada", *lines)) == ("FN:Ada", *lines)[1:]
 
 
-def test_agents_of_the_old_version_are_somebody_else() -> None:
+def test_agents_of_version_2_1_are_not_read_into_the_person() -> None:
     result = read_result(
         "FN:Ada", "AGENT:", "BEGIN:VCARD", "VERSION:2.1", "FN:Bob", "TEL:1", "END:VCARD", "TEL:2", version="2.1"
     )
@@ -314,7 +314,7 @@ def test_group_cards(prop: str) -> None:
     assert card.members == ("urn:uuid:1", "urn:uuid:2")
 
 
-def test_too_long_values_are_cut_and_told() -> None:
+def test_too_long_values_are_cut_and_reported() -> None:
     result = read_result("FN:Ada", f"N:{'s' * 101};Ada;;;", f"NOTE:{'n' * 10_001}", f"TEL:{'1' * 51}", "EMAIL:not one")
     card = result.card
     assert card
@@ -332,19 +332,19 @@ def test_a_long_fn_alone_is_kept_as_display_name() -> None:
     assert (len(card.name), len(card.display_name or "")) == (100, 150)
 
 
-def test_more_than_a_hundred_entries_are_told() -> None:
+def test_more_than_a_hundred_entries_are_reported() -> None:
     result = read_result("FN:Ada", *(f"TEL:{n}" for n in range(150)))
     assert result.card
     assert len(result.card.phone_numbers) == 100
     assert len(result.warnings) == 1
 
 
-def test_apple_says_messengers_twice() -> None:
+def test_duplicate_messengers_of_apple_are_read_once() -> None:
     card = read("FN:Ada", "X-AIM;type=HOME:ada", "IMPP;X-SERVICE-TYPE=AIM;type=HOME;type=pref:aim:ada", "X-ICQ:ada")
     assert [(entry["protocol"], entry["handle"]) for entry in card.im_handles] == [("AIM", "ada"), ("icq", "ada")]
 
 
-def test_what_android_says_in_its_own_way() -> None:
+def test_custom_properties_of_android() -> None:
     custom = "X-ANDROID-CUSTOM:vnd.android.cursor.item/"
     card = read(
         "N:Lovelace;Ada;;;",
@@ -372,13 +372,13 @@ def names(source: Any, **options: Any) -> list[str]:
     return [result.name or f"error: {result.error}" for result in read_cards(source, **options)]
 
 
-def test_one_bad_card_never_stops_the_rest() -> None:
+def test_bad_card_does_not_stop_the_others() -> None:
     text = card_text("FN:A") + card_text("NOTE:?") + card_text("FN:B")
     results = list(read_cards(text))
     assert [(result.index, bool(result.card)) for result in results] == [(0, True), (1, False), (2, True)]
 
 
-def test_a_truncated_last_card_is_read_and_told() -> None:
+def test_truncated_last_card_is_read_and_reported() -> None:
     [result] = read_cards("BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nTEL:12")
     assert result.card
     assert "no END" in result.warnings[0]
@@ -408,7 +408,7 @@ def test_a_charset_of_the_file_and_of_a_line() -> None:
 
 
 @pytest.mark.parametrize("charset", ["no-such", "idna", "punycode", "rot13", "zlib", "unicode_escape", "", "utf-7"])
-def test_charsets_that_are_none_are_ignored(charset: str) -> None:
+def test_unknown_charsets_are_ignored(charset: str) -> None:
     assert names(card_text(f"FN;CHARSET={charset};ENCODING=QUOTED-PRINTABLE:Jos=C3=A9", version="2.1")) == ["José"]
 
 

@@ -29,7 +29,7 @@ def test_android() -> None:
     assert [entry["email"] for entry in last.emails] == ["bob@company.com"]
 
 
-def test_the_shortened_photo_of_the_android_export_is_told() -> None:
+def test_truncated_photo_of_the_android_export_is_reported() -> None:
     """Its Base64 has 1169 characters, a length that no encoder produces."""
     assert FOLDER
     *_, result, _ = read_cards((FOLDER / "John_Doe_ANDROID.vcf").read_bytes())
@@ -93,7 +93,7 @@ def test_examples_of_the_standards() -> None:
 
 
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
-def test_nothing_is_lost_by_writing_them(version: str) -> None:
+def test_writing_real_exports_loses_nothing(version: str) -> None:
     """A second export equals the first; only lines with the syntax of 2.1 change, and only once."""
     for name in sorted(path.name for path in FOLDER.glob("*.vcf")) if FOLDER else []:
         for card in cards(name):

@@ -105,7 +105,7 @@ def test_a_birthday_moves_in_its_line(line: str, date: tuple[dt.date, bool], aft
     assert f"\r\n{after}\r\n" in write_card(moved, "3.0")
 
 
-def test_what_hangs_on_an_entry_goes_with_it() -> None:
+def test_removed_entry_takes_its_grouped_lines_along() -> None:
     lines = ("item1.ADR:;;A;;;;", "item1.X-ABADR:gb", "item1.X-ABLabel:Cabin", "item2.TEL:1", "item2.X-ABLabel:Boat")
     card = read(*NAME, *lines, "WORK.TEL:2", "WORK.KEY:x")
     for field, old in (("addresses", card.addresses[0]), ("phone_numbers", card.phone_numbers[1])):
@@ -115,14 +115,14 @@ def test_what_hangs_on_an_entry_goes_with_it() -> None:
     assert "\r\nitem2.TEL:1\r\nitem2.X-ABLabel:Boat\r\nWORK.KEY:x\r\n" in written
 
 
-def test_a_label_that_several_share_is_changed_for_one_alone() -> None:
+def test_shared_label_is_changed_for_one_entry_only() -> None:
     card = read(*NAME, "A.TEL:1", "A.EMAIL:a@b.org", "A.X-ABLabel:Boat")
     now = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "Car", "number": "1"})
     written = write_card(now, "3.0")
     assert "\r\nitem1.TEL:1\r\nitem1.X-ABLabel:Car\r\nA.EMAIL:a@b.org\r\nA.X-ABLabel:Boat\r\n" in written
 
 
-def test_a_patch_changes_the_edited_lines_of_a_text_and_no_other_byte() -> None:
+def test_patch_changes_only_the_edited_lines() -> None:
     lines = (
         "n;charset=utf-8:Lovelace;Ada",
         "FN:Ada  Lovelace",

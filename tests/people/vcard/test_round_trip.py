@@ -115,7 +115,7 @@ CARDS = st.builds(
 @settings(max_examples=rounds(40), deadline=None)
 @given(CARDS)
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
-def test_card_to_text_to_card(version: str, card: Card) -> None:
+def test_written_card_is_parsed_to_the_same_card(version: str, card: Card) -> None:
     [result] = read_cards(write_card(card, version).encode())
     assert result.error is None
     assert result.warnings == ()
@@ -140,7 +140,7 @@ def test_a_file_of_cards(cards: list[Card]) -> None:
     assert [without_lines(result.card) for result in results if result.card] == [without_lines(card) for card in cards]
 
 
-def test_image_types_are_told_by_their_first_bytes() -> None:
+def test_image_types_are_detected_by_their_first_bytes() -> None:
     assert [image_type(start) for start in (b"\x89PNG", b"GIF89a", b"RIFF0000WEBP", b"??")] == [
         "PNG",
         "GIF",

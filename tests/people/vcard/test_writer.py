@@ -75,7 +75,7 @@ def test_we_read_what_vobject_writes() -> None:
     )
 
 
-def test_n_stands_in_every_card_and_fn_may_be_another() -> None:
+def test_every_card_has_n_and_fn_may_differ() -> None:
     text = write_card(Card(name="Ada"), full_name="Countess")
     assert "\r\nFN:Countess\r\nN:;Ada;;;\r\n" in text
 
@@ -97,7 +97,7 @@ def test_label_groups_are_numbered_above_those_in_use() -> None:
         ("NOTE:C:\\new; a, b", "NOTE:C:\\\\new\\; a\\, b"),
     ],
 )
-def test_lines_of_2_1_come_out_in_the_spelling_of_3_0(line: str, written: str) -> None:
+def test_lines_of_version_2_1_are_written_as_3_0(line: str, written: str) -> None:
     [result] = read_cards(f"BEGIN:VCARD\nVERSION:2.1\nFN:Ada\n{line}\nEND:VCARD\n")
     assert result.card
     assert f"\r\n{written}\r\n" in write_card(result.card, "3.0")
