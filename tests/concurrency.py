@@ -1,5 +1,6 @@
-"""Runs calls and requests concurrently, in threads. For transactional tests."""
+"""Runs calls and requests concurrently, in threads, for transactional tests; and waits for what other threads do."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,3 +40,11 @@ def send_concurrently(owner: User, *requests: Callable[[Client], Any]) -> list[i
 def repeat_concurrently(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:
     """Run `send(client, i)` for i below `number` concurrently; returns how often each status was answered."""
     return Counter(send_concurrently(owner, *(lambda client, i=i: send(client, i) for i in range(number))))
+
+
+def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait until `is_true` returns true; fails after this time."""
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -6,6 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from people.models import Person
 from tests.client import Client
+from tests.people.importing.uploads import counts
 
 ADA = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:1\r\nFN:Ada\r\nEND:VCARD\r\n"
 BOB = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Bob\r\nEND:VCARD\r\n"
@@ -17,10 +18,6 @@ def upload(client: Client, data: bytes, status: int = 200, kind: str = "text/vca
     response = client.generic("POST", "/api/vcard/upload", data, kind)
     assert response.status_code == status, response.content
     return response.json()
-
-
-def counts(answer: Any) -> tuple[int, ...]:
-    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
 
 
 def test_uploaded_cards_are_pending_and_listed(api: Client) -> None:

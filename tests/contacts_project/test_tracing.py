@@ -1,7 +1,6 @@
 """Traces of web and worker reach a collector, form one trace, and contain no personal data."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.concurrency import wait_until
 from tests.fork_targets import run_module
 from tests.loopback import Recorder, closed_port, is_listening, recording_server
 from tests.workers import start_fork
@@ -32,13 +32,6 @@ def spans_of(collector: Recorder) -> dict[bytes, tuple[str, Any]]:
 
 def attributes(span: Any) -> dict[str, str]:
     return {pair.key: pair.value.string_value or str(pair.value.int_value) for pair in span.attributes}
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @contextmanager

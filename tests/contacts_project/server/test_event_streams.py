@@ -11,8 +11,9 @@ import requests
 from django.db import OperationalError
 
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
+from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, serve_views
-from tests.contacts_project.server.test_slow_clients import quick, wait_until
+from tests.contacts_project.server.test_slow_clients import quick
 
 STREAM_COUNT = 50
 closed: list[str] = []

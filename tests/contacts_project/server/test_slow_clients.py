@@ -3,7 +3,7 @@
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -14,6 +14,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from contacts_project.server import bodies, connection, stalled
 from contacts_project.server.spool import Spool
+from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_answer, serve_views
 
 BIG_BYTES = 2 * 1024 * 1024
@@ -34,13 +35,6 @@ def big(request: WSGIRequest) -> StreamingHttpResponse:
 def server() -> Iterator[RunningServer]:
     with serve_views({"/quick": quick, "/big": big, "/api/people": quick}) as served:
         yield served
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("sent", [PARTIAL_HEAD, PARTIAL_BODY, REQUEST_OF_BIG])

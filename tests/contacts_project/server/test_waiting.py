@@ -15,8 +15,9 @@ from django.http import HttpResponse
 from contacts_project.kernel.outbound import OutboundError, Policy, Rules
 from contacts_project.kernel.outbound.session import OutboundSession
 from contacts_project.server import thread_queues
+from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import read_answer, serve_views
-from tests.contacts_project.server.test_slow_clients import quick, wait_until
+from tests.contacts_project.server.test_slow_clients import quick
 from tests.loopback import raw_server
 
 ASK = b"POST /ask HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"

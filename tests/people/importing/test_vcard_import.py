@@ -15,6 +15,7 @@ from accounts.models import User
 from people.models import Group, ImportantDate, LookupKey, Person
 from people.services.person_writer import set_name_keys
 from tests.client import Client
+from tests.people.importing.uploads import counts
 from tests.rounds import rounds_per_database
 
 
@@ -38,10 +39,6 @@ def send(client: Client, data: bytes, status: int = 200, kind: str = "text/vcard
     response = client.generic("POST", "/api/vcard/import", data, kind)
     assert response.status_code == status, response.content
     return response.json()
-
-
-def counts(answer: Any) -> tuple[int, ...]:
-    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
 
 
 def list_people(client: Client) -> Any:

@@ -22,6 +22,7 @@ def send(client: Client, source: str, data: str | bytes, status: int = 200, **fi
 
 
 def counts(answer: Any) -> tuple[int, ...]:
+    """The numbers of imported, updated, skipped and failed records in a receipt."""
     return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
 
 

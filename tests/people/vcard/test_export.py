@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from people.models import Person
 from people.vcard import read_cards
 from tests.client import Client, client_of
-from tests.people.importing.test_vcard_import import ADA, counts, get_only_person, list_people, send, vcard
+from tests.people.importing.test_vcard_import import ADA, get_only_person, list_people, send, vcard
+from tests.people.importing.uploads import counts
 
 
 def export(client: Client, query: str = "", **headers: Any) -> Any:
