@@ -120,7 +120,7 @@ def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, bod
 
 @pytest.mark.parametrize("letter", ["a", "d", "e"])
 def test_ids_of_connected_people_are_refused(api: Client, alice: User, letter: str) -> None:
-    """Not the person itself, nobody else who is connected, nobody on an island."""
+    """Such as the person itself, other connected people, and people on an island."""
     people = make_network(api, alice, "*a ab *d ef")
     body = {"deleteOrphans": True, "orphanIds": [str(people["b"].pk), str(people[letter].pk)]}
     expect_field_error(api, "DELETE", f"/api/people/{people['a'].pk}", body, "orphanIds.1")

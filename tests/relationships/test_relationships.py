@@ -104,16 +104,14 @@ def test_delete_restore_and_removal_act_on_both_rows(api: Client, alice: User) -
 
 
 @pytest.mark.parametrize(("method", "ending"), [("POST", "restore"), ("DELETE", "permanent")])
-def test_what_is_not_deleted_is_neither_restored_nor_removed(
-    api: Client, alice: User, method: str, ending: str
-) -> None:
+def test_only_deleted_relationships_are_restored_or_removed(api: Client, alice: User, method: str, ending: str) -> None:
     made = relate(api, *make_ada_and_bob(alice))
     answer = api.ok(method, f"/api/relationships/{made['id']}/{ending}", status=400)
     assert answer["code"] == "not_deleted"
     assert len(list_relationships(api)) == 2
 
 
-def test_nobody_is_related_to_oneself(api: Client, alice: User) -> None:
+def test_person_cannot_be_related_to_itself(api: Client, alice: User) -> None:
     ada = make_person(alice)
     body = {"personId": str(ada.pk), "relatedPersonId": str(ada.pk)}
     expect_field_error(api, "POST", "/api/relationships", body, "relatedPersonId")

@@ -218,7 +218,7 @@ def remove_type(api: Client, type_id: str) -> None:
     api.ok("DELETE", f"{PATH}/{type_id}/permanent")
 
 
-def test_a_type_whose_inverse_is_gone_relates_nobody_until_it_has_another(api: Client, alice: User) -> None:
+def test_type_with_a_removed_inverse_cannot_be_used_until_it_has_another(api: Client, alice: User) -> None:
     ids = type_ids(api)
     ada, bob = (str(person.pk) for person in make_ada_and_bob(alice))
     related = relate(api, ada, bob)
@@ -277,13 +277,13 @@ def test_a_type_without_inverse_becomes_symmetric(api: Client) -> None:
     assert types_by_name(api)["PARENT"]["inverseId"] == ids["PARENT"]
 
 
-def test_what_is_not_deleted_is_neither_restored_nor_removed(api: Client) -> None:
+def test_only_deleted_types_are_restored_or_removed(api: Client) -> None:
     path = f"{PATH}/{types_by_name(api)['FRIEND']['id']}"
     assert api.ok("POST", f"{path}/restore", status=400)["code"] == "not_deleted"
     assert api.ok("DELETE", f"{path}/permanent", status=400)["code"] == "not_deleted"
 
 
-def test_a_type_whose_name_was_taken_does_not_come_back(api: Client) -> None:
+def test_type_whose_name_was_taken_is_not_restored(api: Client) -> None:
     path = f"{PATH}/{types_by_name(api)['FRIEND']['id']}"
     api.ok("DELETE", path)
     create_type(api, name="friend", label="Friend", symmetric=True)

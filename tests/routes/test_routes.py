@@ -234,7 +234,7 @@ READS = [route for route in ROUTES if route.method == "GET" and not (route.own_c
 @pytest.mark.one_database
 @each([route for route in READS if not callable(route.body)])
 def test_accept_header_and_format_parameter_are_ignored(route: Route, route_data: RouteData) -> None:
-    """The contract knows no 406; `?format=` is an unknown parameter like any other."""
+    """The API never answers 406, and `?format=` is ignored like any unknown parameter."""
     path = route.path.format_map(route_data.ids)
     response = route_data.client.call("GET", f"{path}{'&' if '?' in path else '?'}format=xml", HTTP_ACCEPT="audio/ogg")
     assert response.status_code == route.owner

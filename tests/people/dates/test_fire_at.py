@@ -88,7 +88,7 @@ def check(zone: ZoneInfo, change: datetime, day: date, hour: int) -> None:
     ("zone", "day", "hour", "expected"),
     [
         ("Europe/Berlin", "2026-03-29", 2, "2026-03-29T01:00"),  # 2:00 is skipped: the first instant after
-        ("Europe/Berlin", "2026-10-25", 2, "2026-10-25T00:00"),  # 2:00 comes twice: the first
+        ("Europe/Berlin", "2026-10-25", 2, "2026-10-25T00:00"),  # 2:00 occurs twice; the first one counts
         ("Europe/Berlin", "2026-03-29", 9, "2026-03-29T07:00"),
         ("Australia/Lord_Howe", "2026-10-04", 2, "2026-10-03T15:30"),  # a gap of half an hour: 2:00 to 2:30
         ("America/Havana", "2026-03-08", 0, "2026-03-08T05:00"),  # midnight itself is skipped

@@ -1,4 +1,4 @@
-"""Pairs of people with what a human says of them: the same person, or two.
+"""Pairs of people with the judgement of a human: the same person, or two.
 
 Among them are pairs that letters alone cannot decide (marked so): they count in the recall and precision.
 """

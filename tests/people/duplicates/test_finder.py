@@ -166,7 +166,7 @@ def test_people_may_be_connected_around_a_dismissed_pair(api: Client) -> None:
     assert groups(api) == [people[1:]]
 
 
-def test_what_cannot_be_dismissed(api: Client, stranger: Client) -> None:
+def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
     mine, theirs = add(api, "Ada"), add(stranger, "Ada")
     assert dismiss(api, mine, mine, status=400)["details"][0]["field"] == "personBId"
     foreign, unknown = dismiss(api, mine, theirs, status=400), dismiss(api, mine, UNKNOWN, status=400)

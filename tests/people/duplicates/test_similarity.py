@@ -9,7 +9,7 @@ from people.names import NameParts
 from tests.people.duplicates.labelled import PAIRS, Labelled, who
 from tests.rounds import rounds
 
-# What letters cannot decide, by its `why`: wrong on purpose, so that nobody mends it by accident at others' cost.
+# Pairs that spelling cannot decide, by their `why`. They are expected to be wrong: fixing one would break others.
 UNDECIDABLE = {
     "another short form: a person knows, letters do not",
     "another script: nothing is transliterated",

@@ -22,12 +22,12 @@ from tests.people.importing.uploads import send
 pytestmark = pytest.mark.sqlite_suffices
 
 
-def test_a_comment_that_is_never_closed_takes_the_rest_once() -> None:
+def test_unclosed_comment_hides_the_rest_of_the_file() -> None:
     text = "INSERT INTO `tags` (`id`) VALUES (1);" + "/* ;" * 50_000 + "INSERT INTO `tags` (`id`) VALUES (2);"
     assert read_tables(io.BytesIO(text.encode()), frozenset({"tags"})) == {"tags": [{"id": "1"}]}
 
 
-def test_what_hangs_on_an_id_that_rows_share_is_read_once() -> None:
+def test_records_of_a_shared_id_are_read_once() -> None:
     tables = ("contacts (id)", "conversations (id, contact_id)", "messages (conversation_id)")
     rows = ("(1)", "(1, 1)", "(1)")
     text = "".join(
@@ -39,7 +39,7 @@ def test_what_hangs_on_an_id_that_rows_share_is_read_once() -> None:
     assert len(conversation["properties"]["messages"]) == 200
 
 
-def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypatch: Any) -> None:
+def test_unclosed_quotes_cause_few_lines_to_be_read_again(monkeypatch: Any) -> None:
     taken = 0
 
     class Counting(tables._RereadableLines):
@@ -57,7 +57,7 @@ def test_a_quote_that_opens_on_each_line_makes_few_lines_be_read_again(monkeypat
     assert taken < 3 * 3_001
 
 
-def test_remarks_and_notes_of_one_record_are_bounded() -> None:
+def test_remarks_and_notes_of_a_record_are_limited() -> None:
     draft = Draft(DayReader(is_month_first=False, this_year=2026))
     draft.set_text("name", "Ada")
     for number in range(2_000):
@@ -70,7 +70,7 @@ def test_remarks_and_notes_of_one_record_are_bounded() -> None:
     assert len(result.card.notes or "") == TEXT_LIMITS["notes"]
 
 
-def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:
+def test_unreadable_file_is_a_request_error(api: Client) -> None:
     assert send(api, "csv", "x" * 140_000, status=400)["error"]
     assert send(api, "csv", "Name\nAda\n", status=400, mapping='{"Name": "\\ud800"}')["error"]
     wide = send(api, "csv", "Name,Email\nAda," + "," * tables.MAX_COLUMNS + "\nBob,\n")
@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_an_error_of_the_request(api: Client) -> None:
         assert send(api, "csv", junk, status=400)["details"][0]["field"] == "file"
 
 
-def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
+def test_times_have_the_range_of_the_api(api: Client, alice: User) -> None:
     assert [parse_datetime(f"{year}-06-01T00:00:00Z") for year in ("0001", "0999")] == [None, None]
     assert parse_datetime("9999-12-31T23:00:00Z") is None
     assert parse_datetime("1000-06-01") == dt.datetime(1000, 6, 1, 12, tzinfo=dt.UTC)
@@ -97,7 +97,7 @@ def test_times_are_those_that_the_api_takes(api: Client, alice: User) -> None:
     assert len(api.ok("GET", "/api/interactions")["interactions"]) == 1
 
 
-def test_what_a_file_brings_beside_people_is_bounded(api: Client, monkeypatch: Any) -> None:
+def test_number_of_records_other_than_people_is_limited(api: Client, monkeypatch: Any) -> None:
     for name in ("MAX_TYPES", "MAX_INTERACTIONS", "MAX_RELATIONSHIPS"):
         monkeypatch.setattr(f"people.importing.related_records.{name}", 1)
     ties = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]

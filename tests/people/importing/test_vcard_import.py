@@ -130,7 +130,7 @@ def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -
     assert counts(send(api, newer)) == (0, 0, 1, 0)
 
 
-def test_without_uid_a_namesake_who_shares_a_key_is_completed(api: Client) -> None:
+def test_card_without_uid_updates_a_namesake_with_the_same_key(api: Client) -> None:
     send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
     answer = send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
     assert counts(answer) == (0, 1, 0, 0)

@@ -133,7 +133,7 @@ def test_merge_with_a_deleted_primary_cannot_be_undone(api: Client) -> None:
     refused(api, merge_id)
 
 
-def test_a_secondary_that_was_removed_for_good_cannot_come_back(api: Client) -> None:
+def test_merge_with_a_removed_secondary_cannot_be_undone(api: Client) -> None:
     secondary = add_person(api, "Ada")
     merge_id = merge_people(api, add_person(api, "Ada"), secondary)["mergeId"]
     api.ok("delete", f"/api/people/{secondary}/permanent")
@@ -171,7 +171,7 @@ def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None
     refused(api, answer["mergeId"])
 
 
-def test_what_the_primary_was_to_the_user_comes_back_with_its_type(api: Client) -> None:
+def test_undo_restores_the_primarys_relationship_to_the_user(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
     before = read_person(api, primary)
@@ -181,7 +181,7 @@ def test_what_the_primary_was_to_the_user_comes_back_with_its_type(api: Client) 
     assert read_person(api, primary)["relationshipToUser"] == before["relationshipToUser"]
 
 
-def test_a_relationship_type_that_was_removed_for_good_cannot_come_back(api: Client) -> None:
+def test_merge_with_a_removed_relationship_type_cannot_be_undone(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
     merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": None})["mergeId"]
@@ -190,7 +190,7 @@ def test_a_relationship_type_that_was_removed_for_good_cannot_come_back(api: Cli
     refused(api, merge_id)
 
 
-def test_a_value_that_was_cleared_comes_back(api: Client, alice: User) -> None:
+def test_cleared_value_is_restored(api: Client, alice: User) -> None:
     key = str(template(alice, "one").pk)
     secondary = add_person(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
     primary, before = add_person(api, "Ada"), read_person(api, secondary)
@@ -201,7 +201,7 @@ def test_a_value_that_was_cleared_comes_back(api: Client, alice: User) -> None:
     assert read_person(api, secondary)["customFieldValues"] == before["customFieldValues"]
 
 
-def test_a_group_that_was_left_or_removed_does_no_harm(api: Client) -> None:
+def test_left_or_removed_groups_do_not_prevent_the_undo(api: Client) -> None:
     left, removed = (
         api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("left", "removed")
     )
@@ -220,7 +220,7 @@ def limit(settings: Any, **numbers: int) -> None:
     settings.PLAN_LIMITS = {Plan.FREE: {"people": 50, "groups": 10, "reminders": 5, "templates": 1, **numbers}}
 
 
-def test_the_plan_counts_who_comes_back(api: Client, settings: Any) -> None:
+def test_plan_limit_counts_the_restored_person(api: Client, settings: Any) -> None:
     limit(settings, people=2)
     merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
     third = add_person(api, "Grace")
@@ -229,7 +229,7 @@ def test_the_plan_counts_who_comes_back(api: Client, settings: Any) -> None:
     undo_merge(api, merge_id)
 
 
-def test_the_plan_counts_reminders_that_come_back(api: Client, settings: Any) -> None:
+def test_plan_limit_counts_restored_reminders(api: Client, settings: Any) -> None:
     limit(settings, reminders=2)
     birthday: Any = {"importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True}]}
     primary, secondary = add_person(api, "Ada", **birthday), add_person(api, "Ada", **birthday)
@@ -241,7 +241,7 @@ def test_the_plan_counts_reminders_that_come_back(api: Client, settings: Any) ->
     undo_merge(api, merge_id)
 
 
-def test_beyond_the_retention_period_nothing_is_kept(api: Client) -> None:
+def test_merge_cannot_be_undone_after_the_retention(api: Client) -> None:
     merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
     now = timezone.now()
     assert purge_deleted(now=now + dt.timedelta(days=29))["merges"] == 0

@@ -145,7 +145,7 @@ def test_files_left_by_a_crash_are_deleted(api: Client, alice: User, media: Path
     assert purge_deleted(now=now)["files"] == 0
 
 
-def test_what_an_app_registers_expires_with_it(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_kinds_of_other_apps_are_purged(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     def remove(owner_id: Any, now: dt.datetime) -> int:

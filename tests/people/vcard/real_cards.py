@@ -1,4 +1,4 @@
-"""Real cards of ../shared/data/vcards, which stand beside the repository, not in it."""
+"""Real cards of ../shared/data/vcards, a folder next to the repository."""
 
 import re
 from functools import cache

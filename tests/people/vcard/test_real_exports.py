@@ -1,4 +1,4 @@
-"""Real exports of phones, mail programs and web address books; they stand beside the repository, not in it."""
+"""Real exports of phones, mail programs and web address books, from a folder next to the repository."""
 
 import datetime as dt
 
