@@ -32,10 +32,10 @@ from tests import ROOT
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.databases import flush
+from tests.forked_processes import forked_processes
 from tests.leaks import LeakLogHandler, leak_detector
 from tests.mailbox import Mailbox, smtp_server, use_mailbox
 from tests.rounds import rounds
-from tests.second_process import second_process
 
 # Until the tests are collected: nearly all objects that this creates stay alive, so there is no garbage to find.
 gc.disable()
@@ -47,7 +47,7 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
-# They run first: if one of them ran last, the other process would be idle meanwhile.
+# They run first: if one of them ran last, the other processes would be idle meanwhile.
 SLOWEST_FILES = {
     "test_clients.py",
     "test_compose.py",
@@ -111,7 +111,7 @@ def is_sampled(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """In `make test`, run the tests in two processes: each runs the files that it claims before the other does.
+    """In `make test`, run the tests in TEST_PROCESSES processes, each of which runs the files that it claims first.
 
     A file is never divided, because its tests share what its module-scoped fixtures start. See tests/run.py.
     """
@@ -121,7 +121,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     claims = Path(os.environ["TEST_CLAIMS"])
     # A generator: a file is claimed only when this process is ready to run it.
     claimed = (item for item in session.items if is_claimed_here(claims, item.path))
-    with second_process(session):
+    with forked_processes(session, int(os.environ["TEST_PROCESSES"])):
         for item, following in itertools.pairwise(itertools.chain(claimed, [None])):
             assert item
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -130,7 +130,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @functools.cache
 def is_claimed_here(claims: Path, file: Path) -> bool:
-    """Claim the test file by creating a file of its name in `claims`; False if the other process has claimed it."""
+    """Claim the test file by creating a file of its name in `claims`; False if another process has claimed it."""
     # Cached, so that the later tests of a file that this process has claimed are told the same.
     try:
         # touch(exist_ok=False) is atomic (O_EXCL): only one process succeeds.

@@ -4,15 +4,15 @@
 
 PostgreSQL comes from a PyPI wheel, or is the server that TEST_DATABASE_URL names; nothing has to be installed.
 
-With pytest arguments, each database has one pytest process. Without, it has two, which share the test files:
+With pytest arguments, each database has one pytest process. Without, it has PROCESSES, which share the test files:
 
 1. This module starts one pytest per database, with an empty folder in TEST_CLAIMS.
-2. Once its tests are collected, that pytest forks (tests/second_process.py). The child has a database, a data folder
+2. Once its tests are collected, that pytest forks (tests/forked_processes.py). Each fork has a database, a data folder
    and output of its own.
-3. Both go through the same list of tests. A process claims a file before its first test, by creating a file of that
-   name in TEST_CLAIMS, and skips the files that the other has claimed (`is_claimed_here` in tests/conftest.py). So
-   neither waits for the other until no file is left.
-4. The first process waits for the second, prints its output, and fails if the second failed.
+3. All go through the same list of tests. A process claims a file before its first test, by creating a file of that
+   name in TEST_CLAIMS, and skips the files that others have claimed (`is_claimed_here` in tests/conftest.py). So
+   none waits for another until no file is left.
+4. The first process waits for its forks, prints their output, and fails if one of them failed.
 
 pytest-xdist distributes tests, too, but reporting twelve thousand tests to its controller took a twentieth of all CPU
 time.
@@ -37,6 +37,9 @@ POSTGRESQL_SETTINGS = {
     "max_connections": "300",
     "synchronous_commit": "off",
 }
+
+# SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. So both end at about the same time.
+PROCESSES = {"sqlite": 3, "postgresql": 2}
 
 
 @contextmanager
@@ -77,7 +80,7 @@ def prepare_databases(
             yield name, environment
             continue
         claims = stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-"))
-        yield name, {**environment, "TEST_CLAIMS": claims}
+        yield name, {**environment, "TEST_CLAIMS": claims, "TEST_PROCESSES": str(PROCESSES[name])}
 
 
 def run(databases: list[str], arguments: list[str]) -> int:

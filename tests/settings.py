@@ -19,7 +19,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads and worker processes of the tests open it too.
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 else:
-    # The two processes of tests/run.py use one server.
+    # The processes of tests/run.py use one server.
     DATABASES["default"]["TEST"] = {"NAME": f"test_contacts_{os.environ.get('TEST_PROCESS', '1')}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Look for a static file when it is requested: without it, every new test client scans all static files.

@@ -1,0 +1,59 @@
+"""Forks further processes that run tests of the same session, each on a database of its own (tests/run.py).
+
+The fork comes after the collection, which takes five seconds of CPU time; the fork itself takes next to none.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+import pytest
+
+from tests.reloaded_settings import reload_settings
+
+
+@contextmanager
+def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
+    """Run the block in this process and in forks of it, in `processes` processes together.
+
+    The forks write their output to files, which this process prints after the block. If a test of a fork failed, this
+    session fails, too.
+    """
+    forks: list[tuple[int, IO[bytes]]] = []
+    with ExitStack() as stack:
+        for number in range(2, processes + 1):
+            output: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+            # Unflushed output would be printed by both processes.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            if not (pid := os.fork()):
+                _set_up_fork(session.config, number, output)
+                yield
+                return
+            forks.append((pid, output))
+        try:
+            yield
+        finally:
+            for pid, output in forks:
+                _, status = os.waitpid(pid, 0)
+                output.seek(0)
+                sys.stdout.write(f"\n{output.read().decode(errors='replace')}\n")
+                session.testsfailed += bool(status)
+
+
+def _set_up_fork(config: pytest.Config, number: int, output: IO[bytes]) -> None:
+    """Give the fork its own output, data folder and database."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    assert capture
+    # The capture manager has saved the first process's stdout and would restore it: it must save the new one instead.
+    capture.stop_global_capturing()
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    capture.start_global_capturing()
+    capture.suspend_global_capture()
+    # tests.settings derives the name of PostgreSQL's test database from it, and makes a new data folder.
+    os.environ["TEST_PROCESS"] = str(number)
+    reload_settings("tests.settings")
