@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery, CompiledUpdate
+from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETERS, CompiledQuery, CompiledUpdate
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.models import Person
@@ -65,6 +65,26 @@ def test_sql_is_compiled_once_per_number_of_ids(alice: User) -> None:
         for number in (1, 1, 2, 1, 2):
             query.rows(owner_id=alice.pk, person_ids=[uuid4() for _ in range(number)])
     assert (written, len(statements)) == ([1, 2], 5)
+
+
+def test_statement_with_a_long_list_is_built_each_time(alice: User) -> None:
+    """Deleting all people of an account, for example, marks the rows of thousands of people as changed."""
+    written = []
+
+    def build(owner_id: UUID, person_ids: list[UUID]) -> Any:
+        written.append(len(person_ids))
+        return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
+
+    rename, query = FeedUpdate(Person, build, "name"), CompiledQuery(build)
+    ada = make_person(alice, name="Ada")
+    with account_write(alice):
+        for number in (MAX_BOUND_PARAMETERS - 3, MAX_BOUND_PARAMETERS, 20_000) * 2:
+            ids = [uuid4() for _ in range(number - 1)]
+            assert rename.run(owner_id=alice.pk, person_ids=[*ids, ada.pk], name=str(number)) == 1
+    ada.refresh_from_db()
+    assert ada.name == "20000"
+    assert written == [MAX_BOUND_PARAMETERS - 3, *(MAX_BOUND_PARAMETERS, 20_000) * 2]
+    assert query.instances(owner_id=alice.pk, person_ids=[*ids, ada.pk]) == [ada]
 
 
 def test_values_equal_those_of_the_orm(alice: User) -> None:

@@ -63,7 +63,8 @@ class _Compiled(ABC, Generic[S]):
     """Statements by the shape of their parameters, which are ids, texts, numbers, or lists of those.
 
     `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
-    them or look at their values). Each length of a list is compiled separately, so lists should be short.
+    them or look at their values). Each length of a list is compiled separately, so lists should be short: statements
+    with more than MAX_BOUND_PARAMETERS values are built each time.
     """
 
     def __init__(self, build: Callable[..., "QuerySet[Any, Any]"], *columns: str) -> None:
@@ -102,6 +103,8 @@ class _Compiled(ABC, Generic[S]):
                 values += value
             else:
                 return None
+        if len(values) > MAX_BOUND_PARAMETERS:
+            return self._execute_once(parameters, read_result)
         key = tuple(shape)
         statement = self._statements.get(key)
         if statement is None:
@@ -115,6 +118,19 @@ class _Compiled(ABC, Generic[S]):
         with database.cursor() as cursor:
             cursor.execute(statement.sql, {**statement.constants, **named_values})
             return statement, read_result(cursor)
+
+    def _execute_once(
+        self, parameters: dict[str, Parameter | Sequence[Parameter]], read_result: Callable[[Any], Any]
+    ) -> tuple[S, Any]:
+        """Run a statement with long lists as the ORM does, and keep nothing of it.
+
+        SQLite looks up each named parameter among all before it: 20,000 ids took four seconds, positional ones 0.2.
+        """
+        compiler = self._make_compiler(dict(parameters))
+        sql, values = compiler.as_sql()
+        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+            cursor.execute(sql, values)
+            return self._make_statement(sql, {}, compiler), read_result(cursor)
 
     def _compile(self, shape: list[Any]) -> S:
         """Compile the SQL for parameters of these types and lengths. Raises TypeError if `build` changes a parameter.
