@@ -25,8 +25,8 @@ from tests.routes.test_routes import owner_client, send
 # LARGE people have more than a full page of every kind of record; LARGER shows that a page stays as it is.
 SMALL, LARGE, LARGER = 40, 500, 900
 # Without statistics PostgreSQL uses sequential scans for fewer people than these, whatever the indexes.
-UNANALYZED_SMALL, UNANALYZED_LARGE = 500, 1200
-SMALL_ACCOUNTS = 60
+UNANALYZED_SMALL, UNANALYZED_LARGE = 500, 2000
+SMALL_ACCOUNTS = 150
 # The cost may grow by this factor, after the base is added to both, so that small differences do not count.
 MAX_GROWTH, BASE = 1.5, {"sqlite": 400, "postgresql": 60}
 
