@@ -23,7 +23,7 @@ from tests.routes.table import ROUTES, Route
 from tests.routes.test_routes import owner_client, send
 
 # LARGE people have more than a full page of every kind of record; LARGER shows that a page stays as it is.
-SMALL, LARGE, LARGER = 40, 500, 900
+SMALL, LARGE, LARGER = 40, 500, 1500
 # Without statistics PostgreSQL uses sequential scans for fewer people than these, whatever the indexes.
 UNANALYZED_SMALL, UNANALYZED_LARGE = 500, 2000
 SMALL_ACCOUNTS = 150
