@@ -22,7 +22,7 @@ from tests.routes.route_data import RouteData, apply_route_settings, make_route_
 from tests.routes.table import ROUTES, Route
 from tests.routes.test_routes import owner_client, send
 
-# LARGE people have more than a full page of every kind of record; LARGER shows that a page stays as it is.
+# LARGE people fill a page of every kind of record. At LARGER a page must not cost much more.
 SMALL, LARGE, LARGER = 40, 500, 1500
 # Without statistics PostgreSQL uses sequential scans for fewer people than these, whatever the indexes.
 UNANALYZED_SMALL, UNANALYZED_LARGE = 500, 2000
