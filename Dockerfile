@@ -1,26 +1,26 @@
-# The service in one image: `docker run -p 8000:8000 -v contacts:/data IMAGE` is a whole instance; compose.yaml runs it
-# as web, workers and scheduler (docs/install.md). Built in two steps: pip and its traces stay in the first.
+# The service in one image. `docker run -p 8000:8000 -v contacts:/data IMAGE` runs a whole instance; compose.yaml runs web,
+# workers and scheduler in separate containers (docs/install.md). Two stages keep pip out of the final image.
 ARG PYTHON=python:3.13.7-slim-bookworm@sha256:adafcc17694d715c905b4c7bebd96907a1fd5cf183395f0ebc4d3428bd22d92d
 
 FROM ${PYTHON} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-# `--build-arg REQUIREMENTS=tracing`: with what traces need (docs/monitoring.md).
+# `--build-arg REQUIREMENTS=tracing` also installs the packages for traces (docs/monitoring.md).
 ARG REQUIREMENTS=run
 COPY requirements/$REQUIREMENTS.txt /requirements.txt
-# What would have to be compiled fails here; http-ece is Python alone, and has no wheel.
+# Wheels only, because the image has no compiler. http-ece has no wheel, but is pure Python.
 RUN python -m venv --without-pip /packages && \
     python -m pip --python /packages/bin/python install --only-binary :all: --no-binary http-ece --require-hashes -r /requirements.txt
 WORKDIR /app
 COPY . .
-# The service itself may not write here. Its umask would have it write what it cannot read, so Python's files are compiled
-# before `check`, which compiles the translations. The folder's own modes do not count: it may be its owner's alone.
+# The service's user must be able to read all files here and may write none, whatever modes the checkout has. Bytecode is
+# compiled before `check` (which compiles the translations), because manage.py sets a umask that would hide it from that user.
 RUN chmod -R u=rwX,go=rX . && python -m compileall -q . && \
     DATA_DIR=/tmp/data /packages/bin/python manage.py check && rm -r /tmp/data requirements
 
 FROM ${PYTHON}
-# glibc gives each of many threads memory of its own, and hardly any back.
+# By default glibc keeps a separate memory arena per thread, and hardly returns any of them to the system.
 ENV PATH=/packages/bin:$PATH PYTHONUNBUFFERED=1 MALLOC_ARENA_MAX=2 PYTHONMALLOC=malloc DATA_DIR=/data HOST=0.0.0.0 PORT=8000
-# The official image has its library without Python's compiled files; each process would compile what it imports.
+# The official image lacks the bytecode of the standard library, so each process would compile what it imports.
 RUN python -m pip uninstall --yes --quiet --root-user-action ignore pip && python -m compileall -q /usr/local/lib && \
     groupadd --gid 10001 contacts && useradd --uid 10001 --gid 10001 --no-create-home --no-log-init contacts && \
     mkdir /data && chown contacts:contacts /data
