@@ -4,8 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEPS   := requirements/dev.txt
 
-# Keep bytecode even where the environment forbids it: an instance, and the tests even more, start many processes, and each
-# would compile thousands of modules again.
+# Write bytecode even if the environment forbids it: an instance and the tests start many processes, each of which would
+# otherwise compile thousands of modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test lint bench fuzz soak audit clients lock setup
@@ -57,7 +57,7 @@ $(VENV)/.run: requirements/run.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt; fi
 	@touch $@
 
-# Not compiled here: most modules of the tools are never imported, and the first import compiles what is.
+# --no-compile: most modules of the tools are never imported, and the first import compiles the others.
 $(VENV)/.dev: requirements/dev.txt | $(BIN)/python
 	@echo "Installing the pinned packages and the test tools (a minute or two, once) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(DEPS)
