@@ -29,7 +29,8 @@ def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Ins
     """At most MAX_INSIGHTS people, ordered by the ratio of their silence to the expected pause, longest first."""
     pauses = _median_pauses(owner, calendar, today)
     people = Person.objects.owned_by(owner).active().filter(deathday=None)
-    rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lte=today - dt.timedelta(SILENCE_FACTOR))
+    # The shortest median above zero is half a day, so a silence of one day may be twice the usual pause.
+    rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lt=today)
     found: list[tuple[float, Insight]] = []
     for person in people.filter(rhythmic).defer(*Person.HEAVY_COLUMNS):
         measures = list(_measures(owner, person, calendar, today, pauses.get(person.pk)))

@@ -74,6 +74,14 @@ def test_no_contact_for_longer_than_usual(api: Client, alice: User) -> None:
     assert insights(api, "drifting") == []
 
 
+def test_one_day_is_long_for_somebody_contacted_twice_a_day(api: Client, alice: User) -> None:
+    days = ("2026-02-27", "2026-02-27", "2026-02-28")  # the median pause is half a day; today is 1 March
+    notes(api, make_person(alice, name="Ada"), *days)
+    notes(api, make_person(alice, name="Today"), *days, "2026-03-01")
+    found = api.ok("GET", "/api/insights")["drifting"]
+    assert [(row["personName"], row["code"]) for row in found] == [("Ada", "own_rhythm")]
+
+
 def test_most_overdue_comes_first_and_everybody_once(api: Client, alice: User) -> None:
     ada = add(api, "Ada", lastContact="2025-12-01", **remind(1, "MONTHS"))
     notes(api, ada, "2025-11-01", "2025-11-02", "2025-11-03")
