@@ -61,10 +61,11 @@ def _measures(
     since = person.last_contact or calendar.today(person.created_at)
     silent = (today - since).days
     if (rule := contact_rule(person, calendar)) and (limit := _exceeded_limit(rule.anchor, rule, today)):
-        reason = f"Silent for {silent} days; you meant to be in touch every {_format_interval(person)}."
+        reason = f"Silent for {_format_days(silent)}; you meant to be in touch every {_format_interval(person)}."
         yield silent / limit * SILENCE_FACTOR, _build_insight(owner, person, CONTACT_INTERVAL, reason, since)
     if pause and silent >= SILENCE_FACTOR * pause:
-        reason = f"Silent for {silent} days; {pause:g} days were usual between you."
+        usual = f"{_format_days(pause)} {'was' if pause == 1 else 'were'} usual"
+        reason = f"Silent for {_format_days(silent)}; {usual} between you."
         yield silent / pause, _build_insight(owner, person, OWN_RHYTHM, reason, since)
 
 
@@ -72,6 +73,10 @@ def _exceeded_limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
     """The length in days of twice the interval (calendar months or years) if it is over, else 0."""
     day = rule.nth(SILENCE_FACTOR)
     return max((day - anchor).days, 1) if day and day <= today else 0
+
+
+def _format_days(number: float) -> str:
+    return "1 day" if number == 1 else f"{number:g} days"
 
 
 def _format_interval(person: Person) -> str:

@@ -79,7 +79,14 @@ def test_one_day_is_long_for_somebody_contacted_twice_a_day(api: Client, alice: 
     notes(api, make_person(alice, name="Ada"), *days)
     notes(api, make_person(alice, name="Today"), *days, "2026-03-01")
     found = api.ok("GET", "/api/insights")["drifting"]
-    assert [(row["personName"], row["code"]) for row in found] == [("Ada", "own_rhythm")]
+    reason = "Silent for 1 day; 0.5 days were usual between you."
+    assert [(row["personName"], row["reason"]) for row in found] == [("Ada", reason)]
+
+
+def test_one_day_is_not_said_in_the_plural(api: Client, alice: User) -> None:
+    notes(api, make_person(alice, name="Ada"), "2026-02-25", "2026-02-26", "2026-02-27")
+    [found] = api.ok("GET", "/api/insights")["drifting"]
+    assert found["reason"] == "Silent for 2 days; 1 day was usual between you."
 
 
 def test_most_overdue_comes_first_and_everybody_once(api: Client, alice: User) -> None:
