@@ -57,8 +57,9 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     @sends_etag
     def create(self, request: Request, person_id: UUID) -> Response:
         """Add an important date."""
-        person = self.person
-        row = service.create_date(person=person, data=self.read_body(NewDateSerializer), now=timezone.now())
+        owner, person = self.owner, self.person
+        data = self.read_body(NewDateSerializer)
+        row = service.create_date(owner=owner, person=person, data=data, now=timezone.now())
         return record_answer("importantDate", whole_date(row))
 
     @extend_schema(operation_id="getImportantDate", responses=_ONE)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from accounts.models import User
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
@@ -17,9 +18,14 @@ from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
 
-def create_date(*, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
-    """Add a date to a person. Raises FieldError (a second one of its type), PlanLimitError, IdTakenError."""
-    with account_write(person.owner_id):
+def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
+    """Add a date to an active person, read after `owner`.
+
+    Raises FieldError (a second one of its type), PlanLimitError, IdTakenError, MissingError.
+    """
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            Person.objects.owned_by(owner).active().only("pk").find(person.pk)
         row = ImportantDate(id=claimed_id(data), owner_id=person.owner_id, person=person)
         _check_type_once(row, data.get("type"))
         _save_date(row, data, now)
@@ -99,8 +105,10 @@ def _save_date(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> No
 
 
 def _refresh(row: ImportantDate) -> None:
+    """Read the row again. Raises MissingError if it is gone, or if its person lost it to a merge or is in the trash."""
+    rows = ImportantDate.objects.owned_by(row.owner_id).filter(person=row.person_id, person__deleted_at=None)
     try:
-        row.refresh_from_db()
+        row.refresh_from_db(from_queryset=rows)
     except ImportantDate.DoesNotExist:
         raise MissingError from None
 

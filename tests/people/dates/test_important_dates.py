@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
-from people.services.important_dates import delete_date, update_date
+from people.services.important_dates import create_date, delete_date, remove_date, restore_date, update_date
 from tests.builders import make_person
 from tests.client import Client
 
@@ -216,6 +216,34 @@ def test_date_that_went_to_the_trash_since_it_was_read_is_neither_changed_nor_de
             write(row=read, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
     assert (stored.title, stored.deleted_at) == (deleted.title, deleted.deleted_at)
+
+
+@pytest.mark.parametrize("leave", ["trash", "merge"])
+def test_date_that_its_person_lost_since_it_was_read_is_not_changed(
+    api: Client, path: str, ada: Person, alice: User, leave: str
+) -> None:
+    active = ImportantDate.unscoped.get(pk=add(api, path, BIRTHDAY)["id"])
+    deleted = ImportantDate.unscoped.get(pk=add(api, path, {"title": "Met", "date": "2020-01-01"})["id"])
+    api.ok("delete", f"{path}/{deleted.pk}")
+    deleted.refresh_from_db()
+    if leave == "trash":
+        api.ok("delete", f"/api/people/{ada.pk}")
+    else:
+        primary = make_person(alice, name="Ada")
+        api.ok("post", "/api/people/merge", {"primaryId": str(primary.pk), "secondaryId": str(ada.pk)})
+    before = list(ImportantDate.unscoped.order_by("pk").values())
+    body = {"title": "Late", "date": active.date, "year_unknown": False, "reminder_enabled": False}
+    now = timezone.now()
+    for write in (
+        partial(create_date, owner=alice, person=ada, data=body, now=now),
+        partial(update_date, row=active, data=body, now=now),
+        partial(delete_date, row=active, now=now),
+        partial(restore_date, row=deleted, now=now),
+        partial(remove_date, row=deleted),
+    ):
+        with pytest.raises(MissingError):
+            write()
+    assert list(ImportantDate.unscoped.order_by("pk").values()) == before
 
 
 def test_dates_of_others_and_of_deleted_people_are_404(
