@@ -81,7 +81,7 @@ class NewCalendarFeedSerializer(CalendarFeedSerializer):
     url = serializers.CharField()
 
 
-_ONE = envelope("CalendarFeedAnswer", calendarFeed=CalendarFeedSerializer())
+_RECORD = envelope("CalendarFeedAnswer", calendarFeed=CalendarFeedSerializer())
 _NEW = envelope("NewCalendarFeedAnswer", calendarFeed=NewCalendarFeedSerializer())
 
 
@@ -117,13 +117,13 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
         values = {"kinds": FEED_KINDS, **_columns_from_body(self.read_body(CalendarFeedBody))}
         return _answer_with_url(*create_feed(owner=self.owner, values=values), status=201)
 
-    @extend_schema(operation_id="getCalendarFeed", responses=_ONE)
+    @extend_schema(operation_id="getCalendarFeed", responses=_RECORD)
     @conditional_status
     def retrieve(self, request: Request, feed_id: UUID) -> Response:
         """One feed."""
         return record_answer("calendarFeed", self.current_record())
 
-    @extend_schema(operation_id="updateCalendarFeed", request=CalendarFeedBody, responses=_ONE)
+    @extend_schema(operation_id="updateCalendarFeed", request=CalendarFeedBody, responses=_RECORD)
     @sends_etag
     @if_match
     def update(self, request: Request, feed_id: UUID) -> Response:

@@ -65,7 +65,7 @@ class TemplateOrderSerializer(serializers.Serializer[Any]):
     ids = OwnedListField("people.CustomFieldTemplate", allow_empty=False)
 
 
-_ONE = envelope("CustomFieldTemplateAnswer", customFieldTemplate=TemplateSerializer())
+_RECORD = envelope("CustomFieldTemplateAnswer", customFieldTemplate=TemplateSerializer())
 _LIST = envelope("CustomFieldTemplatesAnswer", customFieldTemplates=TemplateSerializer(many=True))
 _MESSAGE = envelope("CustomFieldTemplateDeleted", message=serializers.CharField())
 _SUCCESS = envelope("CustomFieldTemplateRemoved", success=serializers.BooleanField())
@@ -86,7 +86,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         """Every template, in the account's order."""
         return Response({"customFieldTemplates": list_templates(self.owner)})
 
-    @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _ONE})
+    @extend_schema(operation_id="createCustomFieldTemplate", request=TemplateCreateSerializer, responses={201: _RECORD})
     @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -94,13 +94,13 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         data = self.read_body(TemplateCreateSerializer)
         return _template_response(service.create_template(owner=self.owner, data=data, now=timezone.now()), 201)
 
-    @extend_schema(operation_id="getCustomFieldTemplate", responses=_ONE)
+    @extend_schema(operation_id="getCustomFieldTemplate", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, template_id: UUID) -> Response:
         """One template."""
         return _template_response(self.get_object())
 
-    @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="updateCustomFieldTemplate", request=TemplateChangeSerializer, responses={200: _RECORD})
     @sends_etag
     @if_match
     def update(self, request: Request, template_id: UUID) -> Response:
@@ -116,7 +116,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
         service.delete_template(template=self.get_object(), now=timezone.now())
         return Response({"message": "The custom field was deleted."})
 
-    @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _ONE})
+    @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
     @sends_etag

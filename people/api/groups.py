@@ -69,7 +69,7 @@ class MemberAddSerializer(serializers.Serializer[Any]):
     personId = OwnedField("people.Person")
 
 
-_ONE = envelope("GroupAnswer", group=GroupWithPeopleSerializer())
+_RECORD = envelope("GroupAnswer", group=GroupWithPeopleSerializer())
 _WITHOUT_PEOPLE = envelope("GroupMemberAdded", group=GroupSerializer())
 _LIST = envelope("GroupsAnswer", groups=GroupSerializer(many=True))
 _MESSAGE = envelope("GroupDeleted", message=serializers.CharField())
@@ -93,7 +93,7 @@ class GroupViewSet(TrashViewSet[Group]):
         """Every group by name, each with the number of its members."""
         return Response({"groups": list_groups(self.owner)})
 
-    @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _ONE})
+    @extend_schema(operation_id="createGroup", request=GroupCreateSerializer, responses={201: _RECORD})
     @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -103,13 +103,13 @@ class GroupViewSet(TrashViewSet[Group]):
         group = service.create_group(owner=self.owner, data=data, people=people, now=timezone.now())
         return self.record_response(group.pk, 201)
 
-    @extend_schema(operation_id="getGroup", responses=_ONE)
+    @extend_schema(operation_id="getGroup", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, group_id: UUID) -> Response:
         """One group with its people."""
         return self.record_response(self.get_object().pk)
 
-    @extend_schema(operation_id="updateGroup", request=GroupChangeSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="updateGroup", request=GroupChangeSerializer, responses={200: _RECORD})
     @sends_etag
     @if_match
     def update(self, request: Request, group_id: UUID) -> Response:
@@ -126,7 +126,7 @@ class GroupViewSet(TrashViewSet[Group]):
         service.delete_group(group=self.get_object(), with_people=with_people, now=timezone.now())
         return Response({"message": "The group was deleted."})
 
-    @extend_schema(operation_id="restoreGroup", request=None, responses={200: _ONE})
+    @extend_schema(operation_id="restoreGroup", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
     @sends_etag

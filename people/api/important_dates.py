@@ -23,7 +23,7 @@ from people.models import ImportantDate, Person
 from people.projection.important_dates import serialize_date, whole_date
 from people.services import important_dates as service
 
-_ONE = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
+_RECORD = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
 _LIST = envelope("ImportantDatesAnswer", importantDates=ImportantDateSerializer(many=True))
 _MESSAGE = envelope("ImportantDateDeleted", message=serializers.CharField())
 _SUCCESS = envelope("ImportantDateRemoved", success=serializers.BooleanField())
@@ -52,7 +52,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         rows = self.get_queryset().order_by("created_at", "id")
         return Response({"importantDates": [serialize_date(row) for row in rows]})
 
-    @extend_schema(operation_id="createImportantDate", request=NewDateSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="createImportantDate", request=NewDateSerializer, responses={200: _RECORD})
     @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request, person_id: UUID) -> Response:
@@ -62,13 +62,13 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         row = service.create_date(owner=owner, person=person, data=data, now=timezone.now())
         return record_answer("importantDate", whole_date(row))
 
-    @extend_schema(operation_id="getImportantDate", responses=_ONE)
+    @extend_schema(operation_id="getImportantDate", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """One important date."""
         return record_answer("importantDate", self.current_record())
 
-    @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _RECORD})
     @raises(PlanLimitError)
     @sends_etag
     @if_match
@@ -85,7 +85,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         service.delete_date(row=self.get_object(), now=timezone.now())
         return Response({"message": "The important date was deleted."})
 
-    @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _ONE})
+    @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, PlanLimitError)
     @sends_etag

@@ -86,7 +86,7 @@ class InteractionSerializer(serializers.Serializer[Any]):
     updatedAt = serializers.DateTimeField()
 
 
-_ONE = envelope("InteractionAnswer", interaction=InteractionSerializer())
+_RECORD = envelope("InteractionAnswer", interaction=InteractionSerializer())
 _PAGE = envelope(
     "InteractionsAnswer",
     interactions=InteractionSerializer(many=True),
@@ -151,7 +151,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
                 raise FieldError("personId", UNKNOWN_ID)
         return _page_response(self.owner, request.query_params, person)
 
-    @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _ONE})
+    @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _RECORD})
     @raises(IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -160,13 +160,13 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         row = service.create_interaction(owner=self.owner, data=data, now=timezone.now())
         return self.record_response(row.pk, 201)
 
-    @extend_schema(operation_id="getInteraction", responses=_ONE)
+    @extend_schema(operation_id="getInteraction", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, interaction_id: UUID) -> Response:
         """One interaction."""
         return self.record_response(self.get_object().pk)
 
-    @extend_schema(operation_id="updateInteraction", request=InteractionChangeSerializer, responses={200: _ONE})
+    @extend_schema(operation_id="updateInteraction", request=InteractionChangeSerializer, responses={200: _RECORD})
     @sends_etag
     @if_match
     def update(self, request: Request, interaction_id: UUID) -> Response:
@@ -184,7 +184,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         service.delete_interaction(owner=self.owner, interaction_id=self.get_object().pk, now=timezone.now())
         return Response({"message": "The interaction was deleted."})
 
-    @extend_schema(operation_id="restoreInteraction", request=None, responses={200: _ONE})
+    @extend_schema(operation_id="restoreInteraction", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])
     @raises(NotDeletedError)
     @sends_etag

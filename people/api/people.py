@@ -56,7 +56,7 @@ class PersonDeleteSerializer(serializers.Serializer[Any]):
         return fields
 
 
-_ONE = envelope("PersonAnswer", person=PersonSerializer())
+_RECORD = envelope("PersonAnswer", person=PersonSerializer())
 _PAGE = envelope(
     "PeopleAnswer",
     optional=("pagination",),
@@ -110,7 +110,7 @@ class PersonViewSet(TrashViewSet[Person]):
         everyone = project_all(self.owner, people, details=query.details, everything=True)
         return StreamingHttpResponse(stream_list("people", everyone), content_type="application/json")
 
-    @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _ONE})
+    @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _RECORD})
     @raises(PlanLimitError, IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -119,13 +119,13 @@ class PersonViewSet(TrashViewSet[Person]):
         person = create_person(owner=self.owner, data=data, now=timezone.now())
         return self.record_response(person.pk, status=201)
 
-    @extend_schema(operation_id="getPerson", responses=_ONE)
+    @extend_schema(operation_id="getPerson", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponseBase:
         """A person with everything that hangs on it."""
         return record_answer("person", whole_person(self.owner, person_id))
 
-    @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_ONE)
+    @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_RECORD)
     @raises(PlanLimitError)
     @sends_etag
     @if_match
@@ -145,7 +145,7 @@ class PersonViewSet(TrashViewSet[Person]):
         count = service.delete_people(owner=self.owner, person_ids=[person.pk], options=options, now=timezone.now())
         return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
 
-    @extend_schema(operation_id="restorePerson", request=None, responses=_ONE)
+    @extend_schema(operation_id="restorePerson", request=None, responses=_RECORD)
     @action(detail=True, methods=["post"])
     @raises(NotDeletedError, PlanLimitError)
     @sends_etag

@@ -25,8 +25,8 @@ from relationships.models.relationship import RelationshipQuerySet
 from relationships.projection import load_relationship, stream_relationships
 from relationships.services import relationships as services
 
-ONE = envelope("OneRelationship", relationship=RelationshipResponseSerializer())
-MANY = envelope("AllRelationships", relationships=RelationshipResponseSerializer(many=True))
+RECORD = envelope("OneRelationship", relationship=RelationshipResponseSerializer())
+LIST = envelope("AllRelationships", relationships=RelationshipResponseSerializer(many=True))
 
 
 class RelationshipViewSet(OwnedViewSet[Relationship]):
@@ -44,14 +44,14 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def get_record(self, row_id: UUID) -> Representation:
         return load_relationship(self.owner, row_id)
 
-    @extend_schema(operation_id="listRelationships", responses=MANY)
+    @extend_schema(operation_id="listRelationships", responses=LIST)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """Every relationship, newest first; both directions of a pair are rows of it."""
         pieces = stream_list("relationships", stream_relationships(self.owner))
         return StreamingHttpResponse(pieces, content_type="application/json")
 
-    @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: ONE})
+    @extend_schema(operation_id="createRelationship", request=RelationshipCreateSerializer, responses={200: RECORD})
     @raises(IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -59,13 +59,13 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         given = {"relationship_type": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
         return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
 
-    @extend_schema(operation_id="getRelationship", responses=ONE)
+    @extend_schema(operation_id="getRelationship", responses=RECORD)
     @conditional_record
     def retrieve(self, request: Request, relationship_id: UUID) -> Response:
         """One relationship."""
         return self.record_response(self.get_object().pk)
 
-    @extend_schema(operation_id="updateRelationship", request=RelationshipUpdateSerializer, responses=ONE)
+    @extend_schema(operation_id="updateRelationship", request=RelationshipUpdateSerializer, responses=RECORD)
     @sends_etag
     @if_match
     def update(self, request: Request, relationship_id: UUID) -> Response:
@@ -88,7 +88,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         services.delete_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
         return Response({"message": "The relationship and its inverse were deleted."})
 
-    @extend_schema(operation_id="restoreRelationship", request=None, responses=ONE)
+    @extend_schema(operation_id="restoreRelationship", request=None, responses=RECORD)
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError, services.PersonDeletedError)
     @sends_etag

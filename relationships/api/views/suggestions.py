@@ -19,7 +19,7 @@ from relationships.api.response_serializers import SuggestionErrorSerializer, Su
 from relationships.api.serializers import AnswerSerializer
 from relationships.services import suggestions as services
 
-MANY = envelope("RelationshipSuggestions", suggestions=SuggestionSerializer(many=True))
+LIST = envelope("RelationshipSuggestions", suggestions=SuggestionSerializer(many=True))
 ACCEPTED = envelope(
     "SuggestionsAccepted", accepted=serializers.IntegerField(), errors=SuggestionErrorSerializer(many=True)
 )
@@ -46,7 +46,7 @@ class AcceptSerializer(AnswerSerializer):
 class SuggestionViewSet(ApiViewSet[Person]):
     """Likely relationships, which the account accepts or dismisses."""
 
-    @extend_schema(operation_id="listRelationshipSuggestions", responses=MANY)
+    @extend_schema(operation_id="listRelationshipSuggestions", responses=LIST)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """Likely relationships, by cards, common parents, a spouse's children, addresses: 200 of each reason."""

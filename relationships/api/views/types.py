@@ -22,8 +22,8 @@ from relationships.api.serializers import NewRelationshipTypeSerializer, Relatio
 from relationships.projection import serialize_type_with_revision, serialize_types
 from relationships.services import types as services
 
-ONE = envelope("OneRelationshipType", relationshipType=RelationshipTypeResponseSerializer())
-MANY = envelope("AllRelationshipTypes", relationshipTypes=RelationshipTypeResponseSerializer(many=True))
+RECORD = envelope("OneRelationshipType", relationshipType=RelationshipTypeResponseSerializer())
+LIST = envelope("AllRelationshipTypes", relationshipTypes=RelationshipTypeResponseSerializer(many=True))
 DONE = envelope("RelationshipTypeDone", success=BooleanField())
 
 
@@ -36,13 +36,15 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
         return serialize_type_with_revision(rows.find(row_id))
 
-    @extend_schema(operation_id="listRelationshipTypes", responses=MANY)
+    @extend_schema(operation_id="listRelationshipTypes", responses=LIST)
     def list(self, request: Request) -> Response:
         """All relationship types, by label."""
         rows = self.get_queryset().select_related("inverse").order_by("label", "id")
         return Response({"relationshipTypes": serialize_types(rows)})
 
-    @extend_schema(operation_id="createRelationshipType", request=NewRelationshipTypeSerializer, responses={200: ONE})
+    @extend_schema(
+        operation_id="createRelationshipType", request=NewRelationshipTypeSerializer, responses={200: RECORD}
+    )
     @raises(IdTakenError)
     @sends_etag
     def create(self, request: Request) -> Response:
@@ -50,7 +52,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         data = self.read_body(NewRelationshipTypeSerializer)
         return self.record_response(services.create_type(owner=self.owner, data=data, now=timezone.now()).pk)
 
-    @extend_schema(operation_id="getRelationshipType", responses=ONE)
+    @extend_schema(operation_id="getRelationshipType", responses=RECORD)
     @conditional_record
     def retrieve(self, request: Request, type_id: UUID) -> Response:
         """One relationship type."""
@@ -59,7 +61,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     @extend_schema(
         operation_id="updateRelationshipType",
         request=RelationshipTypeSerializer(partial=True),
-        responses=ONE,
+        responses=RECORD,
     )
     @sends_etag
     @if_match
@@ -80,7 +82,7 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
         services.delete_type(owner=self.owner, type_id=type_id, now=timezone.now())
         return Response({"success": True})
 
-    @extend_schema(operation_id="restoreRelationshipType", request=None, responses=ONE)
+    @extend_schema(operation_id="restoreRelationshipType", request=None, responses=RECORD)
     @action(detail=True, methods=["post"])
     @raises(FieldError, NotDeletedError)
     @sends_etag
