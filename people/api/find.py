@@ -53,5 +53,5 @@ class FindViewSet(ApiViewSet[Any]):
         """People by name, also mistyped, e-mail, phone digits, notes, own fields and interactions."""
         query = request.query_params
         limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
-        text = read_search(query, longest=MAX_QUERY_LENGTH)
+        text = read_search(query, max_length=MAX_QUERY_LENGTH)
         return Response({"results": find_people(self.owner, text, limit)})

@@ -47,8 +47,8 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
     )
 
 
-def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH_LENGTH) -> str:
-    """The text to search for, trimmed, of 1 to `longest` characters. Raises FieldError."""
+def read_search(query: QueryDict, *, max_length: int = _MAX_SEARCH_LENGTH) -> str:
+    """The text to search for, trimmed, of 1 to `max_length` characters. Raises FieldError."""
     try:
         text = check_text(query.get("q", ""))
     except ValidationError as error:
@@ -56,8 +56,8 @@ def read_search(query: QueryDict, *, longest: int = _MAX_SEARCH_LENGTH) -> str:
         raise FieldError("q", str(detail[0])) from None
     if not text:
         raise FieldError("q", "At least one character is needed.")
-    if len(text) > longest:
-        raise FieldError("q", f"At most {longest} characters.")
+    if len(text) > max_length:
+        raise FieldError("q", f"At most {max_length} characters.")
     return text
 
 

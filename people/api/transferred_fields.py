@@ -20,10 +20,10 @@ class TimestampField(StrictDateTimeField):
     """A timestamp whose year has four digits in every time zone."""
 
     def to_internal_value(self, data: Any) -> dt.datetime:
-        moment = super().to_internal_value(data)
-        if not _EARLIEST <= moment < _LATEST:
+        timestamp = super().to_internal_value(data)
+        if not _EARLIEST <= timestamp < _LATEST:
             raise serializers.ValidationError("This must be in a year from 1000 to 9999.")
-        return moment
+        return timestamp
 
 
 @extend_schema_field({"type": "array", "maxItems": MAX_OPTIONS, "items": {"type": "string", "maxLength": 100}})

@@ -192,7 +192,7 @@ def _delete_batch(owner_id: UUID, names: set[str]) -> None:
         with account_lock(owner_id):
             now = timezone.now()
             busy = StoredPhoto.objects.filter(name__in=names, busy_until__gt=now).values_list("name", flat=True)
-            unused = names.difference(_referenced(owner_id, names), busy)
+            unused = names.difference(_find_referenced(owner_id, names), busy)
             # Marked under the account lock, so that an upload of the same picture waits until the file is deleted.
             StoredPhoto.objects.bulk_create(
                 [
@@ -217,22 +217,22 @@ def _path(name: str) -> str:
     return f"photos/{name[:2]}/{name}"
 
 
-def _referenced(owner_id: UUID, names: set[str]) -> set[str]:
+def _find_referenced(owner_id: UUID, names: set[str]) -> set[str]:
     """Those of these file names that a row of the account references."""
     return {name for find in _reference_finders for name in find(owner_id, names)}
 
 
-def _referenced_by_people(owner_id: UUID, names: set[str]) -> set[str]:
+def _find_referenced_by_people(owner_id: UUID, names: set[str]) -> set[str]:
     rows = Person.objects.owned_by(owner_id).filter(photo__in=names)
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-def _referenced_by_user(owner_id: UUID, names: set[str]) -> set[str]:
+def _find_referenced_by_user(owner_id: UUID, names: set[str]) -> set[str]:
     rows = User.objects.filter(pk=owner_id, photo__in=names)
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-_reference_finders: list[FindReferenced] = [_referenced_by_people, _referenced_by_user]
+_reference_finders: list[FindReferenced] = [_find_referenced_by_people, _find_referenced_by_user]
 
 
 def register_reference_finder(find: FindReferenced) -> None:
@@ -260,7 +260,7 @@ def sweep_files(*, now: dt.datetime) -> int:
     for owner_id, name in expired:
         by_owner[owner_id].add(name)
     for owner_id, names in by_owner.items():
-        unused = names - _referenced(owner_id, names)
+        unused = names - _find_referenced(owner_id, names)
         deleted += len(unused)
         if unused:
             _delete_unused(owner_id, unused)

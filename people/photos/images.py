@@ -30,12 +30,12 @@ class PixelBudget:
     def __init__(self) -> None:
         self.left = MAX_PIXELS_PER_REQUEST
 
-    def draw(self, number: int) -> None:
+    def draw(self, pixels: int) -> None:
         """Raises PictureRefusedError and draws nothing if fewer are left: a smaller picture may still be accepted."""
-        if number > self.left:
+        if pixels > self.left:
             most = MAX_PIXELS_PER_REQUEST // 1_000_000
             raise PictureRefusedError(f"the pictures of one request may have {most} megapixels in all")
-        self.left -= number
+        self.left -= pixels
 
 
 def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:

@@ -27,11 +27,12 @@ _HEAVY_PIXELS = 12_000_000
 # The only APP segment in a JPEG that Pillow writes without metadata: its name and length.
 _JFIF_SEGMENT = ("APP0", 14)
 _PHOTO_FORMATS = "a JPEG, PNG, GIF or WebP picture"
+_TOO_BIG = f"The picture is too big: at most {MAX_SIDE:,} pixels a side and {MAX_PIXELS // 1_000_000} megapixels."
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What the header of a picture shows of the effort to decode it."""
+    """The size of a picture, from its header, and whether decoding it is expensive."""
 
     pixels: int
     is_heavy: bool
@@ -42,7 +43,7 @@ def measure(data: bytes) -> Size:
     width, height = _webp_size(data)
     _check_size(width, height)
     if width:
-        # Not opened in this process: that alone takes three canvases of its size.
+        # Pillow must not open a large WebP file in this process: opening alone allocates three canvases of its size.
         return Size(width * height, is_heavy=width * height > _HEAVY_PIXELS)
     with _open_image(data, FORMATS, _PHOTO_FORMATS) as image:
         pixels = image.width * image.height
@@ -94,6 +95,7 @@ def convert_heif(data: bytes) -> bytes:
 
 @contextmanager
 def _open_image(data: bytes, formats: tuple[str, ...], description: str) -> Iterator[ImageFile.ImageFile]:
+    # Before Pillow opens the file, which for WebP allocates memory for its whole size.
     _check_size(*_webp_size(data))
     try:
         with Image.open(BytesIO(data), formats=formats) as image:
@@ -109,16 +111,13 @@ def _open_image(data: bytes, formats: tuple[str, ...], description: str) -> Iter
         raise PictureRefusedError(f"This picture is damaged: it cannot be read ({type(error).__name__}).") from None
 
 
-_TOO_BIG = f"The picture is too big: at most {MAX_SIDE:,} pixels a side and {MAX_PIXELS // 1_000_000} megapixels."
-
-
 def _check_size(width: int, height: int) -> None:
     if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
         raise PictureRefusedError(_TOO_BIG)
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """The size in a WebP header, (0, 0) for other files. Pillow sets up its decoder when it opens a WebP file."""
+    """The width and height in the header of a WebP file, (0, 0) for other files."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         return 0, 0
     head = data[20:30].ljust(10, b"\0")
