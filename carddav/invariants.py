@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Connection, JournalEntry, JournalState, Mapping, Run, RunState
-from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
+from contacts_project.kernel.invariants import CHUNK_SIZE, invariant, iterate_ids
 from people.vcard import VCardError, read_card
 
 _MAX_RUN_DURATION = dt.timedelta(hours=6)
@@ -20,7 +20,7 @@ _MAX_RUN_DURATION = dt.timedelta(hours=6)
 @invariant("accounts are marked as mirrored and have no connection, or have one and are not marked")
 def find_wrong_mirror_flags() -> Iterator[object]:
     has_connection = Exists(Connection.unscoped.rows().filter(owner=OuterRef("pk")))
-    return ids_of(
+    return iterate_ids(
         User.objects.filter((Q(is_mirrored=True) & ~has_connection) | (Q(is_mirrored=False) & has_connection))
     )
 
@@ -34,7 +34,7 @@ def find_unreadable_mappings() -> Iterator[object]:
     bases = [Cast(column, TextField()) for column in ("base_remote", "base_local")]
     rows = Mapping.unscoped.rows().order_by("pk").values_list("pk", "remote_raw", *bases)
     after: UUID | None = None
-    while chunk := list((rows.filter(pk__gt=after) if after else rows)[:CHUNK]):
+    while chunk := list((rows.filter(pk__gt=after) if after else rows)[:CHUNK_SIZE]):
         yield from (pk for pk, raw, *texts in chunk if not (all(map(_is_object, texts)) and _is_card(raw)))
         after = chunk[-1][0]
 
@@ -56,7 +56,7 @@ def _is_card(raw: str) -> bool:
 @invariant("mappings belong to another account than their connection or person")
 def find_foreign_mappings() -> Iterator[object]:
     foreign = ~Q(connection__owner=F("owner")) | ~Q(person__owner=F("owner"))
-    return ids_of(Mapping.unscoped.rows().filter(foreign))
+    return iterate_ids(Mapping.unscoped.rows().filter(foreign))
 
 
 @invariant(
@@ -72,7 +72,7 @@ def find_unfinished_writes() -> Iterator[object]:
         errors=0,
         started_at__gt=OuterRef("created_at"),
     )
-    return ids_of(JournalEntry.unscoped.rows().filter(Exists(later), state=JournalState.PREPARED))
+    return iterate_ids(JournalEntry.unscoped.rows().filter(Exists(later), state=JournalState.PREPARED))
 
 
 @invariant(
@@ -82,4 +82,4 @@ def find_unfinished_writes() -> Iterator[object]:
 def find_lost_runs() -> Iterator[object]:
     old = timezone.now() - _MAX_RUN_DURATION
     is_free = Q(connection__claim=None) | Q(connection__held_until__lt=old)
-    return ids_of(Run.unscoped.rows().filter(is_free, state=RunState.RUNNING, started_at__lt=old))
+    return iterate_ids(Run.unscoped.rows().filter(is_free, state=RunState.RUNNING, started_at__lt=old))

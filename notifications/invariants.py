@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.invariants import CHUNK, ids_of, invariant
+from contacts_project.kernel.invariants import CHUNK_SIZE, invariant, iterate_ids
 from notifications.models import Delivery, DeliveryState, DigestSchedule
 
 # The due scan finds expired leases each minute. Ten minutes allow for a slow or restarting scheduler.
@@ -20,7 +20,7 @@ def find_duplicate_deliveries() -> Iterator[object]:
     """The unique constraint prevents these, unless its index is damaged."""
     once = ("source_id", "occurrence_on", "kind", "channel", "lead_days", "round", "target_key")
     twice = Delivery.unscoped.rows().order_by().values(*once).annotate(number=Count("pk")).filter(number__gt=1)
-    for source_id, occurrence_on, kind, channel, *_ in twice.values_list(*once).iterator(chunk_size=CHUNK):
+    for source_id, occurrence_on, kind, channel, *_ in twice.values_list(*once).iterator(chunk_size=CHUNK_SIZE):
         yield f"{kind} of {source_id} on {occurrence_on} over {channel}"
 
 
@@ -30,7 +30,7 @@ def find_inconsistent_deliveries() -> Iterator[object]:
     is_sent = Q(state=DeliveryState.SENDING, next_try_at=None, ended_at=None, claim__isnull=False)
     has_ended = Q(state__in=_FINAL_STATES, next_try_at=None, ended_at__isnull=False, claim=None)
     is_addressed = ~Q(channel="") | Q(state=DeliveryState.SKIPPED)
-    return ids_of(Delivery.unscoped.rows().exclude((waits | is_sent | has_ended) & is_addressed))
+    return iterate_ids(Delivery.unscoped.rows().exclude((waits | is_sent | has_ended) & is_addressed))
 
 
 @invariant(
@@ -39,7 +39,7 @@ def find_inconsistent_deliveries() -> Iterator[object]:
 )
 def find_held_deliveries() -> Iterator[object]:
     late = timezone.now() - _TAKEOVER_LIMIT
-    return ids_of(Delivery.unscoped.rows().filter(claim__isnull=False, held_until__lt=late))
+    return iterate_ids(Delivery.unscoped.rows().filter(claim__isnull=False, held_until__lt=late))
 
 
 @invariant(
@@ -49,4 +49,4 @@ def find_held_deliveries() -> Iterator[object]:
 def find_unplanned_digests() -> Iterator[object]:
     planned = DigestSchedule.objects.filter(owner=OuterRef("pk"))
     rows = User.objects.filter(weekly_digest_enabled=True, reminders_stale=False)
-    return ids_of(rows.filter(~Exists(planned)))
+    return iterate_ids(rows.filter(~Exists(planned)))

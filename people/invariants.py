@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.invariants import ids_of, in_chunks, invariant
+from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
 from contacts_project.kernel.ownership.recheck import still_broken
 from people import lookup
 from people.counts import wrong_counts
@@ -39,14 +39,24 @@ from people.words import words_of_value
 _HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
 
 
-def _broken_rows(rows: Any, look: Callable[[list[Any]], Iterable[Any]]) -> Iterator[object]:
-    """The keys of the rows that `look` returns twice: for a chunk of rows, and again under the account lock.
+def _broken_rows(rows: Any, select_broken: Callable[[list[Any]], Iterable[Any]]) -> Iterator[object]:
+    """The keys of the rows that `select_broken` returns twice: for a chunk of rows, and again under the account lock.
 
-    The second look excludes rows that another process was writing during the first one.
+    The second check excludes rows that another process was writing during the first one.
     """
-    for chunk in in_chunks(rows):
-        found = [(row.owner_id, row.pk) for row in look(chunk)]
-        yield from still_broken(found, lambda _, keys: [row.pk for row in look(list(rows.filter(pk__in=keys)))])
+    for chunk in iterate_chunks(rows):
+        suspects = [(row.owner_id, row.pk) for row in select_broken(chunk)]
+        yield from still_broken(
+            suspects, lambda _, keys: [row.pk for row in select_broken(list(rows.filter(pk__in=keys)))]
+        )
+
+
+def _load_calendars(rows: Iterable[Any]) -> dict[UUID, schedule.Calendar]:
+    """The calendars of the rows' owners. One whose account was deleted since the rows were read is missing."""
+    owners = User.objects.filter(pk__in={row.owner_id for row in rows})
+    return {
+        pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
+    }
 
 
 @invariant("people have sort or search keys that do not match their names", hint=_HINT_SAVE_AGAIN)
@@ -62,10 +72,10 @@ def find_wrong_name_keys() -> Iterator[object]:
 
 @invariant("people have look-up keys that do not match their names, addresses and numbers", hint=_HINT_SAVE_AGAIN)
 def find_wrong_lookup_keys() -> Iterator[object]:
-    return _broken_rows(Person.unscoped.rows().only("owner_id", *lookup.KEY_COLUMNS), _with_wrong_keys)
+    return _broken_rows(Person.unscoped.rows().only("owner_id", *lookup.KEY_COLUMNS), _select_wrong_keys)
 
 
-def _with_wrong_keys(people: list[Person]) -> Iterator[Person]:
+def _select_wrong_keys(people: list[Person]) -> Iterator[Person]:
     stored: dict[UUID, list[tuple[int, str]]] = defaultdict(list)
     rows = LookupKey.objects.filter(person__in=[person.pk for person in people])
     for person_id, kind, key in rows.values_list("person_id", "kind", "key"):
@@ -79,14 +89,13 @@ def _with_wrong_keys(people: list[Person]) -> Iterator[Person]:
 @invariant("people's last contact is not the later of the entered date and their last interaction")
 def find_wrong_last_contacts() -> Iterator[object]:
     rows = Person.unscoped.rows().filter(owner__reminders_stale=False)
-    return _broken_rows(rows.only("owner_id", "last_contact", "contact_before", "interacted_on"), _with_wrong_contact)
+    return _broken_rows(
+        rows.only("owner_id", "last_contact", "contact_before", "interacted_on"), _select_wrong_contacts
+    )
 
 
-def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
-    owners = User.objects.filter(pk__in={person.owner_id for person in people})
-    calendars = {
-        pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
-    }
+def _select_wrong_contacts(people: list[Person]) -> Iterator[Person]:
+    calendars = _load_calendars(people)
     latest = Participation.unscoped.rows().filter(
         person=OuterRef("pk"), interaction__deleted_at=None, interaction__counts_at=None
     )
@@ -106,23 +115,25 @@ def _with_wrong_contact(people: list[Person]) -> Iterator[Person]:
 
 @invariant("interactions have no participants, or participants with another time")
 def find_wrong_participations() -> Iterator[object]:
-    yield from ids_of(Interaction.unscoped.rows().filter(participations=None))
-    yield from ids_of(Participation.unscoped.rows().exclude(at=F("interaction__at")))
+    yield from iterate_ids(Interaction.unscoped.rows().filter(participations=None))
+    yield from iterate_ids(Participation.unscoped.rows().exclude(at=F("interaction__at")))
 
 
 @invariant("custom values or interactions have search words that do not match their text")
 def find_wrong_words() -> Iterator[object]:
     values = CustomFieldValue.unscoped.rows().only("owner_id", "value")
-    look = partial(
-        _with_wrong_words, model=ValueWord, column="value", words_of=lambda row: set(words_of_value(row.value))
+    select_broken = partial(
+        _select_wrong_words, model=ValueWord, column="value", words_of=lambda row: set(words_of_value(row.value))
     )
-    yield from _broken_rows(values, look)
+    yield from _broken_rows(values, select_broken)
     interactions = Interaction.unscoped.rows().only("owner_id", "title", "notes")
-    look = partial(_with_wrong_words, model=InteractionWord, column="interaction", words_of=words_of_interaction)
-    yield from _broken_rows(interactions, look)
+    select_broken = partial(
+        _select_wrong_words, model=InteractionWord, column="interaction", words_of=words_of_interaction
+    )
+    yield from _broken_rows(interactions, select_broken)
 
 
-def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callable[[Any], set[str]]) -> Iterator[Any]:
+def _select_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callable[[Any], set[str]]) -> Iterator[Any]:
     stored: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
     words = model.objects.filter(**{f"{column}__in": [row.pk for row in rows]})
     for key, owner_id, word in words.values_list(f"{column}_id", "owner_id", "key"):
@@ -134,10 +145,10 @@ def _with_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callab
 
 @invariant("people have related names that do not match their cards")
 def find_wrong_related_names() -> Iterator[object]:
-    return _broken_rows(Person.unscoped.rows().only("owner_id", "card_lines"), _with_wrong_related_names)
+    return _broken_rows(Person.unscoped.rows().only("owner_id", "card_lines"), _select_wrong_related_names)
 
 
-def _with_wrong_related_names(people: list[Person]) -> Iterator[Person]:
+def _select_wrong_related_names(people: list[Person]) -> Iterator[Person]:
     stored: dict[UUID, list[tuple[UUID, str, str]]] = defaultdict(list)
     rows = RelatedName.objects.filter(person__in=[person.pk for person in people])
     for person_id, owner_id, name, kind in rows.values_list("person_id", "owner_id", "name", "type_name"):
@@ -151,7 +162,7 @@ def _with_wrong_related_names(people: list[Person]) -> Iterator[Person]:
 
 @invariant("look-up keys belong to another account than their person")
 def find_foreign_lookup_keys() -> Iterator[object]:
-    return ids_of(LookupKey.objects.exclude(person__owner=F("owner")))
+    return iterate_ids(LookupKey.objects.exclude(person__owner=F("owner")))
 
 
 @invariant(
@@ -171,7 +182,7 @@ def find_wrong_dates() -> Iterator[object]:
     rows = (
         ImportantDate.unscoped.rows().active().filter(reminding, person__deleted_at=None, owner__reminders_stale=False)
     )
-    return _broken_rows(rows, lambda dates: _with_wrong_schedule(dates, has_right_reminder))
+    return _broken_rows(rows, lambda dates: _select_wrong_schedules(dates, has_right_reminder))
 
 
 @invariant(
@@ -182,19 +193,14 @@ def find_wrong_contacts() -> Iterator[object]:
     reminding = Q(contact_reminder_enabled=True) | Q(contact_due_at__isnull=False)
     rows = Person.unscoped.rows().active().filter(reminding, owner__reminders_stale=False)
     return _broken_rows(
-        rows.only(*schedule.CONTACT_FIELDS), lambda people: _with_wrong_schedule(people, has_right_contact)
+        rows.only(*schedule.CONTACT_FIELDS), lambda people: _select_wrong_schedules(people, has_right_contact)
     )
 
 
-def _with_wrong_schedule(
+def _select_wrong_schedules(
     rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]
 ) -> Iterator[Any]:
-    owners = User.objects.filter(pk__in={row.owner_id for row in rows})
-    calendars = {
-        pk: schedule.build_calendar(*columns) for pk, *columns in owners.values_list("pk", *schedule.CALENDAR_COLUMNS)
-    }
-    now = timezone.now()
-    # The account may have been deleted since the rows were read.
+    calendars, now = _load_calendars(rows), timezone.now()
     return (row for row in rows if row.owner_id in calendars and not is_right(row, calendars[row.owner_id], now))
 
 
@@ -209,8 +215,8 @@ def find_wrong_files() -> Iterator[object]:
 
 @invariant("photos of people or accounts have no row of their own", hint="The daily purge adds the rows.")
 def find_uncounted_photos() -> Iterator[object]:
-    noted = StoredPhoto.objects.filter(name=OuterRef("photo"))
-    yield from ids_of(
-        Person.unscoped.rows().filter(~Exists(noted.filter(owner=OuterRef("owner"))), photo__isnull=False)
+    stored = StoredPhoto.objects.filter(name=OuterRef("photo"))
+    yield from iterate_ids(
+        Person.unscoped.rows().filter(~Exists(stored.filter(owner=OuterRef("owner"))), photo__isnull=False)
     )
-    yield from ids_of(User.objects.filter(~Exists(noted.filter(owner=OuterRef("pk"))), photo__isnull=False))
+    yield from iterate_ids(User.objects.filter(~Exists(stored.filter(owner=OuterRef("pk"))), photo__isnull=False))

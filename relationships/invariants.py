@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db.models import Exists, F, OuterRef, Q
 
-from contacts_project.kernel.invariants import ids_of, invariant
+from contacts_project.kernel.invariants import invariant, iterate_ids
 from people.models import Person, RelationshipType
 from relationships.models import Relationship
 
@@ -28,21 +28,21 @@ def find_broken_pairs() -> Iterator[object]:
         related_person=F("inverse__person"),
         pk=OuterRef("pk"),
     )
-    return ids_of(Relationship.unscoped.rows().filter(~Exists(valid)))
+    return iterate_ids(Relationship.unscoped.rows().filter(~Exists(valid)))
 
 
 @invariant("relationship types do not match their inverse")
 def find_broken_types() -> Iterator[object]:
     valid = RelationshipType.unscoped.rows().filter(Q(inverse=None) | Q(inverse__inverse=F("pk")), pk=OuterRef("pk"))
-    return ids_of(RelationshipType.unscoped.rows().filter(~Exists(valid)))
+    return iterate_ids(RelationshipType.unscoped.rows().filter(~Exists(valid)))
 
 
 @invariant("active relationships have a type that is deleted or has no inverse")
 def find_deleted_types() -> Iterator[object]:
     unusable = Q(relationship_type__deleted_at__isnull=False) | Q(relationship_type__inverse=None)
-    return ids_of(Relationship.unscoped.rows().active().filter(unusable, relationship_type__isnull=False))
+    return iterate_ids(Relationship.unscoped.rows().active().filter(unusable, relationship_type__isnull=False))
 
 
 @invariant("active people are tied to the user by a type that is deleted")
 def find_people_of_deleted_types() -> Iterator[object]:
-    return ids_of(Person.unscoped.rows().active().filter(relationship_to_user__deleted_at__isnull=False))
+    return iterate_ids(Person.unscoped.rows().active().filter(relationship_to_user__deleted_at__isnull=False))

@@ -11,19 +11,19 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-CHUNK = 1000
-EXAMPLES = 3
-NOT_OURS = "No part of the service writes this: restore a backup, or write to the maintainers."
+CHUNK_SIZE = 1000
+MAX_EXAMPLES = 3
+_DEFAULT_HINT = "No part of the service writes this: restore a backup, or write to the maintainers."
 
 Finder = Callable[[], Iterable[object]]
 F = TypeVar("F", bound=Finder)
 
 
 @dataclass(frozen=True)
-class Breach:
-    """A violated invariant: what is broken, the number of violations, the first of them, and how to repair them."""
+class Violation:
+    """A violated invariant: what is broken, how many records, the first of them, and how to repair them."""
 
-    what: str
+    broken: str
     number: int
     examples: tuple[str, ...]
     hint: str
@@ -37,18 +37,18 @@ class Invariant:
     find: Finder
     hint: str
 
-    def breach(self) -> Breach | None:
-        """Return the current violations; None if there are none."""
+    def check(self) -> Violation | None:
+        """Return the violation; None if the invariant holds."""
         found = iter(self.find())
-        examples = tuple(str(violation) for violation in islice(found, EXAMPLES))
+        examples = tuple(str(record) for record in islice(found, MAX_EXAMPLES))
         number = len(examples) + sum(1 for _ in found)
-        return Breach(self.broken, number, examples, self.hint) if examples else None
+        return Violation(self.broken, number, examples, self.hint) if examples else None
 
 
 _invariants: list[Invariant] = []
 
 
-def invariant(broken: str, *, hint: str = NOT_OURS) -> Callable[[F], F]:
+def invariant(broken: str, *, hint: str = _DEFAULT_HINT) -> Callable[[F], F]:
     """Decorator that registers a finder. `broken` and `hint` are shown to the operator."""
 
     def register(find: F) -> F:
@@ -58,22 +58,22 @@ def invariant(broken: str, *, hint: str = NOT_OURS) -> Callable[[F], F]:
     return register
 
 
-def breaches(word: str = "") -> Iterator[Breach]:
-    """Check all invariants, or those with `word` in their description, and yield each that is violated."""
+def find_violations(word: str = "") -> Iterator[Violation]:
+    """Check all invariants, or those with `word` in their description."""
     for registered in _invariants:
-        if word in registered.broken and (breach := registered.breach()):
-            yield breach
+        if word in registered.broken and (violation := registered.check()):
+            yield violation
 
 
-def ids_of(rows: "QuerySet[Any, Any]") -> Iterator[object]:
+def iterate_ids(rows: "QuerySet[Any, Any]") -> Iterator[object]:
     """Yield the primary keys of the rows, without loading all of them into memory."""
-    yield from rows.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK)
+    yield from rows.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK_SIZE)
 
 
-def in_chunks(rows: "QuerySet[Any, Any]") -> Iterator[list[Any]]:
-    """Yield the rows in lists of CHUNK, ordered by primary key. Each chunk is a separate query."""
+def iterate_chunks(rows: "QuerySet[Any, Any]") -> Iterator[list[Any]]:
+    """Yield the rows in lists of CHUNK_SIZE, ordered by primary key. Each chunk is a separate query."""
     rows = rows.order_by("pk")
-    chunk = list(rows[:CHUNK])
+    chunk = list(rows[:CHUNK_SIZE])
     while chunk:
         yield chunk
-        chunk = list(rows.filter(pk__gt=chunk[-1].pk)[:CHUNK])
+        chunk = list(rows.filter(pk__gt=chunk[-1].pk)[:CHUNK_SIZE])

@@ -36,17 +36,17 @@ _CONNECTIONS_WARNING_SHARE = 0.8
 @register(TAG, deploy=True)
 def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """The database, its migrations and triggers, and the broker."""
-    if not check_database().fit:
+    if not check_database().is_fit:
         # Nothing else can be checked without the database.
         return [Error(_database_failure(), hint="Check DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
-    if not check_migrations().fit:
+    if not check_migrations().is_fit:
         hint = f"Run manage.py migrate; or set DATA_DIR, if the data of this instance is not in {settings.DATA_DIR}."
         found.append(Error("Migrations have not been applied.", hint=hint, id="doctor.E002"))
     elif missing := missing_triggers():
         text = f"Triggers of the database are missing: {', '.join(missing)}."
         found.append(Error(text, hint="Run manage.py install_triggers.", id="doctor.E003"))
-    if not check_broker().fit:
+    if not check_broker().is_fit:
         found.append(Error("The broker does not answer.", hint="Check REDIS_URL, or DATA_DIR.", id="doctor.E004"))
     return found
 

@@ -30,8 +30,8 @@ _MAX_LOCK_SECONDS = 2
 class Check:
     """The result for one part: whether it is fit, and its value in the answer."""
 
-    fit: bool
-    shown: Any
+    is_fit: bool
+    value: Any
 
 
 def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
@@ -39,14 +39,14 @@ def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
     parts = {"database": check_database(), "migrations": _simple_check(False), "broker": check_broker()}
     parts["disk"] = _simple_check(free_bytes() >= MIN_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
-    if parts["database"].fit:
+    if parts["database"].is_fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
     parts["photos"] = check_photos()
-    return all(part.fit for part in parts.values()), {name: part.shown for name, part in parts.items()}
+    return all(part.is_fit for part in parts.values()), {name: part.value for name, part in parts.items()}
 
 
-def _simple_check(fit: bool) -> Check:
-    return Check(fit, "ok" if fit else "failed")
+def _simple_check(is_fit: bool) -> Check:
+    return Check(is_fit, "ok" if is_fit else "failed")
 
 
 def check_database() -> Check:
@@ -98,5 +98,5 @@ def check_scheduler(now: dt.datetime) -> Check:
     last = last_beat("due_scan")
     since = (now - (last or STARTED_AT)).total_seconds()
     lag = None if last is None else max(0, round(since))
-    fit = since < SCHEDULER_LAG_SECONDS
-    return Check(fit, {"status": "ok" if fit else "failed", "lagSeconds": lag})
+    is_fit = since < SCHEDULER_LAG_SECONDS
+    return Check(is_fit, {"status": "ok" if is_fit else "failed", "lagSeconds": lag})

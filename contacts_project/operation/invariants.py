@@ -13,7 +13,7 @@ from accounts.models import User
 from contacts_project.beat import SCHEDULE
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
-from contacts_project.kernel.invariants import ids_of, invariant
+from contacts_project.kernel.invariants import invariant, iterate_ids
 from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.ownership.tombstones import Tombstone
 from contacts_project.kernel.ownership.triggers import owned_foreign_keys
@@ -24,7 +24,7 @@ def feed_models() -> Iterator[type[FeedModel]]:
 
 
 def _describe_rows(model: Any, rows: Any) -> Iterator[str]:
-    yield from (f"{model._meta.label} {key}" for key in ids_of(rows))
+    yield from (f"{model._meta.label} {key}" for key in iterate_ids(rows))
 
 
 @invariant("parts of the database file are damaged", hint="Stop the service and restore a backup.")
@@ -56,7 +56,7 @@ def find_wrong_revisions() -> Iterator[object]:
 @invariant("tombstones belong to no account, or have a revision above that of their account")
 def find_wrong_tombstones() -> Iterator[object]:
     owner = User.objects.filter(pk=OuterRef("owner_id"), revision__gte=OuterRef("revision"))
-    return ids_of(Tombstone.unscoped.rows().filter(~Exists(owner)))
+    return iterate_ids(Tombstone.unscoped.rows().filter(~Exists(owner)))
 
 
 @invariant("tombstones exist for rows that are not deleted")
@@ -64,7 +64,7 @@ def find_tombstones_of_existing_rows() -> Iterator[object]:
     """A row that an import restored has at least the tombstone's revision: clients read it after the tombstone."""
     for model in feed_models():
         existing = model._default_manager.filter(pk=OuterRef("record_id"), revision__lt=OuterRef("revision"))
-        yield from ids_of(Tombstone.unscoped.rows().filter(Exists(existing), kind=model.FEED_TYPE))
+        yield from iterate_ids(Tombstone.unscoped.rows().filter(Exists(existing), kind=model.FEED_TYPE))
 
 
 @invariant(

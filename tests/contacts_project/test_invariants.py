@@ -19,7 +19,7 @@ from django_celery_beat.models import PeriodicTask
 from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
 from carddav.models import JournalEntry, Mapping, Run
-from contacts_project.kernel.invariants import CHUNK, breaches, in_chunks
+from contacts_project.kernel.invariants import CHUNK_SIZE, find_violations, iterate_chunks
 from contacts_project.kernel.ownership.tombstones import Tombstone
 from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
 from notifications.models import Delivery, Destination, DigestSchedule
@@ -277,7 +277,7 @@ def test_every_break_is_reported_with_its_id(owner: User) -> None:
     for break_it, finding in BREAKS.items():
         with transaction.atomic():
             broken = str(break_it(owner))
-            if not any(broken in example for breach in breaches(finding) for example in breach.examples):
+            if not any(broken in example for violation in find_violations(finding) for example in violation.examples):
                 missed.append(break_it.__name__)
             transaction.set_rollback(True)
     assert missed == []
@@ -311,8 +311,8 @@ def test_chunks_hold_each_row_once(alice: User) -> None:
     LookupKey.objects.all().delete()
     person = make_person(alice)
     LookupKey.objects.bulk_create(
-        LookupKey(owner=alice, person=person, kind=1, key=str(number)) for number in range(CHUNK + 1)
+        LookupKey(owner=alice, person=person, kind=1, key=str(number)) for number in range(CHUNK_SIZE + 1)
     )
-    chunks = list(in_chunks(LookupKey.objects.all()))
-    assert [len(chunk) for chunk in chunks] == [CHUNK, 1]
-    assert len({row.pk for chunk in chunks for row in chunk}) == CHUNK + 1
+    chunks = list(iterate_chunks(LookupKey.objects.all()))
+    assert [len(chunk) for chunk in chunks] == [CHUNK_SIZE, 1]
+    assert len({row.pk for chunk in chunks for row in chunk}) == CHUNK_SIZE + 1

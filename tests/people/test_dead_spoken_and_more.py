@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from contacts_project.kernel.invariants import breaches
+from contacts_project.kernel.invariants import find_violations
 from people.models import Person
 from tests.client import Client, client_of
 from tests.people.importing.test_vcard_import import send, vcard
@@ -91,7 +91,7 @@ def test_people_are_sorted_and_found_by_phonetic_names(api: Client, hanako: dict
     assert found["id"] == hanako["id"]
     (found,) = api.ok("GET", "/api/find?q=わたなべ")["results"]
     assert found["person"]["displayName"] == "渡辺"
-    assert list(breaches("sort or search keys")) == list(breaches("look-up keys")) == []
+    assert list(find_violations("sort or search keys")) == list(find_violations("look-up keys")) == []
     send(api, vcard(*LINES))  # found again where it stands
     send(api, vcard("N:;安部;;;", "FN:安部", "X-PHONETIC-FIRST-NAME:あべ"))
     assert Person.unscoped.count() == 3

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.kernel.invariants import breaches
+from contacts_project.kernel.invariants import find_violations
 from people.models import Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services import suggestions as services
@@ -151,7 +151,7 @@ def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> No
     assert ("Tom Roth", "RELATIVE", "Leo Roth", "household") in suggestion_tuples(api)
     api.ok("DELETE", f"/api/people/{tom}")
     assert "Tom Roth" not in str(suggestion_tuples(api))
-    assert list(breaches("related names")) == list(breaches("look-up keys")) == []
+    assert list(find_violations("related names")) == list(find_violations("look-up keys")) == []
 
 
 def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
@@ -174,7 +174,7 @@ def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     assert suggestion_tuples(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
     assert len(suggestion_tuples(api)) == 2
-    assert list(breaches("related names")) == []
+    assert list(find_violations("related names")) == []
 
 
 def user_of(api: Client) -> User:
@@ -251,7 +251,7 @@ def test_accept_restores_or_creates_a_missing_type(api: Client) -> None:
     assert ("Carla Wolf", "CHILD", "Anna Meier") in relationship_triples(api)
     assert ("Dora Wolf", "CHILD", "Anna Meier") in relationship_triples(api)
     assert ("Ben Wolf", "SPOUSE", "Anna Meier") in relationship_triples(api)
-    assert list(breaches("relationship")) == []
+    assert list(find_violations("relationship")) == []
 
 
 def test_changes_between_computing_and_the_lock_are_errors(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import ERROR, WARNING, run_checks
 from django.core.management.base import CommandError, CommandParser
 
-from contacts_project.kernel.invariants import breaches
+from contacts_project.kernel.invariants import find_violations
 from contacts_project.management.service_command import ServiceCommand
 from contacts_project.operation import checks
 from contacts_project.operation import invariants as _all_tables_invariants  # noqa: F401 - registers them
@@ -40,7 +40,9 @@ class Command(ServiceCommand):
             severity = "ERROR" if message.level >= ERROR else "WARNING" if message.level >= WARNING else "INFO"
             yield severity, message.msg, message.hint
         # Without a database or its tables, which is reported above, there is no data to check.
-        if is_deep and check_database().fit and check_migrations().fit:
-            for breach in breaches():
-                examples = ", ".join(breach.examples) + (", ..." if breach.number > len(breach.examples) else "")
-                yield "ERROR", f"{breach.number} {breach.what}: {examples}", breach.hint
+        if is_deep and check_database().is_fit and check_migrations().is_fit:
+            for violation in find_violations():
+                examples = ", ".join(violation.examples) + (
+                    ", ..." if violation.number > len(violation.examples) else ""
+                )
+                yield "ERROR", f"{violation.number} {violation.broken}: {examples}", violation.hint

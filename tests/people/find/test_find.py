@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.invariants import breaches
+from contacts_project.kernel.invariants import find_violations
 from people.models import InteractionWord, LookupKey, Person, ValueWord
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
@@ -34,7 +34,7 @@ def found_names(api: Client, query: str, **more: Any) -> list[str]:
 
 def check_find_invariants(api: Client) -> None:
     """The look-up keys and words satisfy their invariants."""
-    assert list(breaches("look-up keys")) == list(breaches("search words")) == []
+    assert list(find_violations("look-up keys")) == list(find_violations("search words")) == []
 
 
 @pytest.mark.parametrize(

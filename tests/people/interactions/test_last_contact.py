@@ -9,7 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.invariants import breaches
+from contacts_project.kernel.invariants import find_violations
 from notifications.tasks import due_scan, replan
 from people.models import Interaction, Person
 from people.services.last_contact import apply_due_interactions
@@ -80,7 +80,7 @@ def test_the_day_is_that_of_the_accounts_zone(api: Client, alice: User, ada: Per
     api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
     replan(str(alice.pk))
     assert last_contact(api, ada) == "2026-02-21"
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
 
 
 def test_future_interaction_counts_from_its_day_on(api: Client, alice: User, ada: Person) -> None:
@@ -96,7 +96,7 @@ def test_future_interaction_counts_from_its_day_on(api: Client, alice: User, ada
             due_scan()
             due_scan()
             assert last_contact(api, ada) == shown
-            assert list(breaches("contact")) == list(breaches("interactions")) == []
+            assert list(find_violations("contact")) == list(find_violations("interactions")) == []
     assert apply_due_interactions(now=timezone.now()) == 0
 
 
@@ -109,7 +109,7 @@ def test_future_interaction_follows_a_changed_time_zone(api: Client, alice: User
     api.ok("PUT", "/api/user/timezone", {"timezone": "UTC"})
     replan(str(alice.pk))
     assert last_contact(api, ada) is None
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
 
 
 def test_interrupted_scan_is_completed_by_the_next(
@@ -170,7 +170,7 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
     of_ada = api.ok("GET", f"/api/people/{ada.pk}/interactions")["interactions"]
     assert {row["id"] for row in of_ada} == {mine["id"], theirs["id"], both["id"]}
     assert all([one["name"] for one in row["people"]] == ["Ada"] for row in of_ada)
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
     # An interaction that was added since does not prevent the undo.
     add_interaction(api, ada, at="2026-02-25T12:00:00Z")
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
@@ -178,7 +178,7 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
     assert last_contact(api, bob) == before[bob.pk]
     again = [row for row in api.ok("GET", "/api/interactions")["interactions"] if row["at"] < "2026-02-25"]
     assert [(row["id"], row["people"]) for row in again] == [(row["id"], row["people"]) for row in rows]
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
 
 
 def test_last_contact_survives_export_and_import(api: Client, alice: User, ada: Person) -> None:
@@ -199,7 +199,7 @@ def test_last_contact_survives_export_and_import(api: Client, alice: User, ada: 
     for row in other.ok("GET", "/api/interactions")["interactions"]:
         delete(other, row)
     assert last_contact(other, copy["id"]) == "2026-01-01"
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
     assert bob.is_deleted
 
 
@@ -220,7 +220,7 @@ def test_concurrent_writers_leave_the_latest_date(alice: User) -> None:
     left = max(row["at"] for row in rows if row)
     assert last_contact(client_of(alice), ada) == left[:10]
     assert Interaction.objects.owned_by(alice).active().count() == sum(bool(row) for row in rows)
-    assert list(breaches("contact")) == list(breaches("interactions")) == []
+    assert list(find_violations("contact")) == list(find_violations("interactions")) == []
 
 
 def _add_and_delete(owner: User, person: Person, at: str) -> dict[str, Any] | None:
