@@ -10,7 +10,7 @@ from tests.client import client_of
 from tests.concurrency import repeat_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
-AT_ONCE = 50
+CONCURRENT_REQUESTS = 50
 
 
 def test_concurrent_requests_respect_the_plan_limit_of_reminders(alice: User, ada: Person, settings: Any) -> None:
@@ -26,7 +26,7 @@ def test_concurrent_requests_respect_the_plan_limit_of_reminders(alice: User, ad
             return client.call("put", f"/api/people/{ada.pk}", {"contactReminderEnabled": True})
         return client.call("post", path, reminding)
 
-    statuses = repeat_concurrently(alice, AT_ONCE, send)
+    statuses = repeat_concurrently(alice, CONCURRENT_REQUESTS, send)
     assert set(statuses) <= {200, 400, 403}
     ada.refresh_from_db()
     reminders = ImportantDate.unscoped.filter(reminder_enabled=True).count() + ada.contact_reminder_enabled
@@ -42,5 +42,5 @@ def test_concurrent_requests_create_one_date_of_a_type(alice: User, ada: Person)
     def send(client: Any, number: int) -> Any:
         return client.call("post", path, body) if number % 2 else client.call("post", f"{path}/{first}/restore")
 
-    assert repeat_concurrently(alice, AT_ONCE, send) == {200: 1, 400: 49}
+    assert repeat_concurrently(alice, CONCURRENT_REQUESTS, send) == {200: 1, 400: 49}
     assert ImportantDate.unscoped.filter(deleted_at=None).count() == 1

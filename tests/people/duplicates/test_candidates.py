@@ -17,8 +17,8 @@ FAMILY = (
 )
 
 
-def names(count: int, chance: random.Random) -> list[NameParts]:
-    return [NameParts(chance.choice(GIVEN.split()), chance.choice(FAMILY.split())) for _ in range(count)]
+def random_names(count: int, rng: random.Random) -> list[NameParts]:
+    return [NameParts(rng.choice(GIVEN.split()), rng.choice(FAMILY.split())) for _ in range(count)]
 
 
 def candidates(people: list[NameParts]) -> tuple[list[Identity], list[tuple[int, int]]]:
@@ -34,50 +34,52 @@ def candidates(people: list[NameParts]) -> tuple[list[Identity], list[tuple[int,
 def test_pairs_grow_with_people_not_with_their_square(same: bool) -> None:
     counts = []
     for size in (4_000, 20_000):
-        people = [NameParts("Maria", "Garcia")] * size if same else names(size, random.Random(1))
+        people = [NameParts("Maria", "Garcia")] * size if same else random_names(size, random.Random(1))
         counts.append(len(candidates(people)[1]))
     assert counts[1] <= 5.5 * counts[0]
     assert counts[1] <= 20_000 * 2 * WINDOW * 5
 
 
 def test_each_pair_comes_once_smaller_number_first() -> None:
-    pairs = candidates(names(500, random.Random(2)))[1]
+    pairs = candidates(random_names(500, random.Random(2)))[1]
     assert len(pairs) == len(set(pairs))
     assert all(one < other for one, other in pairs)
 
 
-def misspelt(word: str, chance: random.Random) -> str:
+def misspelt(word: str, rng: random.Random) -> str:
     """`word` with one typing error: letters transposed, or one missing, doubled or replaced."""
-    place = chance.randrange(len(word) - 1)
-    letter = chance.choice("abcdefghiklmnoprstuvw")
-    slips = [
+    place = rng.randrange(len(word) - 1)
+    letter = rng.choice("abcdefghiklmnoprstuvw")
+    variants = [
         word[:place] + word[place + 1] + word[place] + word[place + 2 :],
         word[:place] + word[place + 1 :],
         word[:place] + word[place] + word[place:],
         word[:place] + letter + word[place + 1 :],
     ]
-    return chance.choice(slips)
+    return rng.choice(variants)
 
 
 def test_misspelt_names_are_among_the_candidates() -> None:
-    chance = random.Random(3)
-    people = names(3_000, chance)
-    slips = []
+    rng = random.Random(3)
+    people = random_names(3_000, rng)
+    misspelt_people = []
     for number in range(0, 3_000, 15):
         name, family = people[number][:2]
-        wrong = (misspelt(name, chance), family) if chance.random() < 0.5 else (name, misspelt(family or "", chance))
-        slips.append((people[number], len(people)))
+        wrong = (misspelt(name, rng), family) if rng.random() < 0.5 else (name, misspelt(family or "", rng))
+        misspelt_people.append((people[number], len(people)))
         people.append(NameParts(*wrong))
     identities, pairs = candidates(people)
-    met: dict[int, set[NameParts]] = {number: set() for _, number in slips}
+    candidates_of: dict[int, set[NameParts]] = {number: set() for _, number in misspelt_people}
     for one, other in pairs:
-        if other in met:
-            met[other].add(people[one])
-    alike = [(right, n) for right, n in slips if similarity(build_identity(right), identities[n]) >= THRESHOLD]
-    found = sum(right in met[number] for right, number in alike)
-    print(f"{len(slips)} slips: {len(alike)} alike enough, {found} of them candidates")  # noqa: T201 - shown by -rP
-    assert len(alike) >= 0.8 * len(slips)
-    assert found >= 0.97 * len(alike)
+        if other in candidates_of:
+            candidates_of[other].add(people[one])
+    similar = [
+        (right, n) for right, n in misspelt_people if similarity(build_identity(right), identities[n]) >= THRESHOLD
+    ]
+    found = sum(right in candidates_of[number] for right, number in similar)
+    print(f"{len(misspelt_people)} misspelt: {len(similar)} similar enough, {found} of them candidates")  # noqa: T201 - shown by -rP
+    assert len(similar) >= 0.8 * len(misspelt_people)
+    assert found >= 0.97 * len(similar)
 
 
 def test_groups_are_connected_bounded_and_in_order() -> None:

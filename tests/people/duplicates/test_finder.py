@@ -49,7 +49,7 @@ def test_groups_and_candidates_have_their_shape(api: Client) -> None:
     }
 
 
-PAIRS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+DUPLICATES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("other order", {"name": "Ada", "surname": "Lovelace"}, {"name": "Lovelace", "surname": "Ada"}),
     ("one field", {"name": "Ada", "surname": "Lovelace"}, {"name": "Ada Lovelace"}),
     ("accents", {"name": "Zo\u00eb", "surname": "M\u00fcller"}, {"name": "Zoe", "surname": "Muller"}),
@@ -78,7 +78,7 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), [pair[1:] for pair in PAIRS], ids=[pair[0] for pair in PAIRS])
+@pytest.mark.parametrize(("one", "other"), [pair[1:] for pair in DUPLICATES], ids=[pair[0] for pair in DUPLICATES])
 def test_a_pair_is_found_from_all_and_from_either(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
     first, second = add(api, **one), add(api, **other)
     assert groups(api) == [[first, second]]
@@ -86,7 +86,7 @@ def test_a_pair_is_found_from_all_and_from_either(api: Client, one: dict[str, An
     assert duplicates(api, second) == [first]
 
 
-TWO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+DIFFERENT_PEOPLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("lone given name", {"name": "Ada"}, {"name": "Ada"}),
     ("other birthday", {"name": "Ada", "surname": "Hill", **born("1990-01-01")},
      {"name": "Ada", "surname": "Hill", **born("1961-05-05")}),
@@ -99,7 +99,9 @@ TWO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), [pair[1:] for pair in TWO], ids=[pair[0] for pair in TWO])
+@pytest.mark.parametrize(
+    ("one", "other"), [pair[1:] for pair in DIFFERENT_PEOPLE], ids=[pair[0] for pair in DIFFERENT_PEOPLE]
+)
 def test_different_people_are_not_duplicates(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
     first = add(api, **one)
     add(api, **other)
@@ -186,11 +188,11 @@ def queries(api: Client, path: str) -> int:
 def test_the_number_of_queries_does_not_grow(api: Client) -> None:
     first = add(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
     second = add(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
-    few = [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")]
+    before = [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")]
     for number in range(40):
         add(api, "Ada", "Lovelace", **born("1815-12-10"), phoneNumbers=[{"number": f"030 1234{number}"}])
         dismiss(api, first, second)
-    assert [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")] == few
+    assert [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")] == before
 
 
 def test_a_display_name_follows_the_account(api: Client) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from people.duplicates.similarity import THRESHOLD, Identity, may_reach_threshold, similarity
 from people.names import NameParts
-from tests.people.duplicates.labelled import PAIRS, Labelled, who
+from tests.people.duplicates.labelled import PAIRS, LabelledPair, who
 from tests.rounds import rounds
 
 # Pairs that spelling cannot decide, by their `why`. They are expected to be wrong: fixing one would break others.
@@ -19,12 +19,12 @@ UNDECIDABLE = {
 }
 
 
-def _is_found(pair: Labelled) -> bool:
+def _is_found(pair: LabelledPair) -> bool:
     return similarity(pair.one, pair.other) >= THRESHOLD
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.why)
-def test_labelled_pair(pair: Labelled) -> None:
+def test_labelled_pair(pair: LabelledPair) -> None:
     assert (_is_found(pair) == pair.same) is (pair.why not in UNDECIDABLE), similarity(pair.one, pair.other)
 
 
@@ -75,7 +75,7 @@ def test_pairs_excluded_early_never_reach_the_threshold(
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.why)
-def test_no_labelled_match_is_excluded_early(pair: Labelled) -> None:
+def test_no_labelled_match_is_excluded_early(pair: LabelledPair) -> None:
     assert may_reach_threshold(pair.one, pair.other) or not _is_found(pair)
 
 

@@ -12,12 +12,9 @@ from people.services.custom_templates import renamed_options
 from tests.builders import make_person
 from tests.client import Client
 
+pytestmark = pytest.mark.django_db
+
 PATH = "/api/custom-field-templates"
-
-
-@pytest.fixture(autouse=True)
-def _use_database(db: None) -> None:
-    pass
 
 
 def add(api: Client, status: int = 201, **body: Any) -> Any:

@@ -22,20 +22,20 @@ COLUMN_TYPES: dict[Kind, type[models.Field]] = {
     Kind.REFERENCE: models.ForeignKey,
     Kind.LIST: models.JSONField,
 }
-# Of the row, or computed from its fields.
-NO_FIELDS = {
+# Columns that no field shows: of every row, computed, or internal.
+COLUMNS_WITHOUT_FIELD = {
     *("id", "owner", "created_at", "updated_at", "deleted_at", "revision", "sort_key", "search_key"),
     *("contact_due_at", "contact_due_on", "contact_before", "interacted_on", "card_lines", "more"),
 }
 
 
-def of_model(field: PersonField) -> Any:
+def model_field(field: PersonField) -> Any:
     return Person._meta.get_field(field.column)
 
 
 @pytest.mark.parametrize("field", field_table.COLUMNS, ids=lambda field: field.name)
-def test_a_column_is_as_the_table_says(field: PersonField) -> None:
-    column = of_model(field)
+def test_a_column_has_the_type_and_limits_of_the_table(field: PersonField) -> None:
+    column = model_field(field)
     if field.name == "notes":
         assert isinstance(column, models.TextField)
     else:
@@ -53,7 +53,7 @@ def test_a_column_is_as_the_table_says(field: PersonField) -> None:
 
 def test_every_column_is_in_the_table() -> None:
     columns = {column.name for column in Person._meta.concrete_fields}
-    assert {field.column for field in field_table.COLUMNS} == columns - NO_FIELDS
+    assert {field.column for field in field_table.COLUMNS} == columns - COLUMNS_WITHOUT_FIELD
 
 
 def test_a_card_has_the_fields_of_the_table() -> None:
@@ -67,7 +67,7 @@ def test_the_parts_of_a_name_are_columns() -> None:
 
 
 def test_a_csv_mapping_may_name_the_scalars_and_the_first_of_each_list() -> None:
-    """Open points, section 13; `birthday`, `group` and `ignore` are not columns of Person."""
+    """A mapping may also name `birthday`, `group` and `ignore`, which are not columns of Person."""
     assert {name for name in field_table.MAPPING_NAMES if name.islower()} >= {"phone", "email", "url", "notes"}
     assert {name for name in field_table.MAPPING_NAMES if "." in name} == {
         "address.street",

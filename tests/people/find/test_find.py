@@ -254,11 +254,11 @@ def test_number_of_statements_does_not_grow(api: Client) -> None:
 
     add_person(api, "Ada", surname="Lovelace", notes="harp")
     results(api, "ada")
-    few = [statements(query) for query in ("ada", "lovelace harp", "030 12345")]
+    before = [statements(query) for query in ("ada", "lovelace harp", "030 12345")]
     for number in range(30):
         add_person(api, f"Ada{number}", surname="Lovelace", notes="harp")
-    assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == few
-    assert max(few) <= 4
+    assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == before
+    assert max(before) <= 4
 
 
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,17 +26,15 @@ BORN = (
 )
 
 
-def make_crowd(owner: User, chance: random.Random, size: int) -> dict[Person, Birthday | None]:
+def make_crowd(owner: User, rng: random.Random, size: int) -> dict[Person, Birthday | None]:
     crowd: dict[Person, Birthday | None] = {}
     for _ in range(size):
-        emails = (
-            [{"id": "e", "type": "home", "email": f"{chance.choice('abc')}@x.org"}] if chance.random() < 0.2 else []
-        )
-        nickname = "Bob" if chance.random() < 0.1 else None
+        emails = [{"id": "e", "type": "home", "email": f"{rng.choice('abc')}@x.org"}] if rng.random() < 0.2 else []
+        nickname = "Bob" if rng.random() < 0.1 else None
         person = make_person(
-            owner, name=chance.choice(GIVEN), surname=chance.choice(FAMILY), nickname=nickname, emails=emails
+            owner, name=rng.choice(GIVEN), surname=rng.choice(FAMILY), nickname=nickname, emails=emails
         )
-        crowd[person] = born = chance.choice(BORN)
+        crowd[person] = born = rng.choice(BORN)
         if born:
             ImportantDate.objects.create(
                 owner=owner, person=person, type="BIRTHDAY", date=born.date, year_unknown=born.year_unknown
@@ -45,7 +43,7 @@ def make_crowd(owner: User, chance: random.Random, size: int) -> dict[Person, Bi
     return crowd
 
 
-def slow_duplicates(person: Person, crowd: dict[Person, Birthday | None]) -> list[tuple[float, str]]:
+def find_duplicates_slowly(person: Person, crowd: dict[Person, Birthday | None]) -> list[tuple[float, str]]:
     def known(one: Person) -> Identity:
         parts = NameParts(*(getattr(one, column) for column in COLUMNS))
         emails = frozenset(filter(None, (email_key(entry["email"]) for entry in one.emails)))
@@ -69,5 +67,5 @@ def test_duplicates_of_one_are_those_of_comparing_with_everybody(alice: User, se
     found = {
         person: [(match.similarity, match.person.id) for match in find_duplicates(alice, person)] for person in crowd
     }
-    assert found == {person: slow_duplicates(person, crowd) for person in crowd}
+    assert found == {person: find_duplicates_slowly(person, crowd) for person in crowd}
     assert any(found.values())
