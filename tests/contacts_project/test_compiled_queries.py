@@ -119,6 +119,18 @@ def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
         query.instances(name="A")
 
 
+@pytest.mark.parametrize("missing", ["name", "surname"])
+def test_none_is_refused_instead_of_matching_nothing(alice: User, missing: str) -> None:
+    """update_where() takes None, as a condition and as a new value."""
+    make_person(alice, name="Ada", surname="Byron")
+    rename = CompiledUpdate(
+        lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "surname", "revision"
+    )
+    values: dict[str, Any] = {"name": "Ada", "surname": "King", missing: None}
+    with pytest.raises(TypeError, match=missing):
+        rename.run(owner_id=alice.pk, revision=7, **values)
+
+
 def test_an_update_changes_the_rows_that_the_orm_would_change(alice: User, mallory: User) -> None:
     rename = CompiledUpdate(
         lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), "name", "revision"

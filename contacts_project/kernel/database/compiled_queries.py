@@ -87,7 +87,7 @@ class _Compiled(ABC, Generic[S]):
     ) -> tuple[S, Any] | None:
         """Run the statement for these parameters. Returns it with what `read_result` reads from the cursor.
 
-        None if a list among the parameters is empty: no row could match.
+        None if a list among the parameters is empty: no row could match. Raises TypeError for None as a parameter.
         """
         values: list[Parameter] = []
         # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
@@ -101,8 +101,10 @@ class _Compiled(ABC, Generic[S]):
             elif value:
                 shape.append((type(value[0]), len(value)))
                 values += value
-            else:
+            elif isinstance(value, Sequence):
                 return None
+            else:  # a condition would need IS NULL, and NULL as a new value has no placeholder
+                raise TypeError(f"The parameter {name} is of the type {type(value).__name__}.")
         if len(values) > MAX_BOUND_PARAMETERS:
             return self._execute_once(parameters, read_result)
         key = tuple(shape)
