@@ -1,5 +1,6 @@
 """Registration, sign-in, sign-out and the session of browsers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -34,6 +35,19 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
 SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
 MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
+SIGN_IN_ERRORS = (RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
+"""Those of `find_by_credentials`, and that of an account deleted meanwhile."""
+
+
+def find_by_credentials(request: Request, data: Mapping[str, Any]) -> User:
+    """The account that the body of a sign-in, as LoginSerializer validates it, signs in to."""
+    return check_credentials(
+        request=request._request,
+        email=data["email"],
+        password=data["password"],
+        code=data.get("code"),
+        now=timezone.now(),
+    )
 
 
 class SignInViewSet(OpenViewSet):
@@ -73,17 +87,10 @@ class SignInViewSet(OpenViewSet):
 
     @extend_schema(operation_id="login", request=LoginSerializer, responses=USER_ANSWER)
     @action(detail=False, methods=["post"])
-    @raises(RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
+    @raises(*SIGN_IN_ERRORS)
     def login(self, request: Request) -> Response:
         """Sign in by password, and by a TOTP or recovery code where the account asks for one."""
-        data = self.read_body(LoginSerializer)
-        user = check_credentials(
-            request=request._request,
-            email=data["email"],
-            password=data["password"],
-            code=data.get("code"),
-            now=timezone.now(),
-        )
+        user = find_by_credentials(request, self.read_body(LoginSerializer))
         start_session(request=request._request, user=user)
         response = Response({"user": UserSerializer(user).data})
         remember_device(request._request, response, user)

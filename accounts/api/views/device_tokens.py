@@ -1,6 +1,5 @@
 """Sign-in and sign-out of an app by a device token, without session, cookie or CSRF token."""
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.decorators import action
@@ -11,16 +10,12 @@ from rest_framework.response import Response
 from accounts.api.authentication import BearerAuthentication, IsAuthenticatedInScope
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import DeviceSignInSerializer
-from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.views.access import SIGN_IN_ERRORS, SUCCESS_ANSWER, find_by_credentials
 from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
 from accounts.services.api_tokens import TooManyTokensError, create_device_token
-from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError, check_credentials
-from accounts.services.second_factor import MfaRequiredError
 from contacts_project.kernel.api.schema import raises
-from contacts_project.kernel.errors import RateLimitedError
-from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 
 class DeviceTokenViewSet(ApiViewSet[ApiToken]):
@@ -40,25 +35,12 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
 
     @extend_schema(operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_ANSWER})
     @action(detail=False, methods=["post"])
-    @raises(
-        RateLimitedError,
-        AccountGoneError,
-        InvalidCredentialsError,
-        MfaRequiredError,
-        EmailUnverifiedError,
-        TooManyTokensError,
-    )
+    @raises(*SIGN_IN_ERRORS, TooManyTokensError)
     @ignores_idempotency_key
     def token(self, request: Request) -> Response:
         """Sign an app in, as `login` does a browser. The text of its token is in this answer and never again."""
         data = self.read_body(DeviceSignInSerializer)
-        user = check_credentials(
-            request=request._request,
-            email=data["email"],
-            password=data["password"],
-            code=data.get("code"),
-            now=timezone.now(),
-        )
+        user = find_by_credentials(request, data)
         row, text = create_device_token(owner=user, name=data["name"], scope=data["scope"])
         return new_token_answer(row, text)
 
