@@ -8,6 +8,7 @@ from django.core.mail import EmailMessage
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from notifications.models import Destination
 from notifications.notices.message_ids import format_message_id
@@ -48,7 +49,8 @@ def _notify_owner(destination: Destination) -> bool:
         return False
     except Exception as error:  # one mail that cannot be sent must not block the others, nor the due scan
         log.warning(
-            "the mail about a disabled destination was not taken",
+            "the mail about a disabled destination was not taken: %s",
+            describe_mail_error(error),
             extra={"destination": str(destination.pk)},
             # An OSError comes from the mail server, any other error is a fault of this service.
             exc_info=not isinstance(error, OSError),

@@ -15,6 +15,7 @@ from accounts.models import AccountMail, MailKind, User
 from accounts.services.mail_texts import ResolvedMail, build_mail_text
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,10 @@ def send_due_mails(*, now: dt.datetime) -> int:
 
 def _schedule_retry(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
     if mail.tries > len(_RETRY_DELAYS):
-        log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, type(error).__name__)
+        log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, describe_mail_error(error))
         mail.delete()
         return
-    log.warning("A %s mail could not be sent: %s", mail.kind, type(error).__name__)
+    log.warning("A %s mail could not be sent: %s", mail.kind, describe_mail_error(error))
     ours = AccountMail.objects.filter(pk=mail.pk).held_by(mail.claim)
     ours.release(next_try_at=now + _RETRY_DELAYS[mail.tries - 1])
 

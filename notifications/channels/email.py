@@ -1,5 +1,6 @@
 """E-mail through the instance's mail server (EMAIL_URL): text and HTML, with one-click unsubscription (RFC 8058)."""
 
+import logging
 import smtplib
 import socket
 from collections.abc import Iterator
@@ -19,11 +20,14 @@ from urllib3.util.wait import wait_for_read
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
 from contacts_project.kernel.outbound.failures import classify
+from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from notifications.channels.interface import REMINDERS, Channel, Target
 from notifications.notices.message_ids import format_message_id
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from notifications.notices.wording import wording_of
+
+log = logging.getLogger(__name__)
 
 EMAIL_KEY = "email"
 # The connection that this thread's mails share inside `reuse_connections`: one of Django's e-mail backends.
@@ -75,6 +79,8 @@ class EmailChannel(Channel):
             message.connection = _open_shared_connection()
             message.send()
         except (smtplib.SMTPException, OSError) as error:
+            # The error code of the delivery does not tell a wrong password from a refused recipient.
+            log.warning("A mail could not be sent: %s", describe_mail_error(error), extra={"notice": str(notice.id)})
             raise OutboundError(_failure_code(error), "The mail server did not take the message.") from error
 
     @contextmanager

@@ -183,12 +183,15 @@ def test_mail_is_in_the_language_of_the_account(caller: Client, mailbox: Mailbox
     assert len(set(subjects.values())) == 6
 
 
-def test_mail_is_retried_when_the_mail_server_is_down(caller: Client, alice: User, mailbox: Mailbox) -> None:
+def test_mail_is_retried_when_the_mail_server_is_down(
+    caller: Client, alice: User, mailbox: Mailbox, caplog: pytest.LogCaptureFixture
+) -> None:
     now = timezone.now()
     caller.ok("POST", "/api/auth/forgot-password", {"email": alice.email})
     now = timezone.now()
     mailbox.refuse = "451 4.3.0 later"
     assert send_due_mails(now=now) == 0
+    assert "A RESET mail could not be sent: SMTPDataError: 451 4.3.0" in caplog.messages
     mailbox.refuse = ""
     assert send_due_mails(now=now + dt.timedelta(seconds=59)) == 0
     assert send_due_mails(now=now + dt.timedelta(seconds=61)) == 1

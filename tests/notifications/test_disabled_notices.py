@@ -218,11 +218,14 @@ def test_failed_mail_does_not_delay_others(
     assert {message["To"] for message in mailbox.messages} == {"alice@example.org", "mallory@example.org"}
 
 
-def test_refused_mail_is_retried_until_accepted(disabled_destination: Destination, mailbox: Mailbox) -> None:
+def test_refused_mail_is_retried_until_accepted(
+    disabled_destination: Destination, mailbox: Mailbox, caplog: pytest.LogCaptureFixture
+) -> None:
     mailbox.refuse = "451 later"
     for _ in range(2):
         assert send_disabled_notices() == 0
         end_delay()
+    assert "the mail about a disabled destination was not taken: SMTPDataError: 451" in caplog.messages
     mailbox.refuse = ""
     assert [send_disabled_notices(), send_disabled_notices()] == [1, 0]
     assert len(mailbox.messages) == 1
