@@ -47,20 +47,16 @@ def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str
         return nickname or name or ""
     if form == NICKNAME_PREFERRED:
         called = nickname or name
-        return _join((called, surname)) if order == WESTERN else _join_eastern((surname, called))
+        return " ".join(filter(None, (called, surname))) if order == WESTERN else _join_eastern((surname, called))
     quoted = nickname and f'"{nickname}"'
     if order == EASTERN:
         return _join_eastern((surname, second_last_name, name, middle_name, quoted))
-    return _join((prefix, name, middle_name, quoted, surname, second_last_name, suffix))
+    return " ".join(filter(None, (prefix, name, middle_name, quoted, surname, second_last_name, suffix)))
 
 
 def format_name(owner: User, parts: Sequence[str | None]) -> str:
     """The display name in the name order and display format of the account."""
     return display_name(parts, order=owner.name_order, form=owner.name_display_format)
-
-
-def _join(parts: Iterable[str | None]) -> str:
-    return " ".join(filter(None, parts))
 
 
 def _join_eastern(parts: Iterable[str | None]) -> str:

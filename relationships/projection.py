@@ -103,21 +103,21 @@ def relationships_json_by_person(owner: User, person_ids: Collection[UUID] | Non
     return texts
 
 
-# The columns of a relationship's own row.
-_COLUMNS: Final[tuple[Any, ...]] = (
+# The columns of the row of an active relationship.
+_ACTIVE_COLUMNS: Final[tuple[Any, ...]] = (
     IdHex("pk"),
     IdHex("person_id"),
     IdHex("related_person_id"),
     IdHex("relationship_type_id"),
     "notes",
-    TimestampText("deleted_at"),
     TimestampText("created_at"),
     TimestampText("updated_at"),
 )
-# The same with what other tables have: the type's label, the names of both people.
+# Of any relationship, with what other tables have: the type's label, the names of both people.
 _JOINED_COLUMNS: Final[tuple[Any, ...]] = (
     "revision",
-    *_COLUMNS,
+    *_ACTIVE_COLUMNS,
+    TimestampText("deleted_at"),
     "relationship_type__label",
     *(f"person__{column}" for column in COLUMNS),
     *(f"related_person__{column}" for column in COLUMNS),
@@ -147,12 +147,12 @@ def _serialize_joined(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, s
     """IdHex of `person` and JSON of each row of `_JOINED_COLUMNS`."""
     order, form = owner.name_order, owner.name_display_format
     for row in rows:
-        _, key, person_key, related_key, type_key, notes, deleted_at, created_at, updated_at, label, *names = row
+        _, key, person_key, related_key, type_key, notes, created_at, updated_at, deleted_at, label, *names = row
         person_name = display_name(names[:_NAME_COLUMN_COUNT], order=order, form=form)
         related_name = display_name(names[_NAME_COLUMN_COUNT:], order=order, form=form)
         person, related = _person_json(person_key, person_name), _person_json(related_key, related_name)
         kind = _type_json(type_key, label)
-        yield person_key, _relationship_json(key, person, related, kind, notes, deleted_at, created_at, updated_at)
+        yield person_key, _relationship_json(key, person, related, kind, notes, created_at, updated_at, deleted_at)
 
 
 def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
@@ -168,14 +168,14 @@ def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
         for key, label in RelationshipType.objects.owned_by(owner).values_list(IdHex("pk"), "label")
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
-    columns = rows.values_list(*_COLUMNS).iterator(chunk_size=FETCH_SIZE)
-    for key, person_key, related_key, type_key, notes, deleted_at, created_at, updated_at in columns:
+    columns = rows.values_list(*_ACTIVE_COLUMNS).iterator(chunk_size=FETCH_SIZE)
+    for key, person_key, related_key, type_key, notes, created_at, updated_at in columns:
         person, related = people.get(person_key), people.get(related_key)
         # While this streams, another write may add people, a type and their relationship. The people are unknown then,
         # so the row is left out before its type is looked up.
         if person and related:
             kind = types[type_key]
-            yield person_key, _relationship_json(key, person, related, kind, notes, deleted_at, created_at, updated_at)
+            yield person_key, _relationship_json(key, person, related, kind, notes, created_at, updated_at)
 
 
 def _person_json(key: str, name: str) -> tuple[str, str]:
@@ -195,22 +195,19 @@ def _relationship_json(
     related: tuple[str, str],
     kind: tuple[str, str],
     notes: str | None,
-    deleted_at: str | None,
     created_at: str,
     updated_at: str,
+    deleted_at: str | None = None,
 ) -> str:
     (person_id, person_json), (related_id, related_json), (type_id, type_json) = person, related, kind
+    deleted = f'"{deleted_at}"' if deleted_at else "null"
     # Formatted as text: to build dictionaries and encode them takes twice the time for tens of thousands of rows.
     return (
         f'{{"id":"{format_id(key)}","personId":"{person_id}","relatedPersonId":"{related_id}",'
         f'"relationshipTypeId":{type_id},"notes":{dumps_ascii(notes) if notes else "null"},'
         f'"person":{person_json},"relatedPerson":{related_json},"relationshipType":{type_json},'
-        f'"deletedAt":{_quoted(deleted_at)},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
+        f'"deletedAt":{deleted},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
     )
-
-
-def _quoted(value: str | None) -> str:
-    return f'"{value}"' if value else "null"
 
 
 def serialize_types(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:

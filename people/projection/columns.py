@@ -11,10 +11,11 @@ from people.field_table import Kind, PersonField
 
 
 class IdHexList(Aggregate):
-    """The ids of a group of rows as IdHex, separated by commas."""
+    """The ids of a group of rows as IdHex, separated by commas. With two columns, both ids of each row."""
 
     output_field = TextField()
     function = "group_concat"
+    arg_joiner = "||','||"
 
     def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         return self.as_sql(
@@ -63,7 +64,9 @@ class JsonMembers(Func):
 
     def _joined(self, compiler: Any, cast: str) -> tuple[str, list[Any]]:
         pairs = zip(self.names, self.source_expressions, strict=True)
-        return "||','||".join(f"""'"{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs), []
+        # The comma is part of the next constant: SQLite copies the text before it at each `||`.
+        members = (f"""{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs)
+        return """'\"""" + """||',\"""".join(members), []
 
 
 class JsonBoolean(Func):
