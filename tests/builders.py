@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.api_token import TOKEN_HASH, new_token
+from accounts.models.user import Plan
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.lookup import keys_of, replace_keys
@@ -15,6 +16,8 @@ from people.models import Person
 from people.names import keys_of_names
 
 PASSWORD = "Correct-Horse-7"
+# A well-formed id that no record has.
+UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
 
 
 def make_user(email: str, **fields: Any) -> User:
@@ -23,6 +26,11 @@ def make_user(email: str, **fields: Any) -> User:
     with account_write(user):
         start_account(user)
     return user
+
+
+def set_plan_limits(settings: Any, **limits: int) -> None:
+    """Limit the free plan, which is the plan of every new account: `set_plan_limits(settings, people=2)`."""
+    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {Plan.FREE: limits}
 
 
 def verify_email(user: User) -> User:

@@ -3,6 +3,7 @@
 import struct
 import zlib
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -42,6 +43,11 @@ def webp_header(width: int, height: int) -> bytes:
     body = b"VP8X" + struct.pack("<I", 10) + b"\0" * 4 + (width - 1).to_bytes(3, "little")
     body += (height - 1).to_bytes(3, "little")
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
+
+
+def photo_files(media: Path) -> set[str]:
+    """The names of the stored photos below this folder."""
+    return {path.name for path in media.rglob("*.jpg")}
 
 
 def upload(client: Client, path: str, content: bytes | str | None, name: str = "photo.jpg", **extra: Any) -> Any:

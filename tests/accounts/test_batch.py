@@ -23,7 +23,7 @@ from contacts_project.kernel.api.middleware import max_body_bytes
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.groups import GroupViewSet
 from people.models import Group, Person
-from tests.builders import make_person, make_token, make_user
+from tests.builders import UNKNOWN_ID, make_person, make_token, make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently, run_concurrently
 from tests.routes.route_data import RouteData
@@ -103,7 +103,7 @@ def test_atomic_batch_is_one_write(api: Client, alice: User, ada: Person) -> Non
     ("failing", "status"),
     [
         (group("One"), 400),
-        (operation("PUT", "/api/people/01900000-0000-7000-8000-000000000000", {}), 404),
+        (operation("PUT", f"/api/people/{UNKNOWN_ID}", {}), 404),
         (operation("GET", "/api/nowhere"), 404),
         (operation("POST", "/api/batch", {"operations": []}), 400),
         (operation("POST", "/api/carddav/connection", {}), 400),

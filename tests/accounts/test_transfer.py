@@ -16,7 +16,7 @@ from accounts.transfer.sections import left_out, sections
 from contacts_project.kernel.api.ids import new_id
 from people.models import LookupKey, Person, RelationshipType
 from relationships.models import Relationship
-from tests.builders import make_user
+from tests.builders import make_user, set_plan_limits
 from tests.client import Client, client_of
 from tests.pictures import picture, upload
 from tests.relationships.invariants import check_invariants
@@ -268,8 +268,7 @@ def test_records_found_by_name_are_not_duplicated(full: Client, importing_client
 
 
 def test_plan_limits_apply_to_an_import(full: Client, importing_client: Client, settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 1, "groups": 1, "reminders": 5, "templates": 1}}
+    set_plan_limits(settings, people=1, groups=1, reminders=5, templates=1)
     receipt = importing_client.ok("POST", "/api/user/import", export_document(full))
     reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
     assert "Your plan allows 1 people." in reasons

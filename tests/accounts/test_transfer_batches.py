@@ -22,7 +22,7 @@ from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
 from people.transfer import people as people_section
 from tests.accounts.test_transfer import export_document, normalize_document
-from tests.builders import make_user
+from tests.builders import make_user, set_plan_limits
 from tests.client import Client, client_of
 from tests.pictures import picture
 from tests.relationships.invariants import check_invariants
@@ -204,8 +204,7 @@ def test_import_pauses_after_a_batch_as_long_as_it_took(alice: User, monkeypatch
 
 @pytest.fixture
 def _free_plan(settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 6, "groups": 5, "reminders": 4, "templates": 1}}
+    set_plan_limits(settings, people=6, groups=5, reminders=4, templates=1)
 
 
 @pytest.mark.usefixtures("_free_plan")

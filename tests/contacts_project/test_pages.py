@@ -13,12 +13,11 @@ from contacts_project.operation.health import check_health
 from contacts_project.pages import home
 from contacts_project.pages.picture import Tie, picture_of
 from people.models import Person
-from tests.builders import make_person, make_user
+from tests.builders import UNKNOWN_ID, make_person, make_user
 from tests.client import Client, client_of
 
 pytestmark = pytest.mark.sqlite_suffices
 
-UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
 NOW = "2026-11-25T12:00:00Z"
 ALL_FIELDS = {
     "name": "Ada<b>",

@@ -19,7 +19,7 @@ from notifications.models import CalendarFeed
 from people.dates.upcoming import upcoming_events
 from people.models import Group, ImportantDate, Membership, Person
 from people.vocabularies import ReminderType, Unit
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.concurrency import repeat_concurrently
 from tests.leaks import leak_detector
@@ -133,7 +133,7 @@ def test_feed_with_a_deleted_group_can_be_sent_back_unchanged(api: Client) -> No
         ({"kinds": ["birthday"]}, "kinds"),
         ({"language": "xx"}, "language"),
         ({"alarms": 1}, "alarms"),
-        ({"groupIds": ["01900000-0000-7000-8000-000000000000"]}, "groupIds"),
+        ({"groupIds": [UNKNOWN_ID]}, "groupIds"),
     ],
 )
 def test_invalid_feeds_are_refused(api: Client, body: dict[str, Any], field: str) -> None:

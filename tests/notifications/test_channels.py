@@ -13,6 +13,7 @@ from notifications.channels.interface import Channel, Outcome, Target
 from notifications.models import Destination, PushSubscription
 from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
+from tests.builders import UNKNOWN_ID
 from tests.client import Client
 from tests.loopback import Reply, closed_port, recording_server
 from tests.mailbox import smtp_server, use_mailbox
@@ -137,7 +138,7 @@ def test_retry_after_is_in_the_outcome(case: ChannelCase) -> None:
 def test_missing_target_ends_the_delivery(case: ChannelCase, mallory: User) -> None:
     if case.channel.name == "email":
         pytest.skip("an account always has its address")
-    for key in ("nonsense", "01900000-0000-7000-8000-000000000000"):
+    for key in ("nonsense", UNKNOWN_ID):
         outcome = case.channel.send(key, make_notice(case.owner))
         assert (outcome.is_ok, outcome.is_final, outcome.is_internal) == (False, True, True)
         case.channel.record_outcome(key, outcome, owner=case.owner, now=timezone.now())

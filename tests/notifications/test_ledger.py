@@ -16,6 +16,7 @@ from notifications.models import Delivery
 from notifications.services import dispatch, sender
 from people.dates import schedule
 from people.models import ImportantDate, Person
+from tests.builders import UNKNOWN_ID
 from tests.notifications.recording_channel import DOWN, OK, RecordingChannel
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def minutes(n: float) -> dt.timedelta:
 def test_delivery_is_unique_in_the_database(date: ImportantDate, channel: RecordingChannel) -> None:
     run()
     row = Delivery.unscoped.get()
-    row.pk = UUID("01900000-0000-7000-8000-000000000000")
+    row.pk = UUID(UNKNOWN_ID)
     with pytest.raises(IntegrityError), transaction.atomic():
         row.save(force_insert=True)
 

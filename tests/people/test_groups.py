@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -14,9 +12,10 @@ from people.models import Group, Membership, Person
 from people.palette import PALETTE
 from people.services.person_writer import update_person
 from people.signals import people_changed
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person, set_plan_limits
 from tests.client import Client
 from tests.concurrency import repeat_concurrently
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +68,7 @@ def test_the_palette_colour_depends_on_the_name_alone(api: Client, stranger: Cli
         ({"name": "x", "color": "red"}, "color"),
         ({"name": "x", "color": "#12345"}, "color"),
         ({"name": "x", "peopleIds": "x"}, "peopleIds"),
-        ({"name": "x", "peopleIds": ["01900000-0000-7000-8000-000000000000"]}, "peopleIds.0"),
+        ({"name": "x", "peopleIds": [UNKNOWN_ID]}, "peopleIds.0"),
     ],
 )
 def test_invalid_fields_are_reported(api: Client, body: dict[str, Any], field: str) -> None:
@@ -174,8 +173,7 @@ def test_a_persons_groups_replace_but_spare_the_trash(api: Client, alice: User) 
 
 
 def test_the_plan_bounds_active_groups(api: Client, settings: LazySettings) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"groups": 2}}
+    set_plan_limits(settings, groups=2)
     first, _ = add(api, name="one"), add(api, name="two")
     assert add(api, 403, name="three")["code"] == "plan_limit"
     api.ok("delete", f"/api/groups/{first['id']}")
@@ -204,19 +202,15 @@ def test_queries_do_not_grow(api: Client, alice: User, path: str) -> None:
     group = add(api, peopleIds=[str(make_person(alice).pk)])
 
     def count() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            api.ok("get", path.format(group["id"]))
-        return len(captured)
+        return count_queries(api.ok, "get", path.format(group["id"]))
 
-    few = count()
+    before = count()
     for i in range(50):
         people = [str(make_person(alice, name=f"p{i}").pk)]
         more = add(api, name=f"g{i}", peopleIds=people)
         Membership.objects.create(owner=alice, group_id=group["id"], person_id=people[0])
         assert more["memberCount"] == 1
-    assert count() == few
+    assert count() == before
     assert len(members(api, group)) == 51
 
 

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from people.entries import identify_entries
 from people.models import ImportantDate, LookupKey, Person
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -41,7 +41,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"lastContact": 20210228}, "lastContact"),
     ({"relationshipToUserId": "nobody"}, "relationshipToUserId"),
     ({"relationshipToUserId": 7}, "relationshipToUserId"),
-    ({"connectedThroughId": "01900000-0000-7000-8000-000000000000"}, "connectedThroughId"),
+    ({"connectedThroughId": UNKNOWN_ID}, "connectedThroughId"),
     ({"groupIds": ["nobody"]}, "groupIds.0"),
     ({"groupIds": "nobody"}, "groupIds"),
     ({"groupIds": None}, "groupIds"),
@@ -227,11 +227,10 @@ def test_ids_of_other_accounts_are_unknown_ids(api: Client, stranger: Client, al
     hers = str(make_person(mallory, name="Mallory's").pk)
     group = stranger.ok("post", "/api/groups", {"name": "Mine"}, status=201)["group"]["id"]
     kind = stranger.ok("get", "/api/relationship-types")["relationshipTypes"][0]["id"]
-    unknown = "01900000-0000-7000-8000-000000000000"
     for field, value, absent in (
-        ("connectedThroughId", hers, unknown),
-        ("groupIds", [group], [unknown]),
-        ("relationshipToUserId", kind, unknown),
+        ("connectedThroughId", hers, UNKNOWN_ID),
+        ("groupIds", [group], [UNKNOWN_ID]),
+        ("relationshipToUserId", kind, UNKNOWN_ID),
     ):
         foreign = api.call("post", "/api/people", {"name": "Ada", field: value})
         assert foreign.status_code == 400

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from people.models import Group, Membership, Person
 from people.signals import people_changed, people_deleted
 from tests.builders import make_person
 from tests.client import Client
+from tests.queries import count_queries
 from tests.relationships.steps import expect_field_error, make_people, relate, type_ids
 
 PATH = "/api/people/bulk"
@@ -154,14 +153,13 @@ def test_one_person_and_sixty_take_the_same_statements(api: Client, alice: User,
     extra = {"groupIds": [str(group.pk) for group in groups], "relationshipTypeId": type_ids(api)["FRIEND"]}
     people = make_people(alice, " ".join(f"P{number}" for number in range(61)))
 
-    def statements(some: list[Person]) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            api.ok("POST", PATH, {"action": action, "personIds": ids(some), "deleteOrphans": True, **extra})
-        return len(captured)
+    def count(some: list[Person]) -> int:
+        body = {"action": action, "personIds": ids(some), "deleteOrphans": True, **extra}
+        return count_queries(api.ok, "POST", PATH, body)
 
-    few = statements(people[:1])
-    assert statements(people[1:]) == few
-    assert few < 20
+    queries_of_one = count(people[:1])
+    assert count(people[1:]) == queries_of_one
+    assert queries_of_one < 20
 
 
 def test_the_apps_above_are_told_once(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:

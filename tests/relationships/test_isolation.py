@@ -3,10 +3,9 @@
 import pytest
 
 from accounts.models import User
+from tests.builders import UNKNOWN_ID
 from tests.client import Client
 from tests.relationships.steps import expect_field_error, list_relationships, make_ada_and_bob, relate, type_ids
-
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 
 def test_a_foreign_person_or_type_of_a_relationship(api: Client, stranger: Client, alice: User, mallory: User) -> None:
@@ -16,7 +15,7 @@ def test_a_foreign_person_or_type_of_a_relationship(api: Client, stranger: Clien
     foreign = {"personId": str(ada.pk), "relatedPersonId": str(bob.pk), "relationshipTypeId": type_ids(api)["FRIEND"]}
     for field, value in foreign.items():
         message = expect_field_error(stranger, "POST", "/api/relationships", {**own, field: value}, field)
-        assert message == expect_field_error(stranger, "POST", "/api/relationships", {**own, field: UNKNOWN}, field)
+        assert message == expect_field_error(stranger, "POST", "/api/relationships", {**own, field: UNKNOWN_ID}, field)
     assert list_relationships(stranger) == []
     made = relate(stranger, max_, moe, notes="x")
     body = {"relationshipTypeId": foreign["relationshipTypeId"], "notes": "y"}
@@ -31,7 +30,7 @@ def test_a_foreign_inverse_of_a_type(api: Client, stranger: Client, name: str) -
     path = f"/api/relationship-types/{type_ids(stranger)['OTHER']}"
     for method, where in (("POST", "/api/relationship-types"), ("PUT", path)):
         foreign = expect_field_error(stranger, method, where, {**body, "inverseId": type_ids(api)[name]}, "inverseId")
-        assert foreign == expect_field_error(stranger, method, where, {**body, "inverseId": UNKNOWN}, "inverseId")
+        assert foreign == expect_field_error(stranger, method, where, {**body, "inverseId": UNKNOWN_ID}, "inverseId")
     assert set(type_ids(stranger)) == set(type_ids(api))
 
 

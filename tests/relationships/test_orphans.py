@@ -12,7 +12,7 @@ from people.models import Person, RelationshipType
 from relationships.network.connectivity import USER
 from relationships.network.loader import find_orphans
 from relationships.services.relationships import create_relationship, delete_relationship
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships import reference
 from tests.relationships.steps import expect_field_error, relate, type_ids
@@ -127,7 +127,7 @@ def test_ids_of_connected_people_are_refused(api: Client, alice: User, letter: s
     assert names(api) == "abdef"
 
 
-@pytest.mark.parametrize("value", ["01900000-0000-7000-8000-000000000000", "no-id", 5, None])
+@pytest.mark.parametrize("value", [UNKNOWN_ID, "no-id", 5, None])
 def test_malformed_ids_are_refused(api: Client, alice: User, value: Any) -> None:
     people = make_network(api, alice, "*a ab")
     path = f"/api/people/{people['a'].pk}"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships.steps import (
     expect_field_error,
@@ -77,7 +77,7 @@ def test_without_connected_through_the_type_is_that_to_the_user(api: Client) -> 
     assert (bob["relationshipToUserId"], bob["relationships"]) == (types["CHILD"], [])
 
 
-@pytest.mark.parametrize("value", ["01900000-0000-7000-8000-000000000000", "no-id", 7, "{foreign}", "{deleted}"])
+@pytest.mark.parametrize("value", [UNKNOWN_ID, "no-id", 7, "{foreign}", "{deleted}"])
 def test_connected_through_an_own_person_only(api: Client, alice: User, mallory: User, value: Any) -> None:
     foreign, deleted = make_person(mallory), make_person(alice)
     api.ok("DELETE", f"/api/people/{deleted.pk}")

@@ -1,21 +1,14 @@
 """The list of relationships: a constant number of statements, and 304 if nothing has changed."""
 
 import orjson
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from contacts_project.kernel.api.json import format_timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
+from tests.queries import count_queries
 from tests.relationships.steps import list_relationships, make_ada_and_bob, make_people, relate, type_ids
-
-
-def statements(api: Client, path: str) -> int:
-    with CaptureQueriesContext(connection) as captured:
-        api.ok("GET", path)
-    return len(captured)
 
 
 def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) -> None:
@@ -30,10 +23,10 @@ def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) ->
         f"/api/people/{center.pk}/orphans",
     ]
     relate(api, center, others[0], types["FRIEND"])
-    few = [statements(api, path) for path in paths]
+    before = [count_queries(api.ok, "GET", path) for path in paths]
     for other in others[1:]:
         relate(api, center, other, types["PARENT"])
-    assert [statements(api, path) for path in paths] == few
+    assert [count_queries(api.ok, "GET", path) for path in paths] == before
 
 
 def test_the_list_is_streamed(api: Client, alice: User) -> None:
@@ -47,10 +40,10 @@ def test_the_list_is_streamed(api: Client, alice: User) -> None:
 
 def test_types_take_the_same_statements_however_many(api: Client) -> None:
     api.ok("GET", "/api/relationship-types")  # notes the use of the token
-    few = statements(api, "/api/relationship-types")
+    before = count_queries(api.ok, "GET", "/api/relationship-types")
     for number in range(20):
         api.ok("POST", "/api/relationship-types", {"name": f"T{number}", "label": "T", "inverseLabel": f"I{number}"})
-    assert statements(api, "/api/relationship-types") == few
+    assert count_queries(api.ok, "GET", "/api/relationship-types") == before
 
 
 def test_an_unchanged_list_is_304(api: Client, alice: User) -> None:

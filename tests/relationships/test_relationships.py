@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships.steps import (
     expect_field_error,
@@ -15,8 +15,6 @@ from tests.relationships.steps import (
     relate,
     type_ids,
 )
-
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 
 def inverse_of(api: Client, made: Any) -> Any:
@@ -156,11 +154,11 @@ def test_update_and_restore_refuse_a_duplicate(api: Client, alice: User) -> None
     ("change", "field"),
     [
         ({"personId": None}, "personId"),
-        ({"personId": UNKNOWN}, "personId"),
+        ({"personId": UNKNOWN_ID}, "personId"),
         ({"personId": "no-id"}, "personId"),
         ({"personId": 5}, "personId"),
-        ({"relatedPersonId": UNKNOWN}, "relatedPersonId"),
-        ({"relationshipTypeId": UNKNOWN}, "relationshipTypeId"),
+        ({"relatedPersonId": UNKNOWN_ID}, "relatedPersonId"),
+        ({"relationshipTypeId": UNKNOWN_ID}, "relationshipTypeId"),
         ({"relationshipTypeId": True}, "relationshipTypeId"),
         ({"notes": "x" * 1001}, "notes"),
         ({"notes": 1}, "notes"),
@@ -185,7 +183,7 @@ def test_notes_take_1000_characters(api: Client, alice: User) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-@pytest.mark.parametrize("row_id", [UNKNOWN, "no-id", "%00"])
+@pytest.mark.parametrize("row_id", [UNKNOWN_ID, "no-id", "%00"])
 def test_unknown_ids_are_404(api: Client, method: str, row_id: str) -> None:
     api.ok(method, f"/api/relationships/{row_id}", {} if method == "PUT" else None, status=404)
 

@@ -4,8 +4,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
@@ -13,8 +11,11 @@ from people.models import Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services import suggestions as services
 from relationships.suggestions import cards
+from tests.builders import UNKNOWN_ID, set_plan_limits
 from tests.client import Client, client_of
-from tests.people.importing.test_vcard_import import send, vcard
+from tests.people.importing.uploads import import_vcards, vcard
+from tests.people.steps import create_person
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -28,11 +29,6 @@ def list_suggestions(api: Client) -> list[dict[str, Any]]:
 
 def suggestion_tuples(api: Client) -> list[tuple[str, str, str, str]]:
     return [(one["personName"], one["typeName"], one["relatedName"], one["reason"]) for one in list_suggestions(api)]
-
-
-def create_person(api: Client, name: str, **fields: Any) -> str:
-    made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
-    return made
 
 
 def relate(api: Client, person: str, kind: str, related: str) -> None:
@@ -60,7 +56,7 @@ def card(*lines: str) -> bytes:
     ],
 )
 def test_a_label_in_any_language_is_a_type(api: Client, label: str, kind: str) -> None:
-    send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", f"item1.X-ABLabel:{label}"))
+    import_vcards(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", f"item1.X-ABLabel:{label}"))
     assert suggestion_tuples(api) == [("Anna Meier", kind, "Carla Wolf", "card")]
 
 
@@ -70,8 +66,8 @@ def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
     uid = api.ok("GET", f"/api/people/{eve}")["person"]["uid"]
     lines = ["TYPE=child;VALUE=text:Carla", "TYPE=spouse;VALUE=text:Bob Hill", f"TYPE=friend:{uid}"]
     lines += ["TYPE=me;VALUE=text:Myself", "TYPE=kin:https://example.org/x", "TYPE=kin:urn:uuid:nobody"]
-    send(api, card(*(f"RELATED;{line}" for line in lines)))
-    send(api, vcard("N:Meier;Carla;;;", "FN:Carla Meier", "X-ABRELATEDNAMES;TYPE=mother:Anna Meier"))
+    import_vcards(api, card(*(f"RELATED;{line}" for line in lines)))
+    import_vcards(api, vcard("N:Meier;Carla;;;", "FN:Carla Meier", "X-ABRELATEDNAMES;TYPE=mother:Anna Meier"))
     carla = str(Person.unscoped.get(name="Carla").pk)
     # Carla's card says the same from the other side.
     assert [(one["relatedPersonId"], one["typeName"]) for one in list_suggestions(api)] == [
@@ -83,8 +79,8 @@ def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
 
 def test_accepting_several_creates_both_rows_of_each(api: Client) -> None:
     create_person(api, "Carla", surname="Meier")
-    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Meier", "RELATED;TYPE=spouse;VALUE=text:Wolf\\, Paul"))
-    send(api, vcard("N:Meier;Otto;;;", "FN:Otto Meier", "RELATED;TYPE=friend;VALUE=text:Paul Wolf"))
+    import_vcards(api, card("RELATED;TYPE=child;VALUE=text:Carla Meier", "RELATED;TYPE=spouse;VALUE=text:Wolf\\, Paul"))
+    import_vcards(api, vcard("N:Meier;Otto;;;", "FN:Otto Meier", "RELATED;TYPE=friend;VALUE=text:Paul Wolf"))
     ids = [one["id"] for one in list_suggestions(api)]
     assert Relationship.unscoped.count() == 0
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 3, "errors": []}
@@ -104,7 +100,7 @@ def test_accepting_several_creates_both_rows_of_each(api: Client) -> None:
 def test_accept_may_name_another_person(api: Client, mallory: User) -> None:
     theirs = create_person(client_of(mallory), "Carla")
     other = create_person(api, "Karla", surname="W")
-    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=kin;VALUE=text:Ben Wolf"))
+    import_vcards(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=kin;VALUE=text:Ben Wolf"))
     first, second = (one["id"] for one in list_suggestions(api))
     bodies: tuple[dict[str, Any], ...] = (
         {"ids": [first], "relatedPersonId": theirs},
@@ -156,10 +152,10 @@ def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> No
 
 def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     lines = ("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=friend;VALUE=text:Ben Wolf")
-    send(api, card(*lines))
+    import_vcards(api, card(*lines))
     carla, ben = list_suggestions(api)
     assert api.ok("POST", f"{PATH}/dismiss", {"ids": [carla["id"]]})["dismissed"] == 1
-    send(api, card(*lines, "NOTE:newer"))
+    import_vcards(api, card(*lines, "NOTE:newer"))
     assert list_suggestions(api) == [ben]
     importer = client_of(mallory)
     importer.reader = None  # no leak: mallory imports alice's data
@@ -168,7 +164,7 @@ def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
     assert suggestion_tuples(importer) == suggestion_tuples(api)
     create_person(api, "Carla", surname="Wolf")
     assert list_suggestions(api) == [ben]
-    send(api, vcard("N:Meier;Anne;;;", "FN:Anne Meier", "UID:urn:uuid:anne", lines[1]))
+    import_vcards(api, vcard("N:Meier;Anne;;;", "FN:Anne Meier", "UID:urn:uuid:anne", lines[1]))
     anna, anne = (Person.unscoped.get(owner=user_of(api), name=name) for name in ("Anna", "Anne"))
     merged = api.ok("POST", "/api/people/merge", {"primaryId": str(anne.pk), "secondaryId": str(anna.pk)})
     assert suggestion_tuples(api) == [("Anne Meier", "FRIEND", "Ben Wolf", "card")]
@@ -183,8 +179,8 @@ def user_of(api: Client) -> User:
 
 
 def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: Any) -> None:
-    send(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf"))
-    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {**settings.PLAN_LIMITS, "FREE": {"people": 1}}
+    import_vcards(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf"))
+    set_plan_limits(settings, people=1)
     (one,) = list_suggestions(api)
     answer = api.ok("POST", f"{PATH}/accept", {"ids": [one["id"]]})
     assert (answer["accepted"], len(answer["errors"])) == (0, 1)
@@ -194,20 +190,17 @@ def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: A
 def test_one_name_and_fifty_take_the_same_statements(api: Client) -> None:
     counts = []
     for number in (1, 50):
-        send(api, card(*(f"RELATED;TYPE=friend;VALUE=text:Ben Wolf{n}" for n in range(number))))
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            assert len(list_suggestions(api)) == number
-        counts.append(len(queries))
+        import_vcards(api, card(*(f"RELATED;TYPE=friend;VALUE=text:Ben Wolf{n}" for n in range(number))))
+        counts.append(count_queries(list_suggestions, api))
+        assert len(list_suggestions(api)) == number
     assert counts[0] == counts[1] <= 12
 
 
 def test_a_failed_suggestion_rolls_back_only_its_own_person(api: Client) -> None:
     """Both name a person who does not exist; the first fails, the second succeeds."""
-    send(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Freund"))
+    import_vcards(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Freund"))
     bert = vcard("N:Huber;Bert;;;", "FN:Bert Huber", "item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Kollege")
-    send(api, bert)
+    import_vcards(api, bert)
     RelationshipType.unscoped.rows().filter(name="FRIEND").update(inverse=None)
     found = sorted(list_suggestions(api), key=lambda one: one["typeName"] != "FRIEND")
     ids = [one["id"] for one in found]
@@ -229,7 +222,7 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     assert {one["reason"] for one in found} == {"siblings"}
     last = found[-1]
     api.ok("POST", f"{PATH}/dismiss", {"ids": [last["id"]]})
-    for nothing in ("01900000-0000-7000-8000-000000000000", "no id", " "):
+    for nothing in (UNKNOWN_ID, "no id", " "):
         refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [nothing]}, status=400)
         assert refused["details"] == [{"field": "ids.0", "message": "There is no such record."}]
     for _ in range(2):
@@ -244,7 +237,7 @@ def test_accept_restores_or_creates_a_missing_type(api: Client) -> None:
         api.ok("DELETE", f"/api/relationship-types/{types[name]}")
     api.ok("DELETE", f"/api/relationship-types/{types['SPOUSE']}/permanent")
     children = [f"RELATED;TYPE=child;VALUE=text:{name}" for name in ("Carla Wolf", "Dora Wolf")]
-    send(api, card(*children, "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
+    import_vcards(api, card(*children, "RELATED;TYPE=spouse;VALUE=text:Ben Wolf"))
     found = list_suggestions(api)
     assert {(one["typeName"], one["relationshipTypeId"]) for one in found} == {("PARENT", None), ("SPOUSE", None)}
     assert api.ok("POST", f"{PATH}/accept", {"ids": [one["id"] for one in found]}) == {"accepted": 3, "errors": []}
@@ -273,7 +266,7 @@ def test_changes_between_computing_and_the_lock_are_errors(api: Client, monkeypa
 
 def test_names_that_are_never_shown_hide_no_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = (f"RELATED;TYPE=friend:urn:uuid:nobody-{number}" for number in range(6))
-    send(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))
+    import_vcards(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))
     monkeypatch.setattr(cards, "_FIRST_BATCH_SIZE", 1)
     assert [one[2] for one in suggestion_tuples(api)] == ["Ben Wolf"]
     monkeypatch.setattr(cards, "MAX_NAMES", 3)

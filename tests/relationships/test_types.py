@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships.steps import (
     expect_field_error,
@@ -80,7 +80,7 @@ def test_an_inverse_whose_name_is_taken_gets_a_number(api: Client) -> None:
         ({"inverseId": "{SIBLING}"}, "inverseId"),
         ({"inverseId": "{PARENT}"}, "inverseId"),
         ({"inverseId": "{PARENT}", "inverseLabel": "Back"}, "inverseId"),
-        ({"inverseId": "01900000-0000-7000-8000-000000000000"}, "inverseId"),
+        ({"inverseId": UNKNOWN_ID}, "inverseId"),
         ({"name": "", "symmetric": True}, "name"),
         ({"name": "x" * 51, "symmetric": True}, "name"),
         ({"name": "ß" * 26, "symmetric": True}, "name"),

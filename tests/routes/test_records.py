@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from tests.accounts.feed.reader import Replica
-from tests.builders import make_user
+from tests.builders import UNKNOWN_ID, make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
@@ -295,7 +295,7 @@ def test_repeated_request_with_a_key_ignores_the_outdated_etag(route_data: Route
 def test_missing_record_is_404_with_if_match(kind: Kind, route_data: RouteData) -> None:
     if "{" not in kind.path:
         return
-    ids = {**route_data.ids, **dict.fromkeys(route_data.ids, "01900000-0000-7000-8000-000000000000")}
+    ids = {**route_data.ids, **dict.fromkeys(route_data.ids, UNKNOWN_ID)}
     for header in ("*", '"1-0123456789abcdef"'):
         answer = route_data.client.call("PUT", kind.path.format_map(ids), kind.body, HTTP_IF_MATCH=header)
         assert answer.status_code == 404

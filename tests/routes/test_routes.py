@@ -17,7 +17,7 @@ from accounts.vocabularies import TokenScope
 from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import Heartbeat, note_beat
-from tests.builders import make_token, make_user
+from tests.builders import UNKNOWN_ID, make_token, make_user
 from tests.client import Client, client_of
 from tests.routes.openapi import bare, check_value, operations
 from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
@@ -29,8 +29,6 @@ WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode"}
 # A sync that finds nothing leaves every ETag as it is, though it has a lease and a history.
 SYNC_RECORDS = {"carddav_connection", "carddav_run"}
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
-
 #: Creates whose bodies contain no id of another record.
 EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 
@@ -151,7 +149,7 @@ def test_stranger_gets_the_response_for_unknown_ids(route: Route, route_data: Ro
     if route.session_only:
         expected = {403}
     assert response.status_code in expected, response.content
-    unknown = send(client, route, dict.fromkeys(route_data.ids, UNKNOWN))
+    unknown = send(client, route, dict.fromkeys(route_data.ids, UNKNOWN_ID))
     assert (response.status_code, response.content) == (unknown.status_code, unknown.content)
 
 
@@ -160,7 +158,7 @@ def test_malformed_id_answers_like_an_unknown_one(route_data: RouteData) -> None
         if not (route.names_a_record and re.search(r"\{\w+\}", route.path)):
             continue
         unknown, malformed = (
-            route_data.client.call(route.method, re.sub(r"\{\w+\}", text, route.path)) for text in (UNKNOWN, "no-id")
+            route_data.client.call(route.method, re.sub(r"\{\w+\}", text, route.path)) for text in (UNKNOWN_ID, "no-id")
         )
         assert unknown.status_code == (403 if route.session_only else 404), route.name
         assert (malformed.status_code, malformed.content) == (unknown.status_code, unknown.content), route.name

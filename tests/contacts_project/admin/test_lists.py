@@ -20,7 +20,7 @@ from contacts_project.kernel.operator_lists import OperatorAdmin
 from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import Delivery, Destination
 from people.models import CustomFieldTemplate, GeocodedAddress, Group, ImportantDate
-from tests.builders import make_person, make_user
+from tests.builders import UNKNOWN_ID, make_person, make_user
 from tests.carddav.builders import make_connection
 from tests.client import Client
 from tests.contacts_project.admin.scene import (
@@ -35,7 +35,6 @@ from tests.rounds import rounds
 from tests.routes.test_growth import count_work
 
 PAGES = [*LIST_PATHS, "/admin/", "/admin/trash/", "/admin/operation/"]
-UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
 HOSTILE_QUERIES = (
     *("?plan__exact=%00", "?q=%00", "?%00=1", "?p=-1", "?p=0", "?p=1e9", f"?p={10**40}", "?p=%00", "?o=99999", "?o=-"),
     *("?o=%00", f"?o={10**40}", "?o=1.-2.3.4", "?o=-1.-1", "?all=", "?all=1", "?e=1", "?_facets=True", "?_popup=1"),

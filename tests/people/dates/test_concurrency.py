@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import User
 from people.models import ImportantDate, Person
+from tests.builders import set_plan_limits
 from tests.client import client_of
 from tests.concurrency import repeat_concurrently
 
@@ -14,7 +15,7 @@ CONCURRENT_REQUESTS = 50
 
 
 def test_concurrent_requests_respect_the_plan_limit_of_reminders(alice: User, ada: Person, settings: Any) -> None:
-    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 5}}
+    set_plan_limits(settings, reminders=5)
     path, body = f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": "2020-01-01"}
     ids = [client_of(alice).ok("post", path, body)["importantDate"]["id"] for _ in range(10)]
     reminding = {**body, "reminderEnabled": True}

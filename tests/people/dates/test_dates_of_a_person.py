@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from people.models import ImportantDate
+from tests.builders import UNKNOWN_ID, set_plan_limits
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +77,7 @@ def test_two_dates_may_swap_their_types(api: Client, ada: Any) -> None:
     [
         ([BIRTHDAY, {"date": "2020-01-01"}], "importantDates.1.title"),
         ([BIRTHDAY, BIRTHDAY], "importantDates.1.type"),
-        ([{**BIRTHDAY, "id": "01900000-0000-7000-8000-000000000000"}], "importantDates.0.id"),
+        ([{**BIRTHDAY, "id": UNKNOWN_ID}], "importantDates.0.id"),
         ([{**BIRTHDAY, "id": "x"}], "importantDates.0.id"),
         ([{**BIRTHDAY, "date": "2023-02-29"}], "importantDates.0.date"),
     ],
@@ -96,7 +97,7 @@ def test_a_date_of_another_person_is_unknown(api: Client, stranger: Client, ada:
 
 
 def test_plan_limit_counts_the_remaining_dates(api: Client, ada: Any, settings: Any) -> None:
-    settings.SAAS_MODE, settings.PLAN_LIMITS = True, {"FREE": {"reminders": 1}}
+    set_plan_limits(settings, reminders=1)
     birthday, met = ada["importantDates"]
     assert put(api, ada, [{**birthday, "reminderEnabled": True}, met], 403)["code"] == "plan_limit"
     put(api, ada, [{**birthday, "reminderEnabled": True}, {**met, "reminderEnabled": False}])

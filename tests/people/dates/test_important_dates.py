@@ -11,7 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
 from people.services.important_dates import create_date, delete_date, remove_date, restore_date, update_date
-from tests.builders import make_person
+from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
@@ -277,8 +277,7 @@ def test_a_write_changes_the_persons_revision(api: Client, path: str, ada: Perso
 
 @pytest.fixture
 def limited(settings: LazySettings) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"reminders": 2}}
+    set_plan_limits(settings, reminders=2)
 
 
 def test_the_plan_limits_reminders_not_dates(api: Client, path: str, limited: None) -> None:

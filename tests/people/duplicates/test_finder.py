@@ -3,17 +3,11 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
+from tests.builders import UNKNOWN_ID
 from tests.client import Client
-
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
-
-
-def add(api: Client, name: str, surname: str | None = None, **body: Any) -> str:
-    person = api.ok("post", "/api/people", {"name": name, "surname": surname, **body}, status=201)["person"]
-    return str(person["id"])
+from tests.people.steps import create_person
+from tests.queries import count_queries
 
 
 def groups(api: Client) -> list[list[str]]:
@@ -37,8 +31,8 @@ def test_empty_account_has_no_duplicates(api: Client) -> None:
 
 
 def test_groups_and_candidates_have_their_shape(api: Client) -> None:
-    ada, twice = add(api, "Ada", "Lovelace", nickname="Countess"), add(api, "Ada", "Lovelace")
-    add(api, "Grace", "Hopper")
+    ada, twice = create_person(api, "Ada", "Lovelace", nickname="Countess"), create_person(api, "Ada", "Lovelace")
+    create_person(api, "Grace", "Hopper")
     (group,) = api.ok("get", "/api/people/duplicates")["groups"]
     assert group == {
         "people": [{"id": ada, "name": 'Ada "Countess" Lovelace'}, {"id": twice, "name": "Ada Lovelace"}],
@@ -80,7 +74,7 @@ DUPLICATES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("one", "other"), [pair[1:] for pair in DUPLICATES], ids=[pair[0] for pair in DUPLICATES])
 def test_a_pair_is_found_from_all_and_from_either(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
-    first, second = add(api, **one), add(api, **other)
+    first, second = create_person(api, **one), create_person(api, **other)
     assert groups(api) == [[first, second]]
     assert duplicates(api, first) == [second]
     assert duplicates(api, second) == [first]
@@ -103,29 +97,33 @@ DIFFERENT_PEOPLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("one", "other"), [pair[1:] for pair in DIFFERENT_PEOPLE], ids=[pair[0] for pair in DIFFERENT_PEOPLE]
 )
 def test_different_people_are_not_duplicates(api: Client, one: dict[str, Any], other: dict[str, Any]) -> None:
-    first = add(api, **one)
-    add(api, **other)
+    first = create_person(api, **one)
+    create_person(api, **other)
     assert groups(api) == []
     assert duplicates(api, first) == []
 
 
 def test_the_most_similar_come_first(api: Client) -> None:
-    misspelt = add(api, "Ada", "Lovelase")
-    ada = add(api, "Ada", "Lovelace", emails=[{"email": "a@x.org"}])
-    with_email = add(api, "Ada", "Lovelace", emails=[{"email": "A@x.org"}])
-    grace, hopper = add(api, "Grace", "Hopper"), add(api, "Grace", "Hopper")
+    misspelt = create_person(api, "Ada", "Lovelase")
+    ada = create_person(api, "Ada", "Lovelace", emails=[{"email": "a@x.org"}])
+    with_email = create_person(api, "Ada", "Lovelace", emails=[{"email": "A@x.org"}])
+    grace, hopper = create_person(api, "Grace", "Hopper"), create_person(api, "Grace", "Hopper")
     assert duplicates(api, ada) == [with_email, misspelt]
     assert groups(api) == [[misspelt, ada, with_email], [grace, hopper]]
 
 
 def test_a_group_is_connected_and_its_people_stand_in_creation_order(api: Client) -> None:
-    john, initial, jane = add(api, "John", "Smith"), add(api, "J.", "Smith"), add(api, "Jane", "Smith")
+    john, initial, jane = (
+        create_person(api, "John", "Smith"),
+        create_person(api, "J.", "Smith"),
+        create_person(api, "Jane", "Smith"),
+    )
     assert duplicates(api, john) == [initial]
     assert groups(api) == [[john, initial, jane]]
 
 
 def test_a_group_has_at_most_fifty_people(api: Client) -> None:
-    people = [add(api, "Ada", "Lovelace") for _ in range(60)]
+    people = [create_person(api, "Ada", "Lovelace") for _ in range(60)]
     found = groups(api)
     assert [len(group) <= 50 for group in found] == [True] * len(found)
     assert len({person for group in found for person in group}) > 50
@@ -133,8 +131,8 @@ def test_a_group_has_at_most_fifty_people(api: Client) -> None:
 
 
 def test_the_trash_and_other_accounts_are_left_out(api: Client, stranger: Client) -> None:
-    first, second = add(api, "Ada", "Lovelace"), add(api, "Ada", "Lovelace")
-    add(stranger, "Ada", "Lovelace")
+    first, second = create_person(api, "Ada", "Lovelace"), create_person(api, "Ada", "Lovelace")
+    create_person(stranger, "Ada", "Lovelace")
     assert groups(stranger) == []
     api.ok("delete", f"/api/people/{second}")
     assert groups(api) == []
@@ -145,7 +143,7 @@ def test_the_trash_and_other_accounts_are_left_out(api: Client, stranger: Client
 
 
 def test_edited_people_are_compared_again(api: Client) -> None:
-    first, second = add(api, "Ada", "Lovelace"), add(api, "Grace", "Hopper")
+    first, second = create_person(api, "Ada", "Lovelace"), create_person(api, "Grace", "Hopper")
     api.ok("put", f"/api/people/{second}", {"name": "Ada", "surname": "Lovelace"})
     assert groups(api) == [[first, second]]
     api.ok("put", f"/api/people/{second}", {"surname": "Byron"})
@@ -153,7 +151,7 @@ def test_edited_people_are_compared_again(api: Client) -> None:
 
 
 def test_a_dismissed_pair_is_not_suggested_again(api: Client) -> None:
-    first, second = add(api, "Ada", "Lovelace"), add(api, "Ada", "Lovelace")
+    first, second = create_person(api, "Ada", "Lovelace"), create_person(api, "Ada", "Lovelace")
     assert dismiss(api, second, first) == {"dismissed": True}
     assert dismiss(api, first, second) == {"dismissed": True}
     assert groups(api) == []
@@ -161,7 +159,7 @@ def test_a_dismissed_pair_is_not_suggested_again(api: Client) -> None:
 
 
 def test_people_may_be_connected_around_a_dismissed_pair(api: Client) -> None:
-    people = [add(api, "Ada", "Lovelace") for _ in range(3)]
+    people = [create_person(api, "Ada", "Lovelace") for _ in range(3)]
     dismiss(api, people[0], people[1])
     assert groups(api) == [people]
     dismiss(api, people[0], people[2])
@@ -169,9 +167,9 @@ def test_people_may_be_connected_around_a_dismissed_pair(api: Client) -> None:
 
 
 def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
-    mine, theirs = add(api, "Ada"), add(stranger, "Ada")
+    mine, theirs = create_person(api, "Ada"), create_person(stranger, "Ada")
     assert dismiss(api, mine, mine, status=400)["details"][0]["field"] == "personBId"
-    foreign, unknown = dismiss(api, mine, theirs, status=400), dismiss(api, mine, UNKNOWN, status=400)
+    foreign, unknown = dismiss(api, mine, theirs, status=400), dismiss(api, mine, UNKNOWN_ID, status=400)
     assert foreign == unknown
     assert foreign["details"] == [{"field": "personBId", "message": "There is no such record."}]
     assert dismiss(api, theirs, mine, status=400)["details"][0]["field"] == "personAId"
@@ -179,24 +177,19 @@ def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
     assert {detail["field"] for detail in missing} == {"personAId", "personBId"}
 
 
-def queries(api: Client, path: str) -> int:
-    with CaptureQueriesContext(connection) as captured:
-        api.ok("get", path)
-    return len(captured)
-
-
 def test_the_number_of_queries_does_not_grow(api: Client) -> None:
-    first = add(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
-    second = add(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
-    before = [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")]
+    first = create_person(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
+    second = create_person(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
+    paths = ("/api/people/duplicates", f"/api/people/{first}/duplicates")
+    before = [count_queries(api.ok, "get", path) for path in paths]
     for number in range(40):
-        add(api, "Ada", "Lovelace", **born("1815-12-10"), phoneNumbers=[{"number": f"030 1234{number}"}])
+        create_person(api, "Ada", "Lovelace", **born("1815-12-10"), phoneNumbers=[{"number": f"030 1234{number}"}])
         dismiss(api, first, second)
-    assert [queries(api, "/api/people/duplicates"), queries(api, f"/api/people/{first}/duplicates")] == before
+    assert [count_queries(api.ok, "get", path) for path in paths] == before
 
 
 def test_a_display_name_follows_the_account(api: Client) -> None:
-    add(api, "Ada", "Lovelace")
-    add(api, "Ada", "Lovelace")
+    create_person(api, "Ada", "Lovelace")
+    create_person(api, "Ada", "Lovelace")
     api.ok("put", "/api/user/name-order", {"nameOrder": "EASTERN"})
     assert api.ok("get", "/api/people/duplicates")["groups"][0]["people"][0]["name"] == "Lovelace Ada"

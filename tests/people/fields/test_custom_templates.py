@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from people.services.custom_templates import renamed_options
-from tests.builders import make_person
+from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
 pytestmark = pytest.mark.django_db
@@ -180,8 +180,7 @@ def test_removal_is_for_the_deleted_and_takes_the_values(api: Client, alice: Use
 
 
 def test_the_plan_bounds_active_templates(api: Client, settings: LazySettings) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"templates": 1}}
+    set_plan_limits(settings, templates=1)
     first = add(api)
     assert add(api, 403)["code"] == "plan_limit"
     api.ok("delete", f"{PATH}/{first['id']}")

@@ -9,6 +9,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.person_writer import update_person
+from tests.builders import UNKNOWN_ID
 from tests.client import Client
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
@@ -111,7 +112,7 @@ def test_an_entry_names_an_own_template_once(api: Client, stranger: Client, ada:
     for index, entries in enumerate(
         [
             [{"templateId": foreign, "value": "x"}],
-            [{"templateId": "01900000-0000-7000-8000-000000000000", "value": "x"}],
+            [{"templateId": UNKNOWN_ID, "value": "x"}],
             [{"templateId": 5, "value": "x"}],
             [{"value": "x"}],
         ]

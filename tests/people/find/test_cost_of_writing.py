@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.client import Client
+from tests.people.steps import create_template
 
 pytestmark = pytest.mark.django_db
 
@@ -19,8 +20,7 @@ def statements(api: Client, method: str, path: str, body: Any, status: int) -> i
 
 def test_a_small_create_and_a_whole_update(api: Client) -> None:
     groups = [api.ok("POST", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in "ab"]
-    kind = {"name": "Drink", "type": "TEXT"}
-    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
+    template = create_template(api, "Drink")
     small = {"name": "Ada", "emails": [{"email": "ada@example.org"}]}
     api.ok("POST", "/api/people", small, status=201)  # warms caches
     assert statements(api, "POST", "/api/people", small, 201) <= 15

@@ -4,8 +4,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -14,13 +12,10 @@ from people.models import InteractionWord, LookupKey, Person, ValueWord
 from tests.builders import make_keys, make_user
 from tests.client import Client, client_of
 from tests.people.interactions.steps import add_interaction
+from tests.people.steps import create_person, create_template
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
-
-
-def add_person(api: Client, name: str, **fields: Any) -> str:
-    made: str = api.ok("POST", "/api/people", {"name": name, **fields}, status=201)["person"]["id"]
-    return made
 
 
 def results(api: Client, query: str, **more: Any) -> list[dict[str, Any]]:
@@ -43,8 +38,8 @@ def check_find_invariants(api: Client) -> None:
 )
 @pytest.mark.parametrize("surname", ["Müller", "Mueller", "Muller"])
 def test_names_are_found_in_any_spelling(api: Client, surname: str, query: str) -> None:
-    add_person(api, "Ada", surname=surname)
-    add_person(api, "Bob", surname="Hopper")
+    create_person(api, "Ada", surname=surname)
+    create_person(api, "Bob", surname="Hopper")
     assert found_names(api, query) == [f"Ada {surname}"]
 
 
@@ -68,15 +63,15 @@ def test_names_are_found_in_any_spelling(api: Client, surname: str, query: str) 
     ],
 )
 def test_other_letters_and_typing_errors(api: Client, name: str, query: str) -> None:
-    add_person(api, name)
-    add_person(api, "Somebody")
+    create_person(api, name)
+    create_person(api, "Somebody")
     [found] = results(api, query)
     assert (found["person"]["displayName"], found["matched"]) == (name, ["name"])
 
 
 @pytest.mark.parametrize("query", ["Bob", "Adaline", "Adx", "zzz", "Hpoper Ada zzzzz"])
 def test_unrelated_people_are_not_found(api: Client, query: str) -> None:
-    add_person(api, "Ada", surname="Lovelace")
+    create_person(api, "Ada", surname="Lovelace")
     assert found_names(api, query) == (["Ada Lovelace"] if "Ada " in query else [])
 
 
@@ -89,8 +84,8 @@ PHONE = [
 @pytest.mark.parametrize("query", PHONE)
 @pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
 def test_phones_are_found_in_any_format(api: Client, number: str, query: str) -> None:
-    add_person(api, "Ada", phoneNumbers=[{"number": number}])
-    add_person(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
+    create_person(api, "Ada", phoneNumbers=[{"number": number}])
+    create_person(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
     [found] = results(api, query)
     assert (found["person"]["displayName"], found["matched"]) == ("Ada", ["phoneNumbers"])
 
@@ -115,19 +110,19 @@ def test_phones_are_found_in_any_format(api: Client, number: str, query: str) ->
     ],
 )
 def test_every_field_is_searched(api: Client, fields: dict[str, Any], query: str, matched: str) -> None:
-    add_person(api, "Ada", **fields)
-    add_person(api, "Bob")
+    create_person(api, "Ada", **fields)
+    create_person(api, "Bob")
     [found] = results(api, query)
     assert (found["person"]["displayName"].split()[0], found["matched"]) == ("Ada", [matched])
     check_find_invariants(api)
 
 
 def test_best_match_comes_first(api: Client) -> None:
-    add_person(api, "Cy", notes="Brother of Anna")
-    add_person(api, "Dan", organization="Anna Ltd")
-    add_person(api, "Annabel")
-    add_person(api, "Anne")
-    add_person(api, "Anna")
+    create_person(api, "Cy", notes="Brother of Anna")
+    create_person(api, "Dan", organization="Anna Ltd")
+    create_person(api, "Annabel")
+    create_person(api, "Anne")
+    create_person(api, "Anna")
     found = results(api, "anna")
     assert [row["person"]["displayName"] for row in found] == ["Anna", "Annabel", "Anne", "Dan", "Cy"]
     assert [row["score"] for row in found] == [1.0, 0.8, 0.6, 0.6, 0.4]
@@ -136,9 +131,8 @@ def test_best_match_comes_first(api: Client) -> None:
 
 
 def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
-    kind = {"name": "Drink", "type": "SELECT", "options": ["Espresso", "Green tea"]}
-    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    key = add_person(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
+    template = create_template(api, "Drink", "SELECT", options=["Espresso", "Green tea"])
+    key = create_person(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
     [found] = results(api, "green")
     assert found["matched"] == ["customFieldValues"]
     path = f"/api/custom-field-templates/{template}"
@@ -157,7 +151,7 @@ def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
 
 
 def test_interactions_and_what_becomes_of_them(api: Client) -> None:
-    ada, bob = add_person(api, "Ada"), add_person(api, "Bob")
+    ada, bob = create_person(api, "Ada"), create_person(api, "Bob")
     row = add_interaction(api, ada, bob, title="Concert", notes="The harp was out of tune.")
     assert sorted(found_names(api, "harp")) == ["Ada", "Bob"]
     assert results(api, "concert")[0]["matched"] == ["interactions"]
@@ -176,7 +170,7 @@ def test_interactions_and_what_becomes_of_them(api: Client) -> None:
 
 
 def test_changed_values_are_found(api: Client) -> None:
-    key = add_person(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
+    key = create_person(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
     api.ok("PUT", f"/api/people/{key}", {"notes": "lute", "organization": "Engines"})
     assert (results(api, "harp"), results(api, "word7")) == ([], [])
     assert found_names(api, "lute") == found_names(api, "engines") == ["Ada"]
@@ -191,10 +185,9 @@ def test_changed_values_are_found(api: Client) -> None:
 
 
 def test_merging_and_undoing(api: Client) -> None:
-    kind = {"name": "Drink", "type": "TEXT"}
-    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    ada = add_person(api, "Ada")
-    bob = add_person(api, "Bob", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    template = create_template(api, "Drink")
+    ada = create_person(api, "Ada")
+    bob = create_person(api, "Bob", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
     add_interaction(api, bob, title="Concert")
     merged = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": bob})
     for query in ("harp", "tea", "concert"):
@@ -208,9 +201,8 @@ def test_merging_and_undoing(api: Client) -> None:
 
 
 def test_imported_people_are_found(api: Client) -> None:
-    kind = {"name": "Drink", "type": "TEXT"}
-    template = api.ok("POST", "/api/custom-field-templates", kind, status=201)["customFieldTemplate"]["id"]
-    ada = add_person(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
+    template = create_template(api, "Drink")
+    ada = create_person(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
     add_interaction(api, ada, title="Concert")
     other = client_of(make_user("other@example.org"))
     other.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
@@ -220,7 +212,7 @@ def test_imported_people_are_found(api: Client) -> None:
 
 
 def test_people_of_others_are_not_found(api: Client, stranger: Client) -> None:
-    add_interaction(api, add_person(api, "Ada", notes="harp"), title="Concert")
+    add_interaction(api, create_person(api, "Ada", notes="harp"), title="Concert")
     for query in ("ada", "adx", "harp", "concert", "a"):
         assert results(stranger, query) == []
 
@@ -232,12 +224,12 @@ def test_nothing_to_find_is_refused(api: Client, query: str) -> None:
 
 @pytest.mark.parametrize("query", ["%", "_", "'", '"', "\\", "*", "@", "...", "()", "🙂", "a@", "%%s", "12", "-"])
 def test_punctuation_finds_nobody(api: Client, query: str) -> None:
-    add_person(api, "Bob", surname="Hopper")
+    create_person(api, "Bob", surname="Hopper")
     assert results(api, query) == []
 
 
 def test_result_contains_the_person(api: Client) -> None:
-    key = add_person(api, "Ada", surname="Lovelace", organization="Engines")
+    key = create_person(api, "Ada", surname="Lovelace", organization="Engines")
     [found] = results(api, "lovelace")
     assert found == {
         "person": {"id": key, "displayName": "Ada Lovelace", "photo": None, "organization": "Engines"},
@@ -247,24 +239,22 @@ def test_result_contains_the_person(api: Client) -> None:
 
 
 def test_number_of_statements_does_not_grow(api: Client) -> None:
-    def statements(query: str) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            results(api, query)
-        return len(captured)
+    def count() -> list[int]:
+        return [count_queries(results, api, query) for query in ("ada", "lovelace harp", "030 12345")]
 
-    add_person(api, "Ada", surname="Lovelace", notes="harp")
+    create_person(api, "Ada", surname="Lovelace", notes="harp")
     results(api, "ada")
-    before = [statements(query) for query in ("ada", "lovelace harp", "030 12345")]
+    before = count()
     for number in range(30):
-        add_person(api, f"Ada{number}", surname="Lovelace", notes="harp")
-    assert [statements(query) for query in ("ada", "lovelace harp", "030 12345")] == before
+        create_person(api, f"Ada{number}", surname="Lovelace", notes="harp")
+    assert count() == before
     assert max(before) <= 4
 
 
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 2)
     for name in ("Zoe", "Ada", "Bob", "Cy"):
-        add_person(api, name, notes="harp")
+        create_person(api, name, notes="harp")
     assert len(found_names(api, "harp")) == 2
     for query in ("harp bob", "bob harp", "h b", "ha cy"):
         assert len(found_names(api, query)) == 1
@@ -274,13 +264,13 @@ def test_deleted_people_do_not_hide_others(api: Client, alice: User, monkeypatch
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
     make_keys(alice, Person.objects.bulk_create(gone))
-    add_person(api, "Ada", notes="harp")
+    create_person(api, "Ada", notes="harp")
     for query in ("ada", "harp", "ha", "ada harp"):
         assert found_names(api, query) == ["Ada"]
 
 
 def test_number_of_indexed_words_of_a_text_is_limited(api: Client) -> None:
-    key = add_person(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
+    key = create_person(api, "Ada", notes=" ".join(["w0"] + [f"w{number}" for number in range(1001)]))
     add_interaction(api, key, notes=" ".join(f"v{number}" for number in range(1001)))
     for letter in "vw":
         assert (found_names(api, f"{letter}999"), found_names(api, f"{letter}1000")) == (["Ada"], [])
@@ -290,5 +280,5 @@ def test_number_of_indexed_words_of_a_text_is_limited(api: Client) -> None:
 def test_the_nearest_words_are_meant(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.typing_errors._MAX_CORRECTIONS", 1)
     for name in ("Annemarix", "Annemxxie"):
-        add_person(api, name)
+        create_person(api, name)
     assert found_names(api, "annemarie") == ["Annemarix"]

@@ -13,7 +13,7 @@ from people.importing.sources.monica_sql import read_tables
 from people.photos import images
 from people.photos.images import PixelBudget
 from tests.client import Client
-from tests.people.importing.uploads import counts, people_of, send
+from tests.people.importing.uploads import counts, import_file, people_by_name
 from tests.pictures import picture
 
 ADA, BYRON = "0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002"
@@ -187,22 +187,22 @@ def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pyte
     [ada, *_] = document["account"]["data"][0]["values"]
     others = [{**ada, "uuid": str(uuid4()), "properties": {**ada["properties"], "first_name": name}} for name in "XYZ"]
     document["account"]["data"][0]["values"] += others
-    send(api, "monica", orjson.dumps(document))
-    assert [person["photo"] is not None for person in people_of(api).values()].count(True) == 4
+    import_file(api, "monica", orjson.dumps(document))
+    assert [person["photo"] is not None for person in people_by_name(api).values()].count(True) == 4
     assert len(made) == 1
 
 
 def test_json_export_of_monica(api: Client, alice: User) -> None:
     data = orjson.dumps(build_monica_export())
-    dry = send(api, "monica", data, dryRun="true")
-    answer = send(api, "monica", data)
+    dry = import_file(api, "monica", data, dryRun="true")
+    answer = import_file(api, "monica", data)
     assert counts(answer) == counts(dry) == (2, 0, 1, 0)
     ada, _, journal = answer["results"]
     for words in ("star", "1 debts", "somebody who did not come in"):
         assert words in ada["reason"]
     assert (journal["name"], journal["status"]) == ("journal entries", "skipped")
     assert journal["reason"] == "1 of them have no place here and were left out"
-    person = people_of(api)["Ada"]
+    person = people_by_name(api)["Ada"]
     assert person["emails"][0]["email"] == "ada@example.org"
     assert person["imHandles"][0]["protocol"] == "signal"
     assert (person["deathday"], person["gender"], person["photo"] is not None) == ("1852-11-27", "F", True)
@@ -217,16 +217,16 @@ def test_json_export_of_monica(api: Client, alice: User) -> None:
         ("MEETING", "Tea", 2),
     }
     assert ties(api) == {("George", "Parent", "Ada Lovelace"), ("Ada Lovelace", "Child", "George")}
-    assert counts(send(api, "monica", data)) == (0, 0, 3, 0)
+    assert counts(import_file(api, "monica", data)) == (0, 0, 3, 0)
     assert (len(interactions(api)), len(ties(api))) == (5, 2)
     assert api.ok("DELETE", f"/api/imports/{answer['importId']}") == {"removed": 2, "kept": []}
-    assert (people_of(api), interactions(api), ties(api)) == ({}, set(), set())
+    assert (people_by_name(api), interactions(api), ties(api)) == ({}, set(), set())
 
 
 def test_sql_export_of_monica(api: Client) -> None:
-    answer = send(api, "monica", SQL)
+    answer = import_file(api, "monica", SQL)
     assert counts(answer) == (2, 0, 0, 0)
-    person = people_of(api)["Ada"]
+    person = people_by_name(api)["Ada"]
     assert (person["surname"], person["notes"]) == ("O'Hara", "one; two\\\nthree")
     assert person["phoneNumbers"][0]["number"] == "0441234567"
     assert person["importantDates"][0]["date"][:10] == "1990-02-03"
@@ -236,11 +236,11 @@ def test_sql_export_of_monica(api: Client) -> None:
 
 
 def test_export_of_nametag(api: Client) -> None:
-    answer = send(api, "nametag", orjson.dumps(NAMETAG))
+    answer = import_file(api, "nametag", orjson.dumps(NAMETAG))
     assert counts(answer) == (2, 0, 1, 1)
     assert answer["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
     assert answer["results"][-1]["reason"] == "1 of them name nobody and were left out"
-    people = people_of(api)
+    people = people_by_name(api)
     ada = people["Ada"]
     assert (ada["relationshipToUser"]["name"], ada["anniversary"]) == ("FRIEND", "1835-07-08")
     assert (ada["contactReminderInterval"], ada["contactReminderIntervalUnit"]) == (2, "WEEKS")
@@ -271,20 +271,20 @@ def test_export_of_nametag(api: Client) -> None:
     ],
 )
 def test_other_files_are_refused(api: Client, source: str, data: bytes) -> None:
-    assert send(api, source, data, 400)["details"][0]["field"] == "file"
+    assert import_file(api, source, data, 400)["details"][0]["field"] == "file"
 
 
 def test_invalid_records_do_not_stop_the_others(api: Client) -> None:
     contact = {"uuid": ADA, "properties": {"first_name": "Ada", "tags": {}, "birthdate": 3, "avatar": []}, "data": 5}
     odd = {"uuid": [], "properties": {"first_name": {}}, "data": [{"type": "call", "values": [3, {}]}]}
     document: Any = {"account": {"data": [monica_list("contact", contact, odd, 3), monica_list("relationship", {}, 3)]}}
-    assert counts(send(api, "monica", orjson.dumps(document))) == (1, 0, 0, 1)
+    assert counts(import_file(api, "monica", orjson.dumps(document))) == (1, 0, 0, 1)
     people: list[Any] = [
         {"name": "Ada", "groups": 3, "emails": [3, {"email": {}}], "importantDates": "x", "relationships": [{}]},
         3,
     ]
     other: Any = {"exportDate": 1, "people": people, "relationshipTypes": [{}], "journalEntries": [{"peopleIds": [[]]}]}
-    assert counts(send(api, "nametag", orjson.dumps(other)))[3] == 0
+    assert counts(import_file(api, "nametag", orjson.dumps(other)))[3] == 0
 
 
 @pytest.mark.parametrize(

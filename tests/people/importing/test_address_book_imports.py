@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from people.models import Group, Person
 from tests.client import Client
-from tests.people.importing.uploads import counts, people_of, send
+from tests.people.importing.uploads import counts, import_file, people_by_name
 
 OLD_GOOGLE = {
     "Name": "Lady Ada Lovelace",
@@ -117,10 +117,10 @@ def table(*rows: Mapping[str, str]) -> str:
 
 
 def test_former_format_of_google(api: Client) -> None:
-    answer = send(api, "google", table(OLD_GOOGLE))
+    answer = import_file(api, "google", table(OLD_GOOGLE))
     assert counts(answer) == (1, 0, 0, 0)
     assert "reason" not in answer["results"][0]
-    ada = people_of(api)["Ada"]
+    ada = people_by_name(api)["Ada"]
     assert (ada["prefix"], ada["middleName"], ada["surname"]) == ("Lady", "King", "Lovelace")
     assert ada["displayNameOverride"] == "Lady Ada Lovelace"
     assert [(entry["type"], entry["email"]) for entry in ada["emails"]] == [
@@ -143,13 +143,13 @@ def test_former_format_of_google(api: Client) -> None:
         "item1.X-ABRELATEDNAMES:William King",
         "item1.X-ABLabel:_$!<Spouse>!$_",
     ]
-    assert counts(send(api, "google", table(OLD_GOOGLE))) == (0, 0, 1, 0)
+    assert counts(import_file(api, "google", table(OLD_GOOGLE))) == (0, 0, 1, 0)
 
 
 def test_current_format_of_google(api: Client) -> None:
-    answer = send(api, "google", table(NEW_GOOGLE))
+    answer = import_file(api, "google", table(NEW_GOOGLE))
     assert "photo" in answer["results"][0]["reason"]
-    grace = people_of(api)["Grace"]
+    grace = people_by_name(api)["Grace"]
     assert [(entry["type"], entry["number"]) for entry in grace["phoneNumbers"]] == [
         ("work fax", "+1 555 0100"),
         ("work fax", "+1 555 0101"),
@@ -159,10 +159,10 @@ def test_current_format_of_google(api: Client) -> None:
 
 
 def test_format_of_outlook(api: Client) -> None:
-    answer = send(api, "outlook", table(OUTLOOK).encode("cp1252"))
+    answer = import_file(api, "outlook", table(OUTLOOK).encode("cp1252"))
     assert counts(answer) == (1, 0, 0, 0)
     assert "reason" not in answer["results"][0]
-    alan = people_of(api)["Alan"]
+    alan = people_by_name(api)["Alan"]
     assert (alan["prefix"], alan["surname"], alan["jobTitle"]) == ("Dr.", "Turing", "Cryptanalyst")
     assert {(entry["type"], entry["number"]) for entry in alan["phoneNumbers"]} == {
         ("assistant", "+44 1"),
@@ -186,9 +186,9 @@ def test_format_of_outlook(api: Client) -> None:
 
 
 def test_format_of_linkedin_with_leading_notes(api: Client) -> None:
-    answer = send(api, "linkedin", LINKEDIN)
+    answer = import_file(api, "linkedin", LINKEDIN)
     assert counts(answer) == (2, 0, 0, 0)
-    people = people_of(api)
+    people = people_by_name(api)
     assert (people["Priya"]["organization"], people["Priya"]["jobTitle"]) == ("Stripe, Inc.", "Technical Recruiter")
     assert people["Priya"]["customFields"][0]["value"] == "2024-03-12"
     assert (people["Neha"]["urls"][0]["type"], people["Neha"]["customFields"][0]["value"]) == ("linkedin", "2022-02-07")

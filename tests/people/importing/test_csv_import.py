@@ -14,8 +14,9 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.importing.files import FileImport, Upload
 from people.importing.sources.days import DayReader
+from tests.builders import set_plan_limits
 from tests.client import Client
-from tests.people.importing.uploads import counts, people_of, send, send_form
+from tests.people.importing.uploads import counts, import_file, people_by_name, send_form
 from tests.rounds import rounds_per_database
 
 GERMAN = (
@@ -28,12 +29,12 @@ GERMAN = (
 
 
 def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None:
-    answer = send(api, "csv", GERMAN.encode("cp1252"))
+    answer = import_file(api, "csv", GERMAN.encode("cp1252"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["results"][0]["reason"] == "the column “Schuhgröße” was left out"
     assert "31.02.1990" in answer["results"][1]["reason"]
     assert answer["errorMessages"] == ["Row 3: this row has no name, and nothing else to call it by"]
-    person = people_of(api)["Jürgen"]
+    person = people_by_name(api)["Jürgen"]
     assert (person["surname"], person["emails"][0]["email"]) == ("Müller", "juergen@example.org")
     assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [
         ("home", "089 1234567"),
@@ -47,11 +48,11 @@ def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None
 
 
 def test_repeated_import_changes_nobody(api: Client, alice: User) -> None:
-    send(api, "csv", GERMAN)
-    before = people_of(api)
-    again = send(api, "csv", GERMAN)
+    import_file(api, "csv", GERMAN)
+    before = people_by_name(api)
+    again = import_file(api, "csv", GERMAN)
     assert counts(again) == (0, 0, 2, 1)
-    assert people_of(api) == before
+    assert people_by_name(api) == before
     imports = api.ok("GET", "/api/imports")["imports"]
     assert [(row["source"], row["fileName"], row["imported"], row["skipped"]) for row in imports] == [
         ("csv", "contacts.csv", 0, 2),
@@ -62,10 +63,10 @@ def test_repeated_import_changes_nobody(api: Client, alice: User) -> None:
 
 def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
     mapping = {"A": "name", "2": "phone:mobile", "C": "address.city:work", "4": "ignore", "e": "contactReminderEnabled"}
-    answer = send(api, "csv", "A,B,C,D,E\nAda,+44 1,London,secret,yes\n", mapping=json.dumps(mapping))
+    answer = import_file(api, "csv", "A,B,C,D,E\nAda,+44 1,London,secret,yes\n", mapping=json.dumps(mapping))
     assert counts(answer) == (1, 0, 0, 0)
     assert "reason" not in answer["results"][0]
-    person = people_of(api)["Ada"]
+    person = people_by_name(api)["Ada"]
     assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [("mobile", "+44 1")]
     assert (person["addresses"][0]["type"], person["addresses"][0]["locality"]) == ("work", "London")
     assert (person["contactReminderEnabled"], person["contactReminderInterval"]) == (True, 1)
@@ -75,7 +76,7 @@ def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
     "mapping", ['{"A": "shoeSize"}', '{"Z": "name"}', '{"9": "name"}', '{"A": 1}', "[]", "{", "[" * 90_000]
 )
 def test_invalid_mapping_is_refused(api: Client, mapping: str) -> None:
-    answer = send(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
+    answer = import_file(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
     assert answer["details"][0]["field"].startswith("mapping")
 
 
@@ -84,20 +85,20 @@ def test_dry_run_returns_the_same_result_and_writes_nothing(api: Client, alice: 
     revision = alice.revision
     rows = "".join(f"Person {n},p{n}@example.org,Team\n" for n in range(150))
     data = f"Name,Email,Group\n{rows}Person 3,p3@example.org,Team\n"
-    dry = send(api, "csv", data, dryRun="true")
+    dry = import_file(api, "csv", data, dryRun="true")
     assert (counts(dry), dry["importId"]) == ((150, 0, 1, 0), None)
     alice.refresh_from_db()
-    assert (alice.revision, people_of(api), api.ok("GET", "/api/imports")["imports"]) == (revision, {}, [])
-    assert counts(send(api, "csv", data)) == counts(dry)
+    assert (alice.revision, people_by_name(api), api.ok("GET", "/api/imports")["imports"]) == (revision, {}, [])
+    assert counts(import_file(api, "csv", data)) == counts(dry)
 
 
 def test_a_dry_run_counts_reminders_of_earlier_batches(api: Client, settings: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("people.importing.vcards._BATCH_CARDS", 1)
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 9, "groups": 9, "reminders": 1, "templates": 1}}
+    set_plan_limits(settings, people=9, groups=9, reminders=1, templates=1)
     data = "Name,contactReminderEnabled\nAda,yes\nBob,yes\n"
     reasons = [
-        [result.get("reason") for result in send(api, "csv", data, dryRun=dry)["results"]] for dry in ("true", "")
+        [result.get("reason") for result in import_file(api, "csv", data, dryRun=dry)["results"]]
+        for dry in ("true", "")
     ]
     assert reasons[0] == reasons[1] == [None, "your plan allows 1 reminders: its contact reminder is off"]
 
@@ -112,8 +113,8 @@ def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
     assert answer["delimiter"] == "\t"
     assert answer["columns"][0] == {"name": "Name", "samples": [name], "proposal": "name"}
     assert answer["columns"][1] == {"name": "City", "samples": [city], "proposal": "address.city"}
-    send(api, "csv", data)
-    assert people_of(api)[name]["notes"] == "two\nlines"
+    import_file(api, "csv", data)
+    assert people_by_name(api)[name]["notes"] == "two\nlines"
 
 
 @pytest.mark.one_database
@@ -121,8 +122,8 @@ def test_the_western_encoding_wins_where_the_first_lines_fit_others_as_well(api:
     rows = [f"Jörg;{'Müller ' * 12}{number}" for number in range(300)]  # more than the 16 KiB that are looked at
     data = "\n".join(["Vorname;Nachname", *rows, "Adèle;Besançon"]).encode("cp1252")
     assert send_form(api, "/api/import/csv/inspect", data).json()["encoding"] == "windows-1252"
-    send(api, "csv", data)
-    assert people_of(api)["Adèle"]["surname"] == "Besançon"
+    import_file(api, "csv", data)
+    assert people_by_name(api)["Adèle"]["surname"] == "Besançon"
 
 
 def test_a_table_without_header_is_guessed_by_its_values(api: Client) -> None:
@@ -132,8 +133,8 @@ def test_a_table_without_header_is_guessed_by_its_values(api: Client) -> None:
 
 
 def test_a_line_may_name_the_separator_and_blanks_may_follow_it(api: Client) -> None:
-    send(api, "csv", 'sep=;\r\nName; "Notes"\r\n"Ada"; "one, two"\r\n')
-    assert people_of(api)["Ada"]["notes"] == "one, two"
+    import_file(api, "csv", 'sep=;\r\nName; "Notes"\r\n"Ada"; "one, two"\r\n')
+    assert people_by_name(api)["Ada"]["notes"] == "one, two"
 
 
 def test_bad_row_does_not_stop_the_others(api: Client) -> None:
@@ -145,7 +146,7 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
         b"Dan," + b"y" * 140_000 + b"@example.org,\n"
         b"Eve,not-an-address,fine,beyond\n"
     )
-    answer = send(api, "csv", data)
+    answer = import_file(api, "csv", data)
     assert counts(answer) == (4, 0, 0, 1)
     reasons = [result.get("reason", "") for result in answer["results"]]
     assert "not closed" in reasons[0]
@@ -154,30 +155,29 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
     assert "more than 131,072 characters" in answer["errorMessages"][0]
     assert "beyond" in reasons[4]
     assert "not-an-address" in reasons[4]
-    people = people_of(api)
+    people = people_by_name(api)
     assert people["Bob"]["notes"] == "=HYPERLINK(1)"
     assert people["Eve"]["customFields"][0]["value"] == "not-an-address"
 
 
 def test_other_files_are_refused(api: Client) -> None:
-    assert send(api, "csv", b"", 400)["details"][0]["field"] == "file"
-    assert send(api, "csv", b"\n\n \n", 400)["details"][0]["field"] == "file"
-    assert send(api, "linkedin", "Name,Email\nAda,a@example.org\n", 400)["details"][0]["field"] == "file"
+    assert import_file(api, "csv", b"", 400)["details"][0]["field"] == "file"
+    assert import_file(api, "csv", b"\n\n \n", 400)["details"][0]["field"] == "file"
+    assert import_file(api, "linkedin", "Name,Email\nAda,a@example.org\n", 400)["details"][0]["field"] == "file"
     assert send_form(api, "/api/import/vcard", "Name\nAda\n").status_code == 404
-    assert send(api, "csv", "Name\nAda\n", 400, dryRun="perhaps")["details"][0]["field"] == "dryRun"
+    assert import_file(api, "csv", "Name\nAda\n", 400, dryRun="perhaps")["details"][0]["field"] == "dryRun"
     assert api.call("POST", "/api/import/csv", {"file": "x"}).status_code == 415
 
 
 def test_plan_limit_applies(api: Client, settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1, "reminders": 0, "templates": 1}}
+    set_plan_limits(settings, people=2, groups=1, reminders=0, templates=1)
     data = "Name,Group,contactReminderEnabled\nAda,One,yes\nBob,Two,\nCyd,One,\n"
-    dry = send(api, "csv", data, dryRun="true")
-    answer = send(api, "csv", data)
+    dry = import_file(api, "csv", data, dryRun="true")
+    answer = import_file(api, "csv", data)
     assert counts(answer) == counts(dry) == (2, 0, 0, 1)
     assert "reminder is off" in answer["results"][0]["reason"]
     assert "Two" in answer["results"][1]["reason"]
-    assert send(api, "csv", "Name\nDan\n", 403)["code"] == "plan_limit"
+    assert import_file(api, "csv", "Name\nDan\n", 403)["code"] == "plan_limit"
     assert len(api.ok("GET", "/api/imports")["imports"]) == 1
 
 

@@ -17,7 +17,7 @@ from people.importing.sources.monica_sql import read_tables
 from people.importing.sources.monica_tables import open_sql_export
 from people.vcard.limits import MAX_REMARKS, TEXT_LIMITS
 from tests.client import Client
-from tests.people.importing.uploads import send
+from tests.people.importing.uploads import import_file
 
 pytestmark = pytest.mark.sqlite_suffices
 
@@ -71,11 +71,11 @@ def test_remarks_and_notes_of_a_record_are_limited() -> None:
 
 
 def test_unreadable_file_is_a_request_error(api: Client) -> None:
-    assert send(api, "csv", "x" * 140_000, status=400)["error"]
-    assert send(api, "csv", "Name\nAda\n", status=400, mapping='{"Name": "\\ud800"}')["error"]
-    wide = send(api, "csv", "Name,Email\nAda," + "," * tables.MAX_COLUMNS + "\nBob,\n")
+    assert import_file(api, "csv", "x" * 140_000, status=400)["error"]
+    assert import_file(api, "csv", "Name\nAda\n", status=400, mapping='{"Name": "\\ud800"}')["error"]
+    wide = import_file(api, "csv", "Name,Email\nAda," + "," * tables.MAX_COLUMNS + "\nBob,\n")
     assert (wide["imported"], wide["errorMessages"]) == (1, ["Row 1: the row has more than 1,000 cells"])
-    empty = send(api, "csv", "Name,Email\n")
+    empty = import_file(api, "csv", "Name,Email\n")
     assert (empty["success"], empty["errors"], empty["importId"]) == (True, 0, None)
     assert len(api.ok("GET", "/api/imports")["imports"]) == 1
     for junk in (
@@ -84,7 +84,7 @@ def test_unreadable_file_is_a_request_error(api: Client) -> None:
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
         b"\xd0\xcf\x11\xe0" + bytes(500),
     ):
-        assert send(api, "csv", junk, status=400)["details"][0]["field"] == "file"
+        assert import_file(api, "csv", junk, status=400)["details"][0]["field"] == "file"
 
 
 def test_times_have_the_range_of_the_api(api: Client, alice: User) -> None:
@@ -93,7 +93,7 @@ def test_times_have_the_range_of_the_api(api: Client, alice: User) -> None:
     assert parse_datetime("1000-06-01") == dt.datetime(1000, 6, 1, 12, tzinfo=dt.UTC)
     entries = [{"date": f"{year}-12-31", "title": "A day", "peopleIds": ["a"]} for year in ("0001", "2020", "9999")]
     account = {"exportDate": "2026-01-01", "people": [{"id": "a", "name": "Ada"}], "journalEntries": entries}
-    assert send(api, "nametag", json.dumps(account))["imported"] == 1
+    assert import_file(api, "nametag", json.dumps(account))["imported"] == 1
     assert len(api.ok("GET", "/api/interactions")["interactions"]) == 1
 
 
@@ -104,8 +104,8 @@ def test_number_of_records_other_than_people_is_limited(api: Client, monkeypatch
     people = [{"id": "a", "name": "Ada", "relationships": ties}, {"id": "b", "name": "Bob"}]
     entries = [{"date": f"2020-01-0{day}", "title": "A day", "peopleIds": ["a"]} for day in (1, 2, 3)]
     account = {"exportDate": "2026-01-01", "people": people, "journalEntries": entries}
-    receipt = send(api, "nametag", json.dumps(account))
-    assert send(api, "nametag", json.dumps(account), dryRun="true")["skipped"] == 5
+    receipt = import_file(api, "nametag", json.dumps(account))
+    assert import_file(api, "nametag", json.dumps(account), dryRun="true")["skipped"] == 5
     assert [(result["name"], result["reason"]) for result in receipt["results"][2:]] == [
         (name, f"{count} of them were left out: of one file 1 are taken")
         for name, count in (("relationship types", 1), ("interactions", 2), ("relationships", 1))

@@ -14,7 +14,7 @@ from people.importing.undo import undo_import
 from people.models import ContactImport, ImportedRecord
 from people.trash.purge import purge_deleted
 from tests.client import Client
-from tests.people.importing.uploads import people_of, send
+from tests.people.importing.uploads import import_file, people_by_name
 
 DATA = "Name,Email,Group\nAda,ada@example.org,New\nBob,bob@example.org,New\nCyd,cyd@example.org,Other\n"
 
@@ -24,8 +24,8 @@ def undo(client: Client, import_id: str, status: int = 200) -> Any:
 
 
 def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
-    receipt = send(api, "csv", DATA)
-    ada, bob = people_of(api)["Ada"], people_of(api)["Bob"]
+    receipt = import_file(api, "csv", DATA)
+    ada, bob = people_by_name(api)["Ada"], people_by_name(api)["Bob"]
     api.ok("PUT", f"/api/people/{ada['id']}", {"nickname": "Countess"})
     body = {"personIds": [bob["id"]], "kind": "CALL", "at": "2026-01-01T10:00:00Z"}
     api.ok("POST", "/api/interactions", body, status=201)
@@ -35,7 +35,7 @@ def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
         (ada["id"], 'Ada "Countess"'),
         (bob["id"], "Bob"),
     }
-    assert set(people_of(api)) == {"Ada", "Bob"}
+    assert set(people_by_name(api)) == {"Ada", "Bob"}
     assert [group["name"] for group in api.ok("GET", "/api/groups")["groups"]] == ["New"]
     assert api.ok("GET", "/api/imports")["imports"][0]["undoneAt"]
     assert undo(api, receipt["importId"], 400)["code"] == "already_undone"
@@ -46,10 +46,10 @@ def test_undo_restores_changed_people(api: Client) -> None:
     body = {"name": "Ada", "emails": [{"email": "ada@example.org"}], "importantDates": []}
     ada = api.ok("POST", "/api/people", body, status=201)["person"]
     data = "Name,Email,Phone,Birthday,Group,Company\nAda,ada@example.org,+44 1,1815-12-10,New,Engines\n"
-    receipt = send(api, "csv", data)
+    receipt = import_file(api, "csv", data)
     assert receipt["updated"] == 1
     assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
-    [person] = people_of(api).values()
+    [person] = people_by_name(api).values()
     assert {key: value for key, value in person.items() if key != "updatedAt"} == {
         key: value for key, value in ada.items() if key != "updatedAt"
     }
@@ -57,35 +57,35 @@ def test_undo_restores_changed_people(api: Client) -> None:
 
 
 def test_undo_ignores_restored_and_removed_records(api: Client) -> None:
-    receipt = send(api, "csv", DATA)
-    people = people_of(api)
+    receipt = import_file(api, "csv", DATA)
+    people = people_by_name(api)
     api.ok("DELETE", f"/api/people/{people['Ada']['id']}", {})
     api.ok("DELETE", f"/api/people/{people['Bob']['id']}", {})
     api.ok("DELETE", f"/api/people/{people['Bob']['id']}/permanent")
     assert undo(api, receipt["importId"]) == {"removed": 1, "kept": []}
-    assert people_of(api) == {}
+    assert people_by_name(api) == {}
 
 
 def test_import_older_than_the_retention_cannot_be_undone(api: Client, alice: User, settings: Any) -> None:
-    receipt = send(api, "csv", DATA)
+    receipt = import_file(api, "csv", DATA)
     later = timezone.now() + dt.timedelta(days=settings.RETENTION_DAYS + 1)
     assert purge_deleted(now=later)["imports"] == 5
     assert api.ok("GET", "/api/imports")["imports"][0]["imported"] == 3
     ContactImport.unscoped.rows().update(created_at=timezone.now() - dt.timedelta(days=settings.RETENTION_DAYS + 1))
     assert undo(api, receipt["importId"], 410)["code"] == "import_too_old"
-    assert set(people_of(api)) == {"Ada", "Bob", "Cyd"}
+    assert set(people_by_name(api)) == {"Ada", "Bob", "Cyd"}
 
 
 def test_killed_undo_continues(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"P{n},p{n}@example.org,New\n" for n in range(250))
-    receipt = send(api, "csv", f"Name,Email,Group\n{rows}")
+    receipt = import_file(api, "csv", f"Name,Email,Group\n{rows}")
     row = ContactImport.objects.owned_by(alice).find(receipt["importId"])
     with monkeypatch.context() as patch:
         patch.setattr("people.importing.undo._UndoRun.undo_groups", lambda *args: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             undo_import(owner=alice, import_id=row.pk, now=timezone.now())
     assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
-    assert people_of(api) == {}
+    assert people_by_name(api) == {}
     assert api.ok("GET", "/api/groups")["groups"] == []
 
 
@@ -109,7 +109,7 @@ def test_edit_during_the_import_is_kept_by_the_undo(api: Client, alice: User) ->
     answer = undo(api, row["id"])
     assert answer["removed"] == 248
     assert {kept["personId"] for kept in answer["kept"]} == {str(ids[1]), str(ids[3])}
-    assert set(people_of(api)) == {"P1", "P3"}
+    assert set(people_by_name(api)) == {"P1", "P3"}
 
 
 def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
@@ -119,7 +119,7 @@ def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
     assert (row["imported"], row["endedAt"]) == (100, None)
     assert undo(api, row["id"])["removed"] == 100
     assert {outcome.reason for outcome in outcomes} == {"not tried: this import was undone while it ran"}
-    assert people_of(api) == {}
+    assert people_by_name(api) == {}
     [row] = api.ok("GET", "/api/imports")["imports"]
     assert row["undoneAt"]
     assert row["endedAt"]
@@ -127,7 +127,7 @@ def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
 
 
 def test_undo_is_refused_while_another_one_runs(api: Client, alice: User) -> None:
-    receipt = send(api, "csv", DATA)
+    receipt = import_file(api, "csv", DATA)
     row = ContactImport.objects.owned_by(alice).filter(pk=receipt["importId"])
     row.update(undo_until=timezone.now() + dt.timedelta(seconds=30))
     assert undo(api, receipt["importId"], 409)["code"] == "busy"

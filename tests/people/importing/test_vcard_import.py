@@ -1,6 +1,6 @@
 """The import of a vCard file through the API: the outcome of each card, and a second import changes nothing."""
 
-import io
+import base64
 import itertools
 from typing import Any
 
@@ -9,40 +9,21 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DataError, OperationalError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from accounts.models import User
 from people.models import Group, ImportantDate, LookupKey, Person
 from people.services.person_writer import set_name_keys
+from tests.builders import set_plan_limits
 from tests.client import Client
-from tests.people.importing.uploads import counts
+from tests.people.importing.uploads import counts, import_vcards, vcard
+from tests.people.steps import list_people
+from tests.pictures import picture
 from tests.rounds import rounds_per_database
 
 
-def vcard(*lines: str, version: str = "3.0") -> bytes:
-    return "\r\n".join(["BEGIN:VCARD", f"VERSION:{version}", *lines, "END:VCARD", ""]).encode()
-
-
-def picture(color: str = "red") -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (300, 200), color).save(out, "PNG")
-    return out.getvalue()
-
-
 def photo_line(color: str = "red") -> str:
-    import base64
-
-    return f"PHOTO;ENCODING=b;TYPE=PNG:{base64.b64encode(picture(color)).decode()}"
-
-
-def send(client: Client, data: bytes, status: int = 200, kind: str = "text/vcard") -> Any:
-    response = client.generic("POST", "/api/vcard/import", data, kind)
-    assert response.status_code == status, response.content
-    return response.json()
-
-
-def list_people(client: Client) -> Any:
-    return client.ok("GET", "/api/people?includeAll=true")["people"]
+    data = picture("PNG", (300, 200), color=color)
+    return f"PHOTO;ENCODING=b;TYPE=PNG:{base64.b64encode(data).decode()}"
 
 
 def get_only_person(client: Client) -> Any:
@@ -67,7 +48,7 @@ ADA = vcard(
 
 
 def test_card_becomes_a_person_with_all_its_properties(api: Client) -> None:
-    answer = send(api, ADA)
+    answer = import_vcards(api, ADA)
     assert counts(answer) == (1, 0, 0, 0)
     assert answer["success"] is True
     [result] = answer["results"]
@@ -91,11 +72,11 @@ def test_card_becomes_a_person_with_all_its_properties(api: Client) -> None:
 
 def test_repeated_import_changes_nothing(api: Client, alice: User) -> None:
     data = ADA + vcard("FN:Bob", "TEL:1") + vcard("FN:Mum") + vcard("FN:Bob", "TEL:2")
-    assert counts(send(api, data)) == (4, 0, 0, 0)
+    assert counts(import_vcards(api, data)) == (4, 0, 0, 0)
     before = list_people(api)
     alice.refresh_from_db()
     revision = alice.revision
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert counts(answer) == (0, 0, 4, 0)
     assert all(result["personId"] for result in answer["results"])
     assert list_people(api) == before
@@ -105,7 +86,7 @@ def test_repeated_import_changes_nothing(api: Client, alice: User) -> None:
 
 
 def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -> None:
-    send(api, ADA)
+    import_vcards(api, ADA)
     first = get_only_person(api)
     newer = vcard(
         "UID:urn:uuid:ada",
@@ -117,7 +98,7 @@ def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -
         "CATEGORIES:friends,New",
         photo_line("blue"),
     )
-    assert counts(send(api, newer)) == (0, 1, 0, 0)
+    assert counts(import_vcards(api, newer)) == (0, 1, 0, 0)
     person = get_only_person(api)
     assert person["id"] == first["id"]
     assert (person["surname"], person["notes"]) == ("King", "First")
@@ -127,33 +108,33 @@ def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -
     assert (day["id"], day["date"]) == (first["importantDates"][0]["id"], "1815-12-10T00:00:00.000Z")
     assert {group["name"] for group in person["groups"]} == {"Maths", "Friends", "New"}
     assert person["photo"] != first["photo"]
-    assert counts(send(api, newer)) == (0, 0, 1, 0)
+    assert counts(import_vcards(api, newer)) == (0, 0, 1, 0)
 
 
 def test_card_without_uid_updates_a_namesake_with_the_same_key(api: Client) -> None:
-    send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
-    answer = send(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
+    import_vcards(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
+    answer = import_vcards(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
     assert counts(answer) == (0, 1, 0, 0)
     assert get_only_person(api)["jobTitle"] == "Analyst"
 
 
 def test_contradicting_card_becomes_another_person(api: Client) -> None:
     two = vcard("FN:Ada", "TEL:12345", "TITLE:Analyst") + vcard("FN:Ada", "TEL:12345", "TITLE:Baker")
-    assert counts(send(api, two)) == (2, 0, 0, 0)
-    assert counts(send(api, two)) == (0, 0, 2, 0)
+    assert counts(import_vcards(api, two)) == (2, 0, 0, 0)
+    assert counts(import_vcards(api, two)) == (0, 0, 2, 0)
     assert len(list_people(api)) == 2
 
 
 def test_duplicate_uids_lose_nobody(api: Client) -> None:
     two = vcard("UID:1", "FN:Ada") + vcard("UID:1", "FN:Bob") + vcard("UID:1", "FN:Ada")
-    assert counts(send(api, two)) == (2, 0, 1, 0)
-    assert counts(send(api, two)) == (0, 0, 3, 0)
+    assert counts(import_vcards(api, two)) == (2, 0, 1, 0)
+    assert counts(import_vcards(api, two)) == (0, 0, 3, 0)
     assert {person["name"] for person in list_people(api)} == {"Ada", "Bob"}
 
 
 def test_bad_card_does_not_stop_the_others(api: Client) -> None:
     data = vcard("FN:Ada") + vcard("NOTE:nobody") + b"TEL:lost\r\n" + vcard("FN:Bob", "EMAIL:no address")
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert counts(answer) == (2, 0, 0, 2)
     assert answer["success"] is True
     assert len(answer["errorMessages"]) == 2
@@ -165,7 +146,7 @@ def test_bad_card_does_not_stop_the_others(api: Client) -> None:
 
 
 def test_bad_photo_loses_only_the_photo(api: Client) -> None:
-    answer = send(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
+    answer = import_vcards(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
     assert counts(answer) == (1, 0, 0, 0)
     assert "photo was left out" in answer["results"][0]["reason"]
     assert get_only_person(api)["notes"] == "kept"
@@ -174,36 +155,35 @@ def test_bad_photo_loses_only_the_photo(api: Client) -> None:
 def test_group_cards_put_people_into_groups(api: Client) -> None:
     family = vcard("FN:Family", "KIND:group", "MEMBER:urn:uuid:a", "MEMBER:b", "MEMBER:nobody", version="4.0")
     data = family + vcard("UID:a", "FN:Ada") + vcard("UID:b", "FN:Bob") + vcard("UID:c", "FN:Cy")
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert [result["status"] for result in answer["results"]] == ["skipped", "imported", "imported", "imported"]
     members = [person["name"] for person in list_people(api) if person["groups"]]
     assert members == ["Ada", "Bob"]
-    assert counts(send(api, data)) == (0, 0, 4, 0)
+    assert counts(import_vcards(api, data)) == (0, 0, 4, 0)
 
 
 def test_plan_limits_apply_to_each_card(api: Client, settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 2, "groups": 1}}
+    set_plan_limits(settings, people=2, groups=1)
     data = b"".join(vcard(f"FN:P{n}", f"CATEGORIES:G{n}") for n in range(4))
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert counts(answer) == (2, 0, 0, 2)
     assert "plan allows 2 people" in answer["errorMessages"][0]
     assert "plan allows 1 groups" in answer["results"][1]["reason"]
     assert Group.unscoped.count() == 1
-    assert send(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
+    assert import_vcards(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
     assert len(list_people(api)) == 2
 
 
 def test_deleted_people_are_not_matched(api: Client) -> None:
-    send(api, ADA)
+    import_vcards(api, ADA)
     api.ok("DELETE", f"/api/people/{get_only_person(api)['id']}", {})
-    assert counts(send(api, ADA)) == (1, 0, 0, 0)
+    assert counts(import_vcards(api, ADA)) == (1, 0, 0, 0)
 
 
 def test_accounts_do_not_see_each_other(api: Client, stranger: Client) -> None:
-    send(api, ADA)
-    assert counts(send(stranger, ADA)) == (1, 0, 0, 0)
-    assert counts(send(stranger, vcard("UID:ada", "FN:Stolen"))) == (0, 1, 0, 0)
+    import_vcards(api, ADA)
+    assert counts(import_vcards(stranger, ADA)) == (1, 0, 0, 0)
+    assert counts(import_vcards(stranger, vcard("UID:ada", "FN:Stolen"))) == (0, 1, 0, 0)
     assert get_only_person(api)["name"] == "Ada"
     assert get_only_person(stranger)["name"] == "Stolen"
 
@@ -226,7 +206,7 @@ def test_a_form_with_a_file(api: Client) -> None:
     ],
 )
 def test_invalid_bodies_are_refused(api: Client, data: bytes, kind: str, status: int) -> None:
-    assert send(api, data, status, kind)["error"]
+    assert import_vcards(api, data, status, kind)["error"]
 
 
 @pytest.mark.parametrize("kind", ["text/vcard", "multipart"])
@@ -241,16 +221,16 @@ def test_a_file_over_the_limit_is_413(api: Client, settings: Any, kind: str) -> 
 
 
 def test_a_charset_in_the_content_type(api: Client) -> None:
-    send(api, vcard("FN:Ядвига").decode().encode("koi8-r"), kind="text/vcard; charset=koi8-r")
+    import_vcards(api, vcard("FN:Ядвига").decode().encode("koi8-r"), content_type="text/vcard; charset=koi8-r")
     assert get_only_person(api)["name"] == "Ядвига"
 
 
 def test_hostile_text_becomes_harmless_data(api: Client) -> None:
     names = [b"\xed\xa0\x80 A", b"B\0", "\u0301\u0302".encode(), "👩‍👩‍👧".encode(), "\u202eevil".encode(), b"<script>"]
     data = b"".join(vcard("FN:@", f"UID:{n}").replace(b"@", name) for n, name in enumerate(names))
-    assert counts(send(api, data)) == (6, 0, 0, 0)
+    assert counts(import_vcards(api, data)) == (6, 0, 0, 0)
     assert len(list_people(api)) == 6
-    assert counts(send(api, data)) == (0, 0, 6, 0)
+    assert counts(import_vcards(api, data)) == (0, 0, 6, 0)
 
 
 def test_card_refused_by_the_database_does_not_stop_the_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +241,7 @@ def test_card_refused_by_the_database_does_not_stop_the_others(api: Client, monk
 
     original = set_name_keys
     monkeypatch.setattr("people.services.person_writer.set_name_keys", refuse)
-    answer = send(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
+    answer = import_vcards(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
     assert counts(answer) == (2, 0, 0, 1)
     assert answer["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
 
@@ -278,17 +258,17 @@ def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.
     User.objects.update(is_mirrored=True)
     monkeypatch.setattr("people.services.person_writer.announce_change", go_away)
     gone = [0, 2]
-    assert send(api, data, 503)["code"] == "unavailable"
+    assert import_vcards(api, data, 503)["code"] == "unavailable"
     assert list_people(api) == []
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert counts(answer) == (2, 0, 0, 3)
     assert answer["errorMessages"][0].startswith("Card 3 (P2): not tried")
-    assert counts(send(api, data)) == (3, 0, 2, 0)
+    assert counts(import_vcards(api, data)) == (3, 0, 2, 0)
 
 
 def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 2 * 300 * 200)
-    answer = send(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
+    answer = import_vcards(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
     assert counts(answer) == (3, 0, 0, 0)
     assert "megapixels" in answer["results"][2]["reason"]
     assert [bool(person["photo"]) for person in list_people(api)] == [False, True, True]
@@ -296,7 +276,7 @@ def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkey
 
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(44):
-        answer = send(
+        answer = import_vcards(
             api, b"".join(vcard(f"FN:P{n}", f"TEL:{n}00000", "BDAY:2000-01-01", "CATEGORIES:G") for n in range(150))
         )
     assert counts(answer) == (150, 0, 0, 0)
@@ -331,20 +311,20 @@ FILES = st.lists(
 def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, str, list[str]]]) -> None:
     Person.unscoped.all().delete()
     data = b"".join(vcard(f"FN:{name}", *filter(None, [uid]), *lines) for name, uid, lines in file)
-    send(api, data)
+    import_vcards(api, data)
     before = list_people(api)
-    answer = send(api, data)
+    answer = import_vcards(api, data)
     assert counts(answer) == (0, 0, len(file), 0)
     assert list_people(api) == before
 
 
 def test_many_namesakes_are_told_apart_by_their_numbers(api: Client) -> None:
     data = b"".join(vcard("FN:Anna", f"TEL:+4915{n:07d}") for n in range(600))
-    assert counts(send(api, data)) == (600, 0, 0, 0)
-    assert counts(send(api, data)) == (0, 0, 600, 0)
+    assert counts(import_vcards(api, data)) == (600, 0, 0, 0)
+    assert counts(import_vcards(api, data)) == (0, 0, 600, 0)
 
 
 def test_numbers_agree_nationally_and_internationally(api: Client) -> None:
-    send(api, vcard("FN:Anna", "TEL:+49 151 2345678"))
-    assert counts(send(api, vcard("FN:Anna", "TEL:0151 2345678", "TITLE:Cook"))) == (0, 1, 0, 0)
+    import_vcards(api, vcard("FN:Anna", "TEL:+49 151 2345678"))
+    assert counts(import_vcards(api, vcard("FN:Anna", "TEL:0151 2345678", "TITLE:Cook"))) == (0, 1, 0, 0)
     assert get_only_person(api)["jobTitle"] == "Cook"

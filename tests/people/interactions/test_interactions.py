@@ -16,6 +16,7 @@ from tests.accounts.feed.reader import Replica
 from tests.builders import make_person
 from tests.client import Client
 from tests.people.interactions.steps import add_interaction
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -201,17 +202,12 @@ def test_purge_removes_interactions_after_the_retention(api: Client, ada: Person
 
 
 def test_a_list_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, ada: Person) -> None:
-    def queries(path: str) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            api.ok("GET", path)
-        return len(captured)
-
     paths = ["/api/interactions", f"/api/people/{ada.pk}/interactions"]
     add_interaction(api, ada)
-    few = [queries(path) for path in paths]
+    before = [count_queries(api.ok, "GET", path) for path in paths]
     for number in range(50):
         add_interaction(api, ada, make_person(alice, name=f"P{number}"))
-    assert [queries(path) for path in paths] == few
+    assert [count_queries(api.ok, "GET", path) for path in paths] == before
 
 
 def test_creating_an_interaction_takes_few_statements(api: Client, ada: Person) -> None:

@@ -8,11 +8,6 @@ from tests.client import Client
 VOLATILE_KEYS = ("updatedAt",)
 
 
-def add_person(api: Client, name: str, surname: str | None = None, **body: Any) -> str:
-    person = api.ok("post", "/api/people", {"name": name, "surname": surname, **body}, status=201)["person"]
-    return str(person["id"])
-
-
 def read_person(api: Client, person: str) -> dict[str, Any]:
     answer: dict[str, Any] = api.ok("get", f"/api/people/{person}")["person"]
     return answer

@@ -10,7 +10,8 @@ from accounts.models import User
 from people.models import MergeRecord, Person
 from tests.client import Client
 from tests.concurrency import send_concurrently
-from tests.people.merging.steps import add_person, merge_people, snapshot
+from tests.people.merging.steps import merge_people, snapshot
+from tests.people.steps import create_person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,21 +27,21 @@ def deleting(person: str) -> Send:
 
 
 def test_equal_concurrent_merges_succeed_once(api: Client, alice: User) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", emails=[{"email": "a@x.org"}])
     assert Counter(send_concurrently(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
 def test_concurrent_merges_into_each_other_succeed_once(api: Client, alice: User) -> None:
-    one, other = add_person(api, "Ada"), add_person(api, "Ada")
+    one, other = create_person(api, "Ada"), create_person(api, "Ada")
     assert Counter(send_concurrently(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
 def test_concurrent_merge_and_deletion_leave_a_consistent_result(api: Client, alice: User) -> None:
     for _ in range(4):
-        primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="x")
+        primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", notes="x")
         merged, deleted = send_concurrently(
             alice,
             merging(primary, secondary),
@@ -53,7 +54,7 @@ def test_concurrent_merge_and_deletion_leave_a_consistent_result(api: Client, al
 
 
 def test_an_undo_is_done_once(api: Client, alice: User) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", phoneNumbers=[{"number": "030 12345"}])
     before = snapshot(api)
     path = f"/api/people/merge/{merge_people(api, primary, secondary)['mergeId']}/undo"
     assert Counter(send_concurrently(alice, *[lambda client: client.call("post", path)] * 4)) == {200: 1, 409: 3}

@@ -3,17 +3,15 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from accounts.models.user import Plan
-from people.models import CustomFieldTemplate, Person
+from people.models import Person
+from tests.builders import UNKNOWN_ID, set_plan_limits
 from tests.client import Client
-from tests.people.merging.steps import add_person, merge_people, read_person
+from tests.people.merging.steps import merge_people, read_person
+from tests.people.steps import create_person, create_template
 from tests.pictures import picture, upload
-
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
+from tests.queries import count_queries
 
 
 def values_of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
@@ -21,7 +19,7 @@ def values_of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
 
 
 def test_the_secondary_goes_to_the_trash_and_the_primary_is_answered_whole(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada", "Lovelace"), add_person(api, "Ada", "Byron")
+    primary, secondary = create_person(api, "Ada", "Lovelace"), create_person(api, "Ada", "Byron")
     answer = merge_people(api, primary, secondary)
     assert set(answer) == {"person", "mergeId"}
     assert answer["person"] == read_person(api, primary)
@@ -30,8 +28,8 @@ def test_the_secondary_goes_to_the_trash_and_the_primary_is_answered_whole(api: 
 
 
 def test_an_empty_field_takes_the_secondarys_and_a_full_one_stays(api: Client) -> None:
-    primary = add_person(api, "Ada", "Lovelace", jobTitle="Mathematician")
-    secondary = add_person(
+    primary = create_person(api, "Ada", "Lovelace", jobTitle="Mathematician")
+    secondary = create_person(
         api, "Augusta", "King", nickname="Countess", jobTitle="Countess", anniversary="1835-07-08", notes="Poetical"
     )
     person = merge_people(api, primary, secondary)["person"]
@@ -43,8 +41,8 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
     friend = next(
         kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"] if kind["name"] == "FRIEND"
     )
-    primary = add_person(api, "Ada", "Lovelace", notes="Old", prefix="Lady")
-    secondary = add_person(api, "Ada", "King", middleName="Augusta", organization="Analytical Engines")
+    primary = create_person(api, "Ada", "Lovelace", notes="Old", prefix="Lady")
+    secondary = create_person(api, "Ada", "King", middleName="Augusta", organization="Analytical Engines")
     overrides = {
         "name": " Augusta ",
         "surname": "King",
@@ -77,13 +75,13 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
         ({"anniversary": "2023-02-29"}, "fieldOverrides.anniversary"),
         ({"contactReminderInterval": 100}, "fieldOverrides.contactReminderInterval"),
         ({"contactReminderEnabled": None}, "fieldOverrides.contactReminderEnabled"),
-        ({"relationshipToUserId": UNKNOWN}, "fieldOverrides.relationshipToUserId"),
+        ({"relationshipToUserId": UNKNOWN_ID}, "fieldOverrides.relationshipToUserId"),
         ([], "fieldOverrides"),
         ("surname", "fieldOverrides"),
     ],
 )
 def test_overrides_keep_the_rules_of_a_person(api: Client, overrides: Any, field: str) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     before = read_person(api, primary)
     answer = merge_people(api, primary, secondary, overrides, status=400)
     assert [detail["field"] for detail in answer["details"]] == [field]
@@ -92,12 +90,12 @@ def test_overrides_keep_the_rules_of_a_person(api: Client, overrides: Any, field
 
 
 def test_no_overrides_may_be_null(api: Client) -> None:
-    body = {"primaryId": add_person(api, "Ada"), "secondaryId": add_person(api, "Ada"), "fieldOverrides": None}
+    body = {"primaryId": create_person(api, "Ada"), "secondaryId": create_person(api, "Ada"), "fieldOverrides": None}
     api.ok("post", "/api/people/merge", body)
 
 
 def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
-    primary = add_person(
+    primary = create_person(
         api,
         "Ada",
         phoneNumbers=[{"type": "mobile", "number": "+49 151 2345678"}],
@@ -108,7 +106,7 @@ def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
         locations=[{"latitude": 51.5, "longitude": 0}],
         customFields=[{"key": "Engine", "value": "Analytical"}],
     )
-    secondary = add_person(
+    secondary = create_person(
         api,
         "Ada",
         phoneNumbers=[{"type": "work", "number": "0151/2345678"}, {"number": "030 12345"}, {"number": "03012345"}],
@@ -138,32 +136,32 @@ def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
 
 
 def test_too_many_entries_are_refused_not_cut(api: Client) -> None:
-    primary = add_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(60)])
-    secondary = add_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(50, 101)])
+    primary = create_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(60)])
+    secondary = create_person(api, "Ada", emails=[{"email": f"a{n}@x.org"} for n in range(50, 101)])
     assert merge_people(api, primary, secondary, status=400)["details"][0]["field"] == "emails"
     assert len(read_person(api, secondary)["emails"]) == 51
 
 
 def test_merged_values_are_found(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", emails=[{"email": "a@x.org"}])
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", emails=[{"email": "a@x.org"}])
     merge_people(api, primary, secondary)
-    third = add_person(api, "Ada", emails=[{"email": "A@x.org"}])
+    third = create_person(api, "Ada", emails=[{"email": "A@x.org"}])
     assert [row["personId"] for row in api.ok("get", f"/api/people/{third}/duplicates")["duplicates"]] == [primary]
 
 
 def test_groups_are_joined(api: Client) -> None:
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B", "C")]
-    primary, secondary = add_person(api, "Ada", groupIds=groups[:2]), add_person(api, "Ada", groupIds=groups[1:])
+    primary, secondary = create_person(api, "Ada", groupIds=groups[:2]), create_person(api, "Ada", groupIds=groups[1:])
     assert merge_people(api, primary, secondary)["person"]["groupIds"] == groups
 
 
 def test_important_dates_are_joined_once(api: Client) -> None:
-    primary = add_person(
+    primary = create_person(
         api,
         "Ada",
         importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}, {"title": "Met Babbage", "date": "1833-06-05"}],
     )
-    secondary = add_person(
+    secondary = create_person(
         api,
         "Ada",
         importantDates=[
@@ -184,18 +182,14 @@ def test_important_dates_are_joined_once(api: Client) -> None:
     assert {date["id"] for date in dates[2:]} <= moved
 
 
-def template(owner: User, name: str) -> CustomFieldTemplate:
-    return CustomFieldTemplate.objects.create(owner=owner, name=name, slug=name, type="TEXT")
-
-
-def test_custom_field_values_are_joined(api: Client, alice: User) -> None:
-    one, two, three = (str(template(alice, name).pk) for name in ("one", "two", "three"))
-    primary = add_person(
+def test_custom_field_values_are_joined(api: Client) -> None:
+    one, two, three = (create_template(api, name) for name in ("one", "two", "three"))
+    primary = create_person(
         api,
         "Ada",
         customFieldValues=[{"templateId": one, "value": "mine"}, {"templateId": two, "value": "mine"}],
     )
-    secondary = add_person(
+    secondary = create_person(
         api,
         "Ada",
         customFieldValues=[{"templateId": two, "value": "theirs"}, {"templateId": three, "value": "theirs"}],
@@ -205,7 +199,7 @@ def test_custom_field_values_are_joined(api: Client, alice: User) -> None:
 
 
 def test_relationships_move_but_never_to_oneself_and_never_twice(api: Client) -> None:
-    primary, secondary, friend, other = (add_person(api, name) for name in ("Ada", "Augusta", "Charles", "Mary"))
+    primary, secondary, friend, other = (create_person(api, name) for name in ("Ada", "Augusta", "Charles", "Mary"))
     for one, related in ((primary, secondary), (primary, friend), (secondary, friend), (secondary, other)):
         api.ok("post", "/api/relationships", {"personId": one, "relatedPersonId": related})
     person = merge_people(api, primary, secondary)["person"]
@@ -216,7 +210,7 @@ def test_relationships_move_but_never_to_oneself_and_never_twice(api: Client) ->
 
 
 def test_the_photo_comes_along_when_there_is_none(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     assert upload(api, f"/api/people/{secondary}/photo", picture()).status_code == 200
     photo = read_person(api, secondary)["photo"]
     assert merge_people(api, primary, secondary)["person"]["photo"] == photo
@@ -230,23 +224,23 @@ def test_a_contact_reminder_comes_along_as_a_whole(api: Client) -> None:
         "contactReminderInterval": 2,
         "contactReminderIntervalUnit": "WEEKS",
     }
-    person = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada", **secondary))["person"]
+    person = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada", **secondary))["person"]
     assert {key: person[key] for key in secondary} == secondary
     assert Person.unscoped.get(pk=person["id"]).contact_due_at is not None
 
 
 def test_dismissals_of_the_secondary_apply_to_the_primary(api: Client) -> None:
-    people = [add_person(api, "Ada", "Lovelace") for _ in range(3)]
+    people = [create_person(api, "Ada", "Lovelace") for _ in range(3)]
     api.ok("post", "/api/people/duplicates/dismiss", {"personAId": people[1], "personBId": people[2]})
     merge_people(api, people[0], people[1])
     assert api.ok("get", "/api/people/duplicates")["groups"] == []
 
 
 def test_invalid_merges_are_refused(api: Client, stranger: Client) -> None:
-    mine, theirs, gone = add_person(api, "Ada"), add_person(stranger, "Ada"), add_person(api, "Ada")
+    mine, theirs, gone = create_person(api, "Ada"), create_person(stranger, "Ada"), create_person(api, "Ada")
     api.ok("delete", f"/api/people/{gone}")
     assert merge_people(api, mine, mine, status=400)["details"][0]["field"] == "secondaryId"
-    refused = [merge_people(api, mine, other, status=400) for other in (theirs, gone, UNKNOWN, "nobody")]
+    refused = [merge_people(api, mine, other, status=400) for other in (theirs, gone, UNKNOWN_ID, "nobody")]
     assert all(answer == refused[0] for answer in refused)
     assert refused[0]["details"][0]["field"] == "secondaryId"
     assert merge_people(api, theirs, mine, status=400)["details"][0]["field"] == "primaryId"
@@ -256,9 +250,8 @@ def test_invalid_merges_are_refused(api: Client, stranger: Client) -> None:
 
 
 def test_a_reminder_by_override_counts_for_the_plan(api: Client, alice: User, settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {Plan.FREE: {"people": 50, "groups": 10, "reminders": 0, "templates": 1}}
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    set_plan_limits(settings, people=50, groups=10, reminders=0, templates=1)
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     answer = merge_people(api, primary, secondary, {"contactReminderEnabled": True}, status=403)
     assert answer["code"] == "plan_limit"
     assert read_person(api, secondary)["deletedAt"] is None
@@ -274,9 +267,7 @@ def test_the_number_of_statements_does_not_grow(api: Client) -> None:
                 for n in range(entries)
             ],
         }
-        primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", **body)
-        with CaptureQueriesContext(connection) as captured:
-            merge_people(api, primary, secondary)
-        return len(captured)
+        primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", **body)
+        return count_queries(merge_people, api, primary, secondary)
 
     assert count(2) == count(12)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from tests.client import Client, client_of
-from tests.people.merging.steps import add_person, merge_people, snapshot, undo_merge
-from tests.people.merging.test_merge import template
+from tests.people.merging.steps import merge_people, snapshot, undo_merge
+from tests.people.steps import create_person, create_template
 from tests.rounds import rounds_per_database
 
-few = settings(
+FEW_EXAMPLES = settings(
     max_examples=rounds_per_database(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
@@ -65,22 +65,22 @@ def rolled_back() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-@few
+@FEW_EXAMPLES
 @given(
     one=BODIES,
     other=BODIES,
     overrides=OVERRIDES,
     groups=st.tuples(SUBSETS, SUBSETS),
     values=st.tuples(SUBSETS, SUBSETS),
-    links=SUBSETS,
+    relationships=SUBSETS,
 )
 def test_undo_is_the_inverse_of_merge(
-    alice: User, one: Any, other: Any, overrides: Any, groups: Any, values: Any, links: list[int]
+    alice: User, one: Any, other: Any, overrides: Any, groups: Any, values: Any, relationships: list[int]
 ) -> None:
     with rolled_back():
         api = client_of(alice)
-        primary, secondary = people(api, alice, [one, other], groups, values)
-        connect(api, primary, secondary, links)
+        primary, secondary = create_people(api, [one, other], groups, values)
+        relate_people(api, primary, secondary, relationships)
         before = snapshot(api)
         merge_id = merge_people(api, primary, secondary, overrides)["mergeId"]
         after = snapshot(api)
@@ -89,24 +89,24 @@ def test_undo_is_the_inverse_of_merge(
         assert len(after["people"]) == len(before["people"]) - 1
 
 
-def people(api: Client, owner: User, bodies: list[Any], groups: Any, values: Any) -> list[str]:
-    known = [api.ok("post", "/api/groups", {"name": str(n)}, status=201)["group"]["id"] for n in range(3)]
-    templates = [str(template(owner, f"t{n}").pk) for n in range(3)]
+def create_people(api: Client, bodies: list[Any], groups: Any, values: Any) -> list[str]:
+    group_ids = [api.ok("post", "/api/groups", {"name": str(n)}, status=201)["group"]["id"] for n in range(3)]
+    templates = [create_template(api, f"t{n}") for n in range(3)]
     return [
-        add_person(
+        create_person(
             api,
             **body,
-            groupIds=[known[n] for n in group],
+            groupIds=[group_ids[n] for n in group],
             customFieldValues=[{"templateId": templates[n], "value": f"{index}"} for n in value],
         )
         for index, (body, group, value) in enumerate(zip(bodies, groups, values, strict=True))
     ]
 
 
-def connect(api: Client, primary: str, secondary: str, links: list[int]) -> None:
-    """Relationships: 0 between the two, 1 of both to one friend, 2 of the secondary alone."""
-    friend, other = add_person(api, "Friend"), add_person(api, "Other")
+def relate_people(api: Client, primary: str, secondary: str, relationships: list[int]) -> None:
+    """Create relationships: 0 between the two, 1 of both to one friend, 2 of the secondary to another person."""
+    friend, other = create_person(api, "Friend"), create_person(api, "Other")
     pairs = {0: [(primary, secondary)], 1: [(primary, friend), (friend, secondary)], 2: [(secondary, other)]}
-    for link in links:
-        for one, related in pairs[link]:
+    for number in relationships:
+        for one, related in pairs[number]:
             api.ok("post", "/api/relationships", {"personId": one, "relatedPersonId": related})

@@ -7,19 +7,19 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.models.user import Plan
 from people.models import CustomFieldValue, MergeRecord
 from people.trash.purge import purge_deleted
+from tests.builders import UNKNOWN_ID, set_plan_limits
 from tests.client import Client
-from tests.people.merging.steps import add_person, merge_people, read_person, snapshot, undo_merge
-from tests.people.merging.test_merge import template
+from tests.people.merging.steps import merge_people, read_person, snapshot, undo_merge
+from tests.people.steps import create_person, create_template
 from tests.pictures import picture, upload
 
 
-def test_undo_restores_both_people(api: Client, alice: User) -> None:
-    one, two = str(template(alice, "one").pk), str(template(alice, "two").pk)
+def test_undo_restores_both_people(api: Client) -> None:
+    one, two = create_template(api, "one"), create_template(api, "two")
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
-    primary = add_person(
+    primary = create_person(
         api,
         "Ada",
         "Lovelace",
@@ -28,7 +28,7 @@ def test_undo_restores_both_people(api: Client, alice: User) -> None:
         importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}],
         customFieldValues=[{"templateId": one, "value": "mine"}],
     )
-    secondary = add_person(
+    secondary = create_person(
         api,
         "Augusta",
         "King",
@@ -54,13 +54,13 @@ def test_undo_restores_both_people(api: Client, alice: User) -> None:
 
 
 def test_a_merge_is_undone_once(api: Client) -> None:
-    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
+    merge_id = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada"))["mergeId"]
     undo_merge(api, merge_id)
     assert undo_merge(api, merge_id, status=409)["code"] == "already_undone"
 
 
 def test_after_undoing_they_can_be_merged_again(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="x")
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", notes="x")
     undo_merge(api, merge_people(api, primary, secondary)["mergeId"])
     before = snapshot(api)
     undo_merge(api, merge_people(api, secondary, primary)["mergeId"])
@@ -68,17 +68,16 @@ def test_after_undoing_they_can_be_merged_again(api: Client) -> None:
 
 
 def test_merge_of_another_account_is_404(api: Client, stranger: Client) -> None:
-    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
-    unknown = "01900000-0000-7000-8000-000000000000"
-    assert undo_merge(stranger, merge_id, status=404) == undo_merge(stranger, unknown, status=404)
+    merge_id = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada"))["mergeId"]
+    assert undo_merge(stranger, merge_id, status=404) == undo_merge(stranger, UNKNOWN_ID, status=404)
     assert undo_merge(api, "nothing", status=404)
     undo_merge(api, merge_id)
 
 
 def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
     primary, secondary = (
-        add_person(api, "Ada"),
-        add_person(api, "Ada", emails=[{"email": "a@x.org"}, {"email": "b@x.org"}]),
+        create_person(api, "Ada"),
+        create_person(api, "Ada", emails=[{"email": "a@x.org"}, {"email": "b@x.org"}]),
     )
     merged = merge_people(api, primary, secondary)
     first, second = merged["person"]["emails"]
@@ -90,7 +89,10 @@ def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
 
 
 def test_other_edits_after_the_merge_are_kept(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}])
+    primary, secondary = (
+        create_person(api, "Ada"),
+        create_person(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}]),
+    )
     answer = merge_people(api, primary, secondary)
     emails = [*answer["person"]["emails"], {"email": "b@x.org"}]
     api.ok("put", f"/api/people/{primary}", {"jobTitle": "Mathematician", "emails": emails})
@@ -102,8 +104,8 @@ def test_other_edits_after_the_merge_are_kept(api: Client) -> None:
 
 
 def test_merges_are_undone_in_any_order(api: Client) -> None:
-    primary = add_person(api, "Ada")
-    others = [add_person(api, "Ada", phoneNumbers=[{"number": f"030 1234{n}"}]) for n in range(3)]
+    primary = create_person(api, "Ada")
+    others = [create_person(api, "Ada", phoneNumbers=[{"number": f"030 1234{n}"}]) for n in range(3)]
     before = snapshot(api)
     merges = [merge_people(api, primary, other)["mergeId"] for other in others]
     for merge_id in (merges[1], merges[0], merges[2]):
@@ -118,14 +120,14 @@ def refused(api: Client, merge_id: str) -> None:
 
 
 def test_a_merged_value_that_was_changed_again_cannot_be_undone(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", notes="Countess")
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", notes="Countess")
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"notes": "Enchantress of numbers"})
     refused(api, merge_id)
 
 
 def test_merge_with_a_deleted_primary_cannot_be_undone(api: Client) -> None:
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada")
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("delete", f"/api/people/{primary}")
     refused(api, merge_id)
@@ -134,15 +136,15 @@ def test_merge_with_a_deleted_primary_cannot_be_undone(api: Client) -> None:
 
 
 def test_merge_with_a_removed_secondary_cannot_be_undone(api: Client) -> None:
-    secondary = add_person(api, "Ada")
-    merge_id = merge_people(api, add_person(api, "Ada"), secondary)["mergeId"]
+    secondary = create_person(api, "Ada")
+    merge_id = merge_people(api, create_person(api, "Ada"), secondary)["mergeId"]
     api.ok("delete", f"/api/people/{secondary}/permanent")
     refused(api, merge_id)
 
 
 def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
-    secondary = add_person(api, "Ada")
-    merge_id = merge_people(api, add_person(api, "Ada"), secondary)["mergeId"]
+    secondary = create_person(api, "Ada")
+    merge_id = merge_people(api, create_person(api, "Ada"), secondary)["mergeId"]
     api.ok("post", f"/api/people/{secondary}/restore")
     refused(api, merge_id)
     api.ok("delete", f"/api/people/{secondary}")
@@ -150,8 +152,8 @@ def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
 
 
 def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
-    primary = add_person(api, "Ada")
-    secondary = add_person(api, "Ada", importantDates=[{"title": "Met", "date": "1833-06-05"}])
+    primary = create_person(api, "Ada")
+    secondary = create_person(api, "Ada", importantDates=[{"title": "Met", "date": "1833-06-05"}])
     answer = merge_people(api, primary, secondary)
     path = f"/api/people/{primary}/important-dates/{answer['person']['importantDates'][0]['id']}"
     api.ok("delete", path)
@@ -160,9 +162,9 @@ def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
 
 
 def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None:
-    primary = add_person(api, "Ada", importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}])
+    primary = create_person(api, "Ada", importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}])
     dates = [{"type": "BIRTHDAY", "date": "1815-12-11"}, {"title": "Met", "date": "1833-06-05"}]
-    secondary = add_person(api, "Ada", importantDates=dates)
+    secondary = create_person(api, "Ada", importantDates=dates)
     answer = merge_people(api, primary, secondary)
     birthday, met = (date["id"] for date in answer["person"]["importantDates"])
     api.ok("delete", f"/api/people/{primary}/important-dates/{birthday}")
@@ -173,7 +175,7 @@ def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None
 
 def test_undo_restores_the_primarys_relationship_to_the_user(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
-    primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
+    primary, secondary = create_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), create_person(api, "Ada")
     before = read_person(api, primary)
     merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": kinds["COLLEAGUE"]})["mergeId"]
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}")
@@ -183,7 +185,7 @@ def test_undo_restores_the_primarys_relationship_to_the_user(api: Client) -> Non
 
 def test_merge_with_a_removed_relationship_type_cannot_be_undone(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
-    primary, secondary = add_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), add_person(api, "Ada")
+    primary, secondary = create_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), create_person(api, "Ada")
     merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": None})["mergeId"]
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}")
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}/permanent")
@@ -191,9 +193,9 @@ def test_merge_with_a_removed_relationship_type_cannot_be_undone(api: Client) ->
 
 
 def test_cleared_value_is_restored(api: Client, alice: User) -> None:
-    key = str(template(alice, "one").pk)
-    secondary = add_person(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
-    primary, before = add_person(api, "Ada"), read_person(api, secondary)
+    key = create_template(api, "one")
+    secondary = create_person(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
+    primary, before = create_person(api, "Ada"), read_person(api, secondary)
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"customFieldValues": []})
     assert not CustomFieldValue.objects.owned_by(alice).exists()
@@ -205,7 +207,7 @@ def test_left_or_removed_groups_do_not_prevent_the_undo(api: Client) -> None:
     left, removed = (
         api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("left", "removed")
     )
-    primary, secondary = add_person(api, "Ada"), add_person(api, "Ada", groupIds=[left, removed])
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", groupIds=[left, removed])
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"groupIds": []})
     api.ok("delete", f"/api/groups/{removed}")
@@ -215,26 +217,21 @@ def test_left_or_removed_groups_do_not_prevent_the_undo(api: Client) -> None:
     assert read_person(api, primary)["groupIds"] == []
 
 
-def limit(settings: Any, **numbers: int) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {Plan.FREE: {"people": 50, "groups": 10, "reminders": 5, "templates": 1, **numbers}}
-
-
 def test_plan_limit_counts_the_restored_person(api: Client, settings: Any) -> None:
-    limit(settings, people=2)
-    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
-    third = add_person(api, "Grace")
+    set_plan_limits(settings, people=2, reminders=5)
+    merge_id = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada"))["mergeId"]
+    third = create_person(api, "Grace")
     assert undo_merge(api, merge_id, status=403)["code"] == "plan_limit"
     api.ok("delete", f"/api/people/{third}")
     undo_merge(api, merge_id)
 
 
 def test_plan_limit_counts_restored_reminders(api: Client, settings: Any) -> None:
-    limit(settings, reminders=2)
+    set_plan_limits(settings, people=50, reminders=2)
     birthday: Any = {"importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True}]}
-    primary, secondary = add_person(api, "Ada", **birthday), add_person(api, "Ada", **birthday)
+    primary, secondary = create_person(api, "Ada", **birthday), create_person(api, "Ada", **birthday)
     merge_id = merge_people(api, primary, secondary)["mergeId"]
-    third = add_person(api, "Grace", **birthday)
+    third = create_person(api, "Grace", **birthday)
     assert undo_merge(api, merge_id, status=403)["code"] == "plan_limit"
     assert api.call("get", f"/api/people/{secondary}").status_code == 404
     api.ok("delete", f"/api/people/{third}")
@@ -242,7 +239,7 @@ def test_plan_limit_counts_restored_reminders(api: Client, settings: Any) -> Non
 
 
 def test_merge_cannot_be_undone_after_the_retention(api: Client) -> None:
-    merge_id = merge_people(api, add_person(api, "Ada"), add_person(api, "Ada"))["mergeId"]
+    merge_id = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada"))["mergeId"]
     now = timezone.now()
     assert purge_deleted(now=now + dt.timedelta(days=29))["merges"] == 0
     later = now + dt.timedelta(days=31)

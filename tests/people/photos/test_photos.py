@@ -15,13 +15,9 @@ from people.models import Person
 from people.photos.files import account_photo_paths
 from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
-from tests.pictures import decode_picture, picture, png_header, upload
+from tests.pictures import decode_picture, photo_files, picture, png_header, upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
-
-
-def files(media: Path) -> set[str]:
-    return {path.name for path in media.rglob("*.jpg")}
 
 
 def stored(response: Any) -> str:
@@ -32,7 +28,7 @@ def stored(response: Any) -> str:
 
 def test_a_photo_is_stored_and_read(api: Client, ada: Person, media: Path) -> None:
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture("PNG"), "evil.svg"))
-    assert files(media) == {name}
+    assert photo_files(media) == {name}
     response = api.call("get", f"/api/photos/{ada.pk}", HTTP_ACCEPT="image/*")
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["X-Content-Type-Options"] == "nosniff"
@@ -49,7 +45,7 @@ def test_the_file_name_and_the_etag_change_with_the_content(api: Client, ada: Pe
     assert stored(upload(api, path, picture(color="red"))) == first
     second = stored(upload(api, path, picture(color="blue")))
     assert second != first
-    assert files(media) == {second}
+    assert photo_files(media) == {second}
     assert api.call("get", read, HTTP_IF_NONE_MATCH=etag).status_code == 200
 
 
@@ -57,7 +53,7 @@ def test_deleting_a_photo_removes_row_and_file(api: Client, ada: Person, media: 
     path = f"/api/people/{ada.pk}/photo"
     upload(api, path, picture())
     assert "message" in api.ok("delete", path)
-    assert files(media) == set()
+    assert photo_files(media) == set()
     assert api.call("get", f"/api/photos/{ada.pk}").status_code == 404
     ada.refresh_from_db()
     assert ada.photo is None
@@ -69,9 +65,9 @@ def test_file_of_another_row_is_kept(api: Client, alice: User, ada: Person, medi
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     assert stored(upload(api, f"/api/people/{bob.pk}/photo", picture())) == name
     api.ok("delete", f"/api/people/{ada.pk}/photo")
-    assert files(media) == {name}
+    assert photo_files(media) == {name}
     api.ok("delete", f"/api/people/{bob.pk}/photo")
-    assert files(media) == set()
+    assert photo_files(media) == set()
 
 
 def test_two_accounts_never_share_a_file(
@@ -82,7 +78,7 @@ def test_two_accounts_never_share_a_file(
     name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     assert hers != name
     api.ok("delete", f"/api/people/{ada.pk}/photo")
-    assert files(media) == {hers}
+    assert photo_files(media) == {hers}
 
 
 def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Path) -> None:
@@ -96,7 +92,7 @@ def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Pat
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert api.call("get", "/api/photos/user", HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
     assert "message" in api.ok("delete", "/api/user/photo")
-    assert files(media) == set()
+    assert photo_files(media) == set()
     assert api.call("get", "/api/photos/user").status_code == 404
 
 
@@ -106,7 +102,7 @@ def test_invalid_picture_is_reported_by_field(api: Client, ada: Person, media: P
     response = upload(api, path.format(ada.pk), content, "photo.png")
     assert response.status_code == 400
     assert response.json()["details"][0]["field"] == "photo"
-    assert files(media) == set()
+    assert photo_files(media) == set()
 
 
 def test_a_body_without_the_file_is_400(api: Client, ada: Person) -> None:
@@ -137,7 +133,7 @@ def test_photos_of_others_and_of_deleted_people_are_404(
     Person.unscoped.filter(pk=ada.pk).update(deleted_at=ada.created_at)
     assert api.call("get", f"/api/photos/{ada.pk}").status_code == 404
     assert upload(api, f"/api/people/{ada.pk}/photo", picture()).status_code == 404
-    assert files(media) == {name}
+    assert photo_files(media) == {name}
     assert api.call("get", "/api/photos/no-such-id").status_code == 404
 
 
@@ -147,7 +143,7 @@ def test_convert_answers_a_jpeg(api: Client, media: Path) -> None:
     image = decode_picture(response.content)
     assert (image.format, image.size) == ("JPEG", (320, 240))
     assert upload(api, "/api/photos/convert", picture("JPEG")).status_code == 400
-    assert files(media) == set()
+    assert photo_files(media) == set()
 
 
 def test_deleting_an_account_deletes_its_files(
@@ -157,10 +153,10 @@ def test_deleting_an_account_deletes_its_files(
     upload(client, f"/api/people/{ada.pk}/photo", picture(color="red"))
     upload(client, "/api/user/photo", picture(color="blue"))
     alice.refresh_from_db()
-    assert {Path(path).name for path in account_photo_paths(alice)} == files(media)
+    assert {Path(path).name for path in account_photo_paths(alice)} == photo_files(media)
     with django_capture_on_commit_callbacks(execute=True):
         client.ok("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"})
-    assert files(media) == set()
+    assert photo_files(media) == set()
 
 
 def test_a_photo_raises_the_persons_revision(api: Client, ada: Person) -> None:

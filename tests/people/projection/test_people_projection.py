@@ -4,14 +4,13 @@ from typing import Any
 
 import orjson
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from contacts_project.kernel.api.json import dumps
 from people.api.person_serializer import PersonSerializer
 from people.models import Person
 from tests.client import Client
+from tests.queries import count_queries
 
 BODIES: list[dict[str, Any]] = [
     {
@@ -163,22 +162,20 @@ def test_number_of_queries_does_not_grow(api: Client) -> None:
         person = api.ok("post", "/api/people", body, status=201)["person"]["id"]
         first.append(person)
 
-    def queries(path: str) -> int:
-        with CaptureQueriesContext(connection) as context:
-            api.ok("get", path)
-        return len(context)
+    def count() -> dict[str, int]:
+        return {path: count_queries(api.ok, "get", path) for path in paths}
 
     for number in range(2):
         add(number)
     gone = api.ok("post", "/api/people", {"name": "Gone"}, status=201)["person"]["id"]
     api.ok("delete", f"/api/people/{gone}")
-    before = {path: queries(path) for path in paths}
+    before = count()
     for number in range(2, 50):
         add(number)
     for number in range(20):
         gone = api.ok("post", "/api/people", {"name": f"Gone {number}"}, status=201)["person"]["id"]
         api.ok("delete", f"/api/people/{gone}")
-    assert {path: queries(path) for path in paths} == before
+    assert count() == before
 
 
 def test_search_index_contains_all_fields_of_a_person(api: Client, people: list[dict[str, Any]]) -> None:

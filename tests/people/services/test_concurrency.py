@@ -6,16 +6,14 @@ import pytest
 
 from accounts.models import User
 from people.models import Person
-from tests.builders import make_person, make_user
+from tests.builders import make_person, make_user, set_plan_limits
 from tests.client import client_of
 from tests.concurrency import repeat_concurrently
-
-LIMITS = {"FREE": {"people": 5, "reminders": 2}}
 
 
 @pytest.fixture
 def owner(transactional_db: None, settings: Any) -> User:
-    settings.SAAS_MODE, settings.PLAN_LIMITS = True, LIMITS
+    set_plan_limits(settings, people=5, reminders=2)
     return make_user("many@example.org")
 
 

@@ -29,16 +29,12 @@ from people.trash.purge import purge_deleted
 from people.trash.registry import PurgeJob, purge_jobs, register_purge_job, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
-from tests.pictures import picture, upload
+from tests.pictures import photo_files, picture, upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
 NOW = dt.datetime(2026, 5, 4, 3, 17, tzinfo=dt.UTC)
 BEYOND, WITHIN = NOW - dt.timedelta(days=30, seconds=1), NOW - dt.timedelta(days=29, hours=23)
-
-
-def files(media: Path) -> set[str]:
-    return {path.name for path in media.rglob("*.jpg")}
 
 
 def make_group(owner: User, name: str, deleted_at: dt.datetime | None) -> Group:
@@ -77,7 +73,7 @@ def test_purge_removes_related_rows_of_a_person(api: Client, alice: User, media:
     Person.unscoped.filter(pk=ada.pk).update(deleted_at=BEYOND)
     purge_deleted(now=NOW)
     bob.refresh_from_db()
-    assert files(media) == {bob.photo}
+    assert photo_files(media) == {bob.photo}
     assert not CustomFieldValue.unscoped.exists()
     assert not ImportantDate.unscoped.exists()
     assert [str(row.group_id) for row in Membership.unscoped.all()] == [group["id"]]
@@ -139,7 +135,7 @@ def test_files_left_by_a_crash_are_deleted(api: Client, alice: User, media: Path
     os.utime(half, (0, 0))
     now = timezone.now()
     assert purge_deleted(now=now)["files"] == 2
-    assert files(media) == {name, fresh}
+    assert photo_files(media) == {name, fresh}
     assert not half.exists()
     assert (media / "photos" / "aa" / "notes.txt").exists()
     assert purge_deleted(now=now)["files"] == 0

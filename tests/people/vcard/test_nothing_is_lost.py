@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from people.models import Person
+from tests.builders import set_plan_limits
 from tests.client import Client
-from tests.people.importing.test_vcard_import import list_people, send
+from tests.people.importing.uploads import import_vcards
+from tests.people.steps import list_people
 from tests.people.vcard.lost_properties import lost, properties
 from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
@@ -21,7 +23,7 @@ NO_PERSON_REASONS = {"the card has no name, and nothing else to call it by", "a 
 @pytest.fixture
 def imported(api: Client) -> dict[str, bytes]:
     """The imported cards of people, by their name in CARDS."""
-    answer = send(api, b"".join(CARDS.values()))
+    answer = import_vcards(api, b"".join(CARDS.values()))
     found = {}
     for (name, data), result in zip(CARDS.items(), answer["results"], strict=True):
         if result["status"] in {"error", "skipped"}:
@@ -61,7 +63,7 @@ def test_export_and_import_of_an_account_lose_nothing(
 def test_repeated_import_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
     before = list_people(api)
     for data in (b"".join(imported.values()), export(api).body, export(api, "?version=3.0").body):
-        answer = send(api, data)
+        answer = import_vcards(api, data)
         assert [result for result in answer["results"] if result["status"] != "skipped"] == []
     assert list_people(api) == before
 
@@ -113,17 +115,16 @@ def edit_of(person: Any) -> tuple[dict[str, Any], int]:
 
 
 def test_groups_that_the_plan_refuses_stay_in_the_card(api: Client, settings: Any) -> None:
-    settings.SAAS_MODE = True
-    settings.PLAN_LIMITS = {"FREE": {"people": 9, "groups": 1}}
+    set_plan_limits(settings, people=9, groups=1)
     card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:1\r\nFN:Ada\r\nCATEGORIES;X-A=1:A,B\\, C,D\r\nEND:VCARD\r\n"
-    send(api, card)
+    import_vcards(api, card)
     body = export(api, "?version=3.0").body
     assert b"\r\nCATEGORIES;X-A=1:A\r\nCATEGORIES;X-A=1:B\\, C,D\r\n" in body
-    assert [send(api, data)["skipped"] for data in (card, body)] == [1, 1]
+    assert [import_vcards(api, data)["skipped"] for data in (card, body)] == [1, 1]
 
 
 def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) -> None:
-    send(api, b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nBDAY;X-A=1:1815-12-10\r\nEND:VCARD\r\n")
+    import_vcards(api, b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nBDAY;X-A=1:1815-12-10\r\nEND:VCARD\r\n")
     [person] = list_people(api)
     path = f"/api/people/{person['id']}/important-dates/{person['importantDates'][0]['id']}"
     api.ok("DELETE", path)
@@ -146,7 +147,7 @@ def test_merging_moves_card_lines_and_undo_restores_them(api: Client) -> None:
         b"BDAY;X-E=5:1815-12-10T07:00:00Z",
     ]
     second = b"\r\n".join([b"BEGIN:VCARD", b"VERSION:3.0", b"UID:2", b"FN:Ada", *lines, b"END:VCARD", b""])
-    ada, augusta = (result["personId"] for result in send(api, first + second)["results"])
+    ada, augusta = (result["personId"] for result in import_vcards(api, first + second)["results"])
     before = export(api).body
     merge_id = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": augusta})["mergeId"]
     merged = export(api, "?version=3.0").body

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import User
 from people.models import Person
-from tests.people.importing.test_vcard_import import vcard
+from tests.people.importing.uploads import vcard
 
 
 def run(file: Path, user: str = "alice@example.org") -> tuple[str, str]:

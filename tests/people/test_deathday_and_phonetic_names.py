@@ -8,7 +8,7 @@ from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
 from people.models import Person
 from tests.client import Client, client_of
-from tests.people.importing.test_vcard_import import send, vcard
+from tests.people.importing.uploads import import_vcards, vcard
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ LINES = (
 
 @pytest.fixture
 def hanako(api: Client) -> dict[str, Any]:
-    send(api, vcard(*LINES))
+    import_vcards(api, vcard(*LINES))
     person: dict[str, Any] = api.ok("GET", f"/api/people/{Person.unscoped.get().pk}")["person"]
     return person
 
@@ -92,6 +92,6 @@ def test_people_are_sorted_and_found_by_phonetic_names(api: Client, hanako: dict
     (found,) = api.ok("GET", "/api/find?q=わたなべ")["results"]
     assert found["person"]["displayName"] == "渡辺"
     assert list(find_violations("sort or search keys")) == list(find_violations("look-up keys")) == []
-    send(api, vcard(*LINES))  # found again where it stands
-    send(api, vcard("N:;安部;;;", "FN:安部", "X-PHONETIC-FIRST-NAME:あべ"))
+    import_vcards(api, vcard(*LINES))  # found again where it stands
+    import_vcards(api, vcard("N:;安部;;;", "FN:安部", "X-PHONETIC-FIRST-NAME:あべ"))
     assert Person.unscoped.count() == 3
