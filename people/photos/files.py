@@ -90,8 +90,13 @@ def _mark_uploading(owner_id: UUID, name: str, size: int) -> bool:
             time.sleep(_RETRY_SECONDS)
         with account_lock(owner_id):
             now = timezone.now()
-            if not StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=now).exists():
-                values = {"owner_id": owner_id, "size": size, "is_going": False, "busy_until": now + _MAX_UPLOAD_TIME}
+            if not StoredPhoto.objects.filter(pk=name, is_being_deleted=True, busy_until__gt=now).exists():
+                values = {
+                    "owner_id": owner_id,
+                    "size": size,
+                    "is_being_deleted": False,
+                    "busy_until": now + _MAX_UPLOAD_TIME,
+                }
                 return StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
     raise StorageUnavailableError(_BEING_DELETED)
 
@@ -102,7 +107,7 @@ def confirm_upload(*, owner_id: UUID, jpeg: bytes) -> str:
     Must be called inside account_write, before the row is saved.
     """
     name = photo_name(owner_id, jpeg)
-    if StoredPhoto.objects.filter(pk=name, is_going=False).update(busy_until=None):
+    if StoredPhoto.objects.filter(pk=name, is_being_deleted=False).update(busy_until=None):
         return name
     # The file was deleted after the upload, or is being deleted: store it again.
     return store_photo(owner_id=owner_id, jpeg=jpeg)
@@ -115,10 +120,10 @@ def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     lock, use `upload_photo` instead. Raises StorageUnavailableError and other OSErrors.
     """
     name = photo_name(owner_id, jpeg)
-    if StoredPhoto.objects.filter(pk=name, is_going=True, busy_until__gt=timezone.now()).exists():
+    if StoredPhoto.objects.filter(pk=name, is_being_deleted=True, busy_until__gt=timezone.now()).exists():
         raise StorageUnavailableError(_BEING_DELETED)
     put_photo(name, jpeg)
-    StoredPhoto.objects.filter(pk=name, is_going=True).update(is_going=False, busy_until=None)
+    StoredPhoto.objects.filter(pk=name, is_being_deleted=True).update(is_being_deleted=False, busy_until=None)
     _insert_rows(owner_id, {name: len(jpeg)})
     return name
 
@@ -197,20 +202,20 @@ def _delete_batch(owner_id: UUID, names: set[str]) -> None:
             StoredPhoto.objects.bulk_create(
                 [
                     StoredPhoto(
-                        name=name, owner_id=owner_id, size=0, is_going=True, busy_until=now + _MAX_DELETION_TIME
+                        name=name, owner_id=owner_id, size=0, is_being_deleted=True, busy_until=now + _MAX_DELETION_TIME
                     )
                     for name in sorted(unused)
                 ],
                 update_conflicts=True,
                 unique_fields=["name"],
-                update_fields=["is_going", "busy_until"],
+                update_fields=["is_being_deleted", "busy_until"],
             )
     except AccountGoneError:
         unused = names
     for name in unused:
         default_storage.delete(_path(name))
     # Not the row of an upload that has begun meanwhile.
-    StoredPhoto.objects.filter(Q(is_going=True) | Q(busy_until=None), name__in=unused).delete()
+    StoredPhoto.objects.filter(Q(is_being_deleted=True) | Q(busy_until=None), name__in=unused).delete()
 
 
 def _path(name: str) -> str:

@@ -114,14 +114,14 @@ def test_unreferenced_objects_are_swept(bucket: Any, api: Client, ada: Person, a
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("begun", ["stored", "announced", "going"])
+@pytest.mark.parametrize("begun", ["stored", "announced", "being deleted"])
 def test_objects_of_killed_uploads_are_swept(bucket: Any, alice: User, begun: str) -> None:
     name = files.photo_name(alice.pk, b"half")
     if begun == "announced":
         files._mark_uploading(alice.pk, name, 4)
     else:
         assert files.upload_photo(owner_id=alice.pk, jpeg=b"half") == name
-        StoredPhoto.objects.update(is_going=begun == "going")
+        StoredPhoto.objects.update(is_being_deleted=begun == "being deleted")
     assert files.sweep_files(now=timezone.now()) == 0
     StoredPhoto.objects.update(busy_until=timezone.now() - dt.timedelta(seconds=1))
     assert files.sweep_files(now=timezone.now()) == 1
