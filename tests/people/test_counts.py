@@ -28,7 +28,7 @@ def test_deleting_people_lowers_the_counts_of_related_rows(api: Client, alice: U
     both = {"personId": str(ada.pk), "relatedPersonId": str(eve.pk)}
     api.ok("post", "/api/relationships", both)
     assert api.ok("get", "/api/dashboard/stats")["relationshipsCount"] == 1
-    # Both ends in one statement: each must be taken off once.
+    # Both ends in one statement: each relationship must be subtracted once.
     api.ok("post", "/api/people/bulk", {"action": "delete", "selectAll": True})
     assert counts_by_id(alice.pk, "members")[group.pk] == 0
     assert count_of(alice.pk, PEOPLE) == sum(counts_by_key(alice.pk, DAYS).values()) == 0
@@ -41,8 +41,8 @@ def test_deleting_people_lowers_the_counts_of_related_rows(api: Client, alice: U
     assert counts_by_key(alice.pk, DAYS) == {"1210": 1}
 
 
-def updates_of_counts() -> int:
-    """How many updates of counts this transaction has made."""
+def count_updates() -> int:
+    """The number of rows of AccountCount that this transaction has updated."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT n_tup_upd FROM pg_stat_xact_user_tables WHERE relname = 'people_accountcount'")
         return int(cursor.fetchone()[0])
@@ -60,28 +60,28 @@ def add_connected_people(api: Client, owner: User, number: int) -> list[Person]:
     return people
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has triggers for single rows alone")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has row-level triggers only")
 def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
     group = Group.objects.create(owner=alice, name="G", name_key="g", color="#000000")
     people = [make_person(alice, name=f"Person {number}") for number in range(20)]
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[:10])
-    before = updates_of_counts()
+    before = count_updates()
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[10:])
-    assert updates_of_counts() == before + 1
+    assert count_updates() == before + 1
     assert counts_by_id(alice.pk, "members") == {group.pk: 20}
     assert wrong_counts(alice.pk) == []
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no versions of rows")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite does not count updated rows")
 def test_many_people_are_counted_at_once(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.services.people.RECOUNT_THRESHOLD", 10)
     people = add_connected_people(api, alice, 20)
-    before = updates_of_counts()
+    before = count_updates()
     chosen = [str(person.pk) for person in people[:10]]
     api.ok("post", "/api/people/bulk", {"action": "delete", "personIds": chosen})
-    assert updates_of_counts() == before
+    assert count_updates() == before
     assert (count_of(alice.pk, PEOPLE), wrong_counts(alice.pk)) == (10, [])
-    api.ok("post", f"/api/people/{chosen[0]}/restore")  # one by one again
+    api.ok("post", f"/api/people/{chosen[0]}/restore")  # few people are counted one by one again
     assert (count_of(alice.pk, PEOPLE), wrong_counts(alice.pk)) == (11, [])
 
 

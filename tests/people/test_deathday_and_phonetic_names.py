@@ -70,10 +70,10 @@ def test_edit_changes_only_its_line(api: Client, hanako: dict[str, Any]) -> None
 
 
 def test_fields_survive_export_import_and_merge(api: Client, hanako: dict[str, Any], mallory: User) -> None:
-    there = client_of(mallory)
-    there.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
-    (found,) = there.ok("GET", "/api/people")["people"]
-    copied = there.ok("GET", f"/api/people/{found['id']}")["person"]
+    other = client_of(mallory)
+    other.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
+    (found,) = other.ok("GET", "/api/people")["people"]
+    copied = other.ok("GET", f"/api/people/{found['id']}")["person"]
     names = ("deathday", "phoneticName", "phoneticSurname", "more")
     assert [copied[name] for name in names] == [hanako[name] for name in names]
     bare = api.ok("POST", "/api/people", {"name": "花子"}, status=201)["person"]["id"]
@@ -84,14 +84,14 @@ def test_fields_survive_export_import_and_merge(api: Client, hanako: dict[str, A
 
 
 def test_people_are_sorted_and_found_by_phonetic_names(api: Client, hanako: dict[str, Any]) -> None:
-    for name, spoken in (("安部", "あべ"), ("渡辺", "わたなべ")):
-        api.ok("POST", "/api/people", {"name": name, "phoneticName": spoken}, status=201)
+    for name, phonetic in (("安部", "あべ"), ("渡辺", "わたなべ")):
+        api.ok("POST", "/api/people", {"name": name, "phoneticName": phonetic}, status=201)
     assert [person["name"] for person in api.ok("GET", "/api/people")["people"]] == ["安部", "花子", "渡辺"]
     (found,) = api.ok("GET", "/api/people/search?q=やまだ はな")["people"]
     assert found["id"] == hanako["id"]
     (found,) = api.ok("GET", "/api/find?q=わたなべ")["results"]
     assert found["person"]["displayName"] == "渡辺"
     assert list(find_violations("sort or search keys")) == list(find_violations("look-up keys")) == []
-    import_vcards(api, vcard(*LINES))  # found again where it stands
+    import_vcards(api, vcard(*LINES))  # matches the same person
     import_vcards(api, vcard("N:;安部;;;", "FN:安部", "X-PHONETIC-FIRST-NAME:あべ"))
     assert Person.unscoped.count() == 3

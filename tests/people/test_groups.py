@@ -236,18 +236,18 @@ def test_a_group_that_is_renamed_changes_alone_and_the_cards_of_its_members_are_
 ) -> None:
     ada = make_person(alice)
     group = add(api, peopleIds=[str(ada.pk)])
-    news: list[Any] = []
+    announced: list[Any] = []
     before = api.ok("get", f"/api/people/{ada.pk}")["person"]
 
     def receive(person_ids: list[Any], **kwargs: Any) -> None:
-        news.extend(person_ids)
+        announced.extend(person_ids)
 
     User.objects.filter(pk=alice.pk).update(is_mirrored=True)
     people_changed.connect(receive)
     revision = Person.unscoped.get(pk=ada.pk).revision
     with django_capture_on_commit_callbacks(execute=True):
         api.ok("put", f"/api/groups/{group['id']}", {"name": "Kin"})
-    assert news == [ada.pk]
+    assert announced == [ada.pk]
     assert Person.unscoped.get(pk=ada.pk).revision == revision
     assert api.ok("get", f"/api/people/{ada.pk}")["person"]["updatedAt"] == before["updatedAt"]
 

@@ -1,4 +1,4 @@
-"""Display names (open points, section 8), and the sort and search keys of people."""
+"""Display names, and the sort and search keys of people."""
 
 import pytest
 

@@ -4,7 +4,7 @@ from accounts.models import User
 from people.models import Person
 from tests.client import Client
 
-WHOLE = {
+FULL_BODY = {
     "name": "Ada",
     "surname": "Lovelace",
     "middleName": "Augusta",
@@ -23,7 +23,7 @@ WHOLE = {
 
 
 def test_create_answers_the_whole_person(api: Client) -> None:
-    person = api.ok("post", "/api/people", WHOLE, status=201)["person"]
+    person = api.ok("post", "/api/people", FULL_BODY, status=201)["person"]
     assert person == api.ok("get", f"/api/people/{person['id']}")["person"]
     assert person["displayName"] == 'Ada Augusta "Countess" Lovelace'
     assert person["notes"] == "First *programmer*"
@@ -41,7 +41,7 @@ def test_create_answers_the_whole_person(api: Client) -> None:
 
 
 def test_update_keeps_what_it_does_not_name(api: Client) -> None:
-    before = api.ok("post", "/api/people", WHOLE, status=201)["person"]
+    before = api.ok("post", "/api/people", FULL_BODY, status=201)["person"]
     after = api.ok("put", f"/api/people/{before['id']}", {"surname": "King", "nickname": ""})["person"]
     changed = {key for key in before if before[key] != after[key]}
     assert changed == {"surname", "nickname", "displayName", "updatedAt"}
@@ -49,7 +49,7 @@ def test_update_keeps_what_it_does_not_name(api: Client) -> None:
 
 
 def test_put_of_what_was_read_changes_nothing_but_the_time(api: Client) -> None:
-    before = api.ok("post", "/api/people", WHOLE, status=201)["person"]
+    before = api.ok("post", "/api/people", FULL_BODY, status=201)["person"]
     after = api.ok("put", f"/api/people/{before['id']}", before)["person"]
     assert {key for key in before if before[key] != after[key]} <= {"updatedAt", "importantDates"}
     assert [date["id"] for date in before["importantDates"]] == [date["id"] for date in after["importantDates"]]

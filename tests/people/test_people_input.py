@@ -13,7 +13,7 @@ from tests.client import Client
 
 pytestmark = pytest.mark.sqlite_suffices
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
+INVALID_BODIES: list[tuple[dict[str, Any], str]] = [
     ({}, "name"),
     ({"name": None}, "name"),
     ({"name": ""}, "name"),
@@ -87,7 +87,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "field"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("body", "field"), INVALID_BODIES, ids=lambda value: value if isinstance(value, str) else "")
 def test_invalid_bodies_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
     if "name" not in body and field != "name":
         body = {"name": "Ada", **body}
@@ -100,7 +100,9 @@ def test_invalid_bodies_are_refused(api: Client, alice: User, body: dict[str, An
 
 
 @pytest.mark.one_database
-@pytest.mark.parametrize(("body", "field"), [row for row in REFUSED if row[0] and row[1] != "connectedThroughId"])
+@pytest.mark.parametrize(
+    ("body", "field"), [row for row in INVALID_BODIES if row[0] and row[1] != "connectedThroughId"]
+)
 def test_refused_on_update_and_nothing_changes(api: Client, body: dict[str, Any], field: str) -> None:
     before = api.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]
     path = f"/api/people/{before['id']}"
@@ -137,7 +139,7 @@ def test_text_is_trimmed_and_empty_text_is_null(api: Client) -> None:
     assert (person["name"], person["surname"], person["notes"], person["gender"]) == ("Ada", None, "a\nb", None)
 
 
-RAW: list[tuple[str, bytes]] = [
+MALFORMED_BODIES: list[tuple[str, bytes]] = [
     ("malformed", b'{"name": "Ada"'),
     ("empty", b"   "),
     ("no object", b'["Ada"]'),
@@ -155,7 +157,7 @@ RAW: list[tuple[str, bytes]] = [
 
 
 @pytest.mark.one_database
-@pytest.mark.parametrize(("what", "content"), RAW, ids=[what for what, _ in RAW])
+@pytest.mark.parametrize(("what", "content"), MALFORMED_BODIES, ids=[what for what, _ in MALFORMED_BODIES])
 def test_hostile_bodies_are_400(api: Client, alice: User, what: str, content: bytes) -> None:
     response = api.generic("POST", "/api/people", content)
     assert response.status_code == 400, response.content
@@ -224,11 +226,11 @@ def test_connected_through_id(api: Client) -> None:
 
 
 def test_ids_of_other_accounts_are_unknown_ids(api: Client, stranger: Client, alice: User, mallory: User) -> None:
-    hers = str(make_person(mallory, name="Mallory's").pk)
+    foreign_person = str(make_person(mallory, name="Mallory's").pk)
     group = stranger.ok("post", "/api/groups", {"name": "Mine"}, status=201)["group"]["id"]
     kind = stranger.ok("get", "/api/relationship-types")["relationshipTypes"][0]["id"]
     for field, value, absent in (
-        ("connectedThroughId", hers, UNKNOWN_ID),
+        ("connectedThroughId", foreign_person, UNKNOWN_ID),
         ("groupIds", [group], [UNKNOWN_ID]),
         ("relationshipToUserId", kind, UNKNOWN_ID),
     ):

@@ -22,7 +22,7 @@ def dismiss(api: Client, one: str, other: str, status: int = 200) -> Any:
     return api.ok("post", "/api/people/duplicates/dismiss", {"personAId": one, "personBId": other}, status=status)
 
 
-def born(date: str, **more: Any) -> dict[str, Any]:
+def birthday(date: str, **more: Any) -> dict[str, Any]:
     return {"importantDates": [{"type": "BIRTHDAY", "date": date, **more}]}
 
 
@@ -63,11 +63,11 @@ DUPLICATES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"name": "Ada", "phoneNumbers": [{"number": "+49 151 2345678"}]},
         {"name": "Ada", "phoneNumbers": [{"number": "1"}, {"number": "0151/2345678"}]},
     ),
-    ("birthday", {"name": "Ada", **born("1815-12-10")}, {"name": "Ada", **born("1815-12-10")}),
+    ("birthday", {"name": "Ada", **birthday("1815-12-10")}, {"name": "Ada", **birthday("1815-12-10")}),
     (
         "misspelt on both sides, with a birthday",
-        {"name": "Veronika", "surname": "Hartmann", **born("1815-12-10")},
-        {"name": "Veronkia", "surname": "Hartamnn", **born("1815-12-10")},
+        {"name": "Veronika", "surname": "Hartmann", **birthday("1815-12-10")},
+        {"name": "Veronkia", "surname": "Hartamnn", **birthday("1815-12-10")},
     ),
 ]
 
@@ -82,14 +82,14 @@ def test_a_pair_is_found_from_all_and_from_either(api: Client, one: dict[str, An
 
 DIFFERENT_PEOPLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("lone given name", {"name": "Ada"}, {"name": "Ada"}),
-    ("other birthday", {"name": "Ada", "surname": "Hill", **born("1990-01-01")},
-     {"name": "Ada", "surname": "Hill", **born("1961-05-05")}),
+    ("other birthday", {"name": "Ada", "surname": "Hill", **birthday("1990-01-01")},
+     {"name": "Ada", "surname": "Hill", **birthday("1961-05-05")}),
     ("shared phone", {"name": "Ada", "surname": "Hill", "phoneNumbers": [{"number": "030 12345"}]},
      {"name": "Bob", "surname": "Hill", "phoneNumbers": [{"number": "030 12345"}]}),
-    ("twins", {"name": "Lea", "surname": "Hill", **born("2001-01-01")},
-     {"name": "Tim", "surname": "Hill", **born("2001-01-01")}),
-    ("day of the year alone", {"name": "Ada", **born("1990-01-01", yearUnknown=True)},
-     {"name": "Ada", **born("1991-01-01")}),
+    ("twins", {"name": "Lea", "surname": "Hill", **birthday("2001-01-01")},
+     {"name": "Tim", "surname": "Hill", **birthday("2001-01-01")}),
+    ("day of the year alone", {"name": "Ada", **birthday("1990-01-01", yearUnknown=True)},
+     {"name": "Ada", **birthday("1991-01-01")}),
 ]  # fmt: skip
 
 
@@ -178,12 +178,12 @@ def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
 
 
 def test_the_number_of_queries_does_not_grow(api: Client) -> None:
-    first = create_person(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
-    second = create_person(api, "Ada", "Lovelace", **born("1815-12-10"), emails=[{"email": "a@x.org"}])
+    first = create_person(api, "Ada", "Lovelace", **birthday("1815-12-10"), emails=[{"email": "a@x.org"}])
+    second = create_person(api, "Ada", "Lovelace", **birthday("1815-12-10"), emails=[{"email": "a@x.org"}])
     paths = ("/api/people/duplicates", f"/api/people/{first}/duplicates")
     before = [count_queries(api.ok, "get", path) for path in paths]
     for number in range(40):
-        create_person(api, "Ada", "Lovelace", **born("1815-12-10"), phoneNumbers=[{"number": f"030 1234{number}"}])
+        create_person(api, "Ada", "Lovelace", **birthday("1815-12-10"), phoneNumbers=[{"number": f"030 1234{number}"}])
         dismiss(api, first, second)
     assert [count_queries(api.ok, "get", path) for path in paths] == before
 

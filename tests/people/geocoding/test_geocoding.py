@@ -34,12 +34,12 @@ PLACES = {
 }
 
 
-def asked_address(request: Received) -> str:
+def queried_address(request: Received) -> str:
     return parse_qs(urlsplit(request.path).query)["q"][0]
 
 
 def answer(request: Received) -> Reply:
-    place = PLACES.get(asked_address(request))
+    place = PLACES.get(queried_address(request))
     found = [{"lat": str(place[0]), "lon": str(place[1]), "display_name": "x"}] if place else []
     return Reply(headers={"Content-Type": "application/json"}, body=orjson.dumps(found))
 
@@ -76,8 +76,8 @@ def states(api: Client, person: Any) -> list[str]:
     return [entry["geocodeStatus"] for entry in addresses(api, person)]
 
 
-def asked_addresses(server: Recorder) -> list[str]:
-    return [asked_address(request) for request in server.received]
+def queried_addresses(server: Recorder) -> list[str]:
+    return [queried_address(request) for request in server.received]
 
 
 def test_an_address_is_looked_up_and_copied(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
@@ -112,7 +112,7 @@ def test_address_text_is_geocoded_once_per_account(
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
     add_person(client_of(mallory), PARIS)
     geocode_due(Run())
-    assert asked_addresses(nominatim) == ["Paris", "Paris"]
+    assert queried_addresses(nominatim) == ["Paris", "Paris"]
 
 
 def test_nothing_is_sent_unless_the_account_enabled_geocoding(api: Client, alice: User, nominatim: Recorder) -> None:
@@ -154,7 +154,7 @@ def test_enabling_queues_what_was_skipped_and_disabling_stops(api: Client, alice
     other = add_person(api, PARIS, BERLIN)
     geocode_due(Run())
     assert states(api, other) == ["skipped", "done"]
-    assert asked_addresses(nominatim) == ["Unter den Linden 1, Berlin, Germany"]
+    assert queried_addresses(nominatim) == ["Unter den Linden 1, Berlin, Germany"]
 
 
 def test_disabling_stops_between_two_requests(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
@@ -220,13 +220,13 @@ class Clock:
     """A clock that advances only when the code sleeps."""
 
     def __init__(self) -> None:
-        self.moment = timezone.now()
+        self.current = timezone.now()
 
     def now(self) -> dt.datetime:
-        return self.moment
+        return self.current
 
     def sleep(self, seconds: float) -> None:
-        self.moment += dt.timedelta(seconds=seconds)
+        self.current += dt.timedelta(seconds=seconds)
 
     def run(self, seconds: float | None = None) -> Run:
         return Run(seconds=seconds, now=self.now, sleep=self.sleep)
@@ -259,7 +259,7 @@ def test_failure_is_retried_a_limited_number_of_times(
         assert geocode_due(clock.run())["later"] == 0
         assert states(api, person) == ["pending"]
         assert len(nominatim.received) == attempt
-        clock.moment += wait
+        clock.current += wait
     assert geocode_due(clock.run())["failed"] == 1
     assert states(api, person) == ["failed"]
 
@@ -272,7 +272,7 @@ def test_a_provider_that_is_down_recovers(
     clock = Clock()
     assert geocode_due(clock.run())["later"] == 1
     settings.GEOCODER_URL = url
-    clock.moment += RETRY_DELAYS[0]
+    clock.current += RETRY_DELAYS[0]
     assert geocode_due(clock.run())["done"] == 1
     assert states(api, person) == ["done"]
 
@@ -307,17 +307,17 @@ def test_at_most_one_request_a_second(
     settings.GEOCODER_INTERVAL_SECONDS = 1.0
     add_person(api, *({"locality": f"Town {i}"} for i in range(13)))
     clock = Clock()
-    asked: list[dt.datetime] = []
+    request_times: list[dt.datetime] = []
 
     def reply(request: Received) -> Reply:
-        asked.append(clock.moment)
+        request_times.append(clock.current)
         return answer(request)
 
     nominatim.reply = reply
     assert geocode_due(clock.run(seconds=5))["failed"] <= 6
     assert geocode_due(clock.run())["failed"] >= 7
-    gaps = [after - before for before, after in pairwise(asked)]
-    assert len(asked) == 13
+    gaps = [after - before for before, after in pairwise(request_times)]
+    assert len(request_times) == 13
     assert min(gaps) >= dt.timedelta(seconds=1)
     assert max(gaps) <= dt.timedelta(seconds=2)
 
@@ -327,7 +327,7 @@ def test_accounts_take_turns(api: Client, geocoding_alice: User, nominatim: Reco
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
     add_person(client_of(mallory), PARIS)
     geocode_due(Run())
-    assert asked_addresses(nominatim).index("Paris") <= geocoder.BATCH_SIZE
+    assert queried_addresses(nominatim).index("Paris") <= geocoder.BATCH_SIZE
     assert len(nominatim.received) == 36
 
 
@@ -345,7 +345,7 @@ def test_next_run_continues_after_a_killed_one(
         patch.setattr(geocoder, point, die)
         with pytest.raises(KeyboardInterrupt):
             geocode_exclusively(clock.run(seconds=50))
-    clock.moment += geocoder.LEASE
+    clock.current += geocoder.LEASE
     geocode_exclusively(clock.run(seconds=50))
     assert states(api, person) == ["done", "done"]
     assert len(nominatim.received) <= 3
@@ -396,7 +396,7 @@ def test_imported_cards_are_geocoded_too(api: Client, geocoding_alice: User, nom
     card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nN:;Ada;;;\r\nADR:;;;Paris;;;\r\nEND:VCARD\r\n"
     assert api.generic("POST", "/api/vcard/import", card, "text/vcard").status_code == 200
     geocode_due(Run())
-    assert asked_addresses(nominatim) == ["Paris"]
+    assert queried_addresses(nominatim) == ["Paris"]
     assert api.ok("get", "/api/people")["people"][0]["addresses"][0]["latitude"] == 48.8566
 
 

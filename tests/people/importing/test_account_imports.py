@@ -170,16 +170,16 @@ def interactions(client: Client) -> set[tuple[str, str | None, int]]:
     return {(row["kind"], row["title"], len(row["personIds"])) for row in rows}
 
 
-def ties(client: Client) -> set[tuple[str, str, str]]:
+def relationships(client: Client) -> set[tuple[str, str, str]]:
     rows = client.ok("GET", "/api/relationships")["relationships"]
     return {(row["person"]["name"], row["relationshipType"]["label"], row["relatedPerson"]["name"]) for row in rows}
 
 
-def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[bytes] = []
+def test_a_photo_that_contacts_share_is_converted_once(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    converted: list[bytes] = []
 
     def to_stored_form(data: bytes, budget: PixelBudget) -> bytes:
-        made.append(data)
+        converted.append(data)
         return images.to_stored_form(data, budget)
 
     monkeypatch.setattr("people.importing.vcards.to_stored_form", to_stored_form)
@@ -189,7 +189,7 @@ def test_a_photo_that_contacts_share_is_made_once(api: Client, monkeypatch: pyte
     document["account"]["data"][0]["values"] += others
     import_file(api, "monica", orjson.dumps(document))
     assert [person["photo"] is not None for person in people_by_name(api).values()].count(True) == 4
-    assert len(made) == 1
+    assert len(converted) == 1
 
 
 def test_json_export_of_monica(api: Client, alice: User) -> None:
@@ -216,11 +216,11 @@ def test_json_export_of_monica(api: Client, alice: User) -> None:
         ("MESSAGE", None, 1),
         ("MEETING", "Tea", 2),
     }
-    assert ties(api) == {("George", "Parent", "Ada Lovelace"), ("Ada Lovelace", "Child", "George")}
+    assert relationships(api) == {("George", "Parent", "Ada Lovelace"), ("Ada Lovelace", "Child", "George")}
     assert counts(import_file(api, "monica", data)) == (0, 0, 3, 0)
-    assert (len(interactions(api)), len(ties(api))) == (5, 2)
+    assert (len(interactions(api)), len(relationships(api))) == (5, 2)
     assert api.ok("DELETE", f"/api/imports/{answer['importId']}") == {"removed": 2, "kept": []}
-    assert (people_by_name(api), interactions(api), ties(api)) == ({}, set(), set())
+    assert (people_by_name(api), interactions(api), relationships(api)) == ({}, set(), set())
 
 
 def test_sql_export_of_monica(api: Client) -> None:
@@ -232,7 +232,7 @@ def test_sql_export_of_monica(api: Client) -> None:
     assert person["importantDates"][0]["date"][:10] == "1990-02-03"
     assert [group["name"] for group in person["groups"]] == ["Maths"]
     assert api.ok("GET", "/api/interactions")["interactions"][0]["notes"] == "DROP TABLE people; --"
-    assert ("George", "Uncle or aunt", "Ada O'Hara") in ties(api)
+    assert ("George", "Uncle or aunt", "Ada O'Hara") in relationships(api)
 
 
 def test_export_of_nametag(api: Client) -> None:
@@ -247,7 +247,7 @@ def test_export_of_nametag(api: Client) -> None:
     assert [day["type"] for day in ada["importantDates"]] == ["BIRTHDAY"]
     assert [(entry["key"], entry["value"]) for entry in ada["customFields"]] == [("Diet", "vegan")]
     assert (ada["locations"][0]["latitude"], ada["imHandles"][0]["handle"]) == (51.5, "@ada")
-    assert ties(api) == {
+    assert relationships(api) == {
         ("Ada Lovelace", "Pupil", "Mary Somerville"),
         ("Mary Somerville", "Tutor", "Ada Lovelace"),
     }

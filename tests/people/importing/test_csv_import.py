@@ -50,15 +50,15 @@ def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None
 def test_repeated_import_changes_nobody(api: Client, alice: User) -> None:
     import_file(api, "csv", GERMAN)
     before = people_by_name(api)
-    again = import_file(api, "csv", GERMAN)
-    assert counts(again) == (0, 0, 2, 1)
+    repeated = import_file(api, "csv", GERMAN)
+    assert counts(repeated) == (0, 0, 2, 1)
     assert people_by_name(api) == before
     imports = api.ok("GET", "/api/imports")["imports"]
     assert [(row["source"], row["fileName"], row["imported"], row["skipped"]) for row in imports] == [
         ("csv", "contacts.csv", 0, 2),
         ("csv", "contacts.csv", 2, 0),
     ]
-    assert imports[0]["id"] == again["importId"]
+    assert imports[0]["id"] == repeated["importId"]
 
 
 def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:

@@ -40,13 +40,13 @@ def test_records_of_a_shared_id_are_read_once() -> None:
 
 
 def test_unclosed_quotes_cause_few_lines_to_be_read_again(monkeypatch: Any) -> None:
-    taken = 0
+    lines_read = 0
 
     class Counting(tables._RereadableLines):
         def __next__(self) -> str:
-            nonlocal taken
+            nonlocal lines_read
             line = super().__next__()
-            taken += 1
+            lines_read += 1
             return line
 
     monkeypatch.setattr(tables, "_RereadableLines", Counting)
@@ -54,7 +54,7 @@ def test_unclosed_quotes_cause_few_lines_to_be_read_again(monkeypatch: Any) -> N
     lines = 'a","b\n' * 3_001
     rows = list(tables._parse_rows(iter(lines.splitlines(keepends=True)), ","))
     assert [list(row.cells) for row in rows] == [["a", "b"]] * 3_001
-    assert taken < 3 * 3_001
+    assert lines_read < 3 * 3_001
 
 
 def test_remarks_and_notes_of_a_record_are_limited() -> None:
@@ -100,8 +100,8 @@ def test_times_have_the_range_of_the_api(api: Client, alice: User) -> None:
 def test_number_of_records_other_than_people_is_limited(api: Client, monkeypatch: Any) -> None:
     for name in ("MAX_TYPES", "MAX_INTERACTIONS", "MAX_RELATIONSHIPS"):
         monkeypatch.setattr(f"people.importing.related_records.{name}", 1)
-    ties = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]
-    people = [{"id": "a", "name": "Ada", "relationships": ties}, {"id": "b", "name": "Bob"}]
+    relationships = [{"relatedPersonId": "b", "relationshipType": {"name": name}} for name in ("ONE", "TWO")]
+    people = [{"id": "a", "name": "Ada", "relationships": relationships}, {"id": "b", "name": "Bob"}]
     entries = [{"date": f"2020-01-0{day}", "title": "A day", "peopleIds": ["a"]} for day in (1, 2, 3)]
     account = {"exportDate": "2026-01-01", "people": people, "journalEntries": entries}
     receipt = import_file(api, "nametag", json.dumps(account))

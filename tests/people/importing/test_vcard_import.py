@@ -251,13 +251,13 @@ def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.
     data = b"".join(vcard(f"FN:P{n}", f"UID:{n}") for n in range(5))
     calls = itertools.count()
 
-    def go_away(*args: Any) -> None:
-        if next(calls) in gone:
+    def fail(*args: Any) -> None:
+        if next(calls) in failing_calls:
             raise OperationalError("server closed the connection")
 
     User.objects.update(is_mirrored=True)
-    monkeypatch.setattr("people.services.person_writer.announce_change", go_away)
-    gone = [0, 2]
+    monkeypatch.setattr("people.services.person_writer.announce_change", fail)
+    failing_calls = [0, 2]
     assert import_vcards(api, data, 503)["code"] == "unavailable"
     assert list_people(api) == []
     answer = import_vcards(api, data)

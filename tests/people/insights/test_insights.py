@@ -20,7 +20,7 @@ def insights(api: Client, kind: str) -> list[tuple[str, str]]:
     return [(row["personName"], row["code"]) for row in api.ok("GET", "/api/insights")[kind]]
 
 
-def notes(api: Client, person: Person, *days: str) -> None:
+def add_interactions(api: Client, person: Person, *days: str) -> None:
     for day in days:
         add_interaction(api, person, at=f"{day}T12:00:00Z")
 
@@ -55,10 +55,10 @@ def test_no_contact_for_twice_the_interval(api: Client, last: str, rule: Any, dr
 
 def test_no_contact_for_longer_than_usual(api: Client, alice: User) -> None:
     weekly, yearly, twice, at_once = (make_person(alice, name=name) for name in ("Weekly", "Yearly", "Twice", "Once"))
-    notes(api, weekly, "2026-01-25", "2026-02-01", "2026-02-08", "2026-02-15")
-    notes(api, yearly, "2023-06-01", "2024-06-01", "2025-06-01")
-    notes(api, twice, "2026-01-01", "2026-01-02")
-    notes(api, at_once, "2026-01-01", "2026-01-01", "2026-01-01")
+    add_interactions(api, weekly, "2026-01-25", "2026-02-01", "2026-02-08", "2026-02-15")
+    add_interactions(api, yearly, "2023-06-01", "2024-06-01", "2025-06-01")
+    add_interactions(api, twice, "2026-01-01", "2026-01-02")
+    add_interactions(api, at_once, "2026-01-01", "2026-01-01", "2026-01-01")
     [found] = api.ok("GET", "/api/insights")["drifting"]
     assert found == {
         "personId": str(weekly.pk),
@@ -75,22 +75,22 @@ def test_no_contact_for_longer_than_usual(api: Client, alice: User) -> None:
 
 def test_one_day_is_long_for_somebody_contacted_twice_a_day(api: Client, alice: User) -> None:
     days = ("2026-02-27", "2026-02-27", "2026-02-28")  # the median pause is half a day; today is 1 March
-    notes(api, make_person(alice, name="Ada"), *days)
-    notes(api, make_person(alice, name="Today"), *days, "2026-03-01")
+    add_interactions(api, make_person(alice, name="Ada"), *days)
+    add_interactions(api, make_person(alice, name="Today"), *days, "2026-03-01")
     found = api.ok("GET", "/api/insights")["drifting"]
     reason = "Silent for 1 day; 0.5 days were usual between you."
     assert [(row["personName"], row["reason"]) for row in found] == [("Ada", reason)]
 
 
 def test_one_day_is_not_said_in_the_plural(api: Client, alice: User) -> None:
-    notes(api, make_person(alice, name="Ada"), "2026-02-25", "2026-02-26", "2026-02-27")
+    add_interactions(api, make_person(alice, name="Ada"), "2026-02-25", "2026-02-26", "2026-02-27")
     [found] = api.ok("GET", "/api/insights")["drifting"]
     assert found["reason"] == "Silent for 2 days; 1 day was usual between you."
 
 
 def test_most_overdue_comes_first_and_everybody_once(api: Client, alice: User) -> None:
     ada = add(api, "Ada", lastContact="2025-12-01", **remind(1, "MONTHS"))
-    notes(api, ada, "2025-11-01", "2025-11-02", "2025-11-03")
+    add_interactions(api, ada, "2025-11-01", "2025-11-02", "2025-11-03")
     add(api, "Bob", lastContact="2025-12-20", **remind(1, "MONTHS"))
     add(api, "Cy", lastContact="2020-01-01", **remind(1, "MONTHS"), notes="gone")
     api.ok("DELETE", f"/api/people/{Person.unscoped.get(name='Cy').pk}")
@@ -110,12 +110,12 @@ def test_people_without_contact_details(api: Client, stranger: Client) -> None:
     assert len(insights(api, "incomplete")) == 20
 
 
-def born(day: str, **more: Any) -> dict[str, Any]:
+def birthday(day: str, **more: Any) -> dict[str, Any]:
     return {"importantDates": [{"type": "BIRTHDAY", "date": day, **more}]}
 
 
 @pytest.mark.parametrize(
-    ("day", "comes"),
+    ("day", "is_listed"),
     [
         ("1996-03-01", True),  # 30 today
         ("1976-03-31", True),  # 50 on the last day
@@ -128,10 +128,10 @@ def born(day: str, **more: Any) -> dict[str, Any]:
         ("2026-03-10", False),  # born on it
     ],
 )
-def test_round_birthdays_within_thirty_days(api: Client, day: str, comes: bool) -> None:
-    add(api, "Ada", **born(day))
-    add(api, "Unknown", **born(day, yearUnknown=True))
-    assert insights(api, "milestones") == ([("Ada", "birthday")] if comes else [])
+def test_round_birthdays_within_thirty_days(api: Client, day: str, is_listed: bool) -> None:
+    add(api, "Ada", **birthday(day))
+    add(api, "Unknown", **birthday(day, yearUnknown=True))
+    assert insights(api, "milestones") == ([("Ada", "birthday")] if is_listed else [])
 
 
 def test_anniversaries_of_both_kinds_once(api: Client) -> None:
@@ -152,8 +152,10 @@ def test_number_of_statements_does_not_grow(api: Client, alice: User) -> None:
     def fill(number: int) -> None:
         for place in range(number):
             day = dt.date(1976, 3, 2) + dt.timedelta(place % 20)
-            person = add(api, f"P{place}", anniversary=day.isoformat(), **remind(1, "WEEKS"), **born(day.isoformat()))
-            notes(api, person, "2026-01-01", "2026-01-03", "2026-01-05")
+            person = add(
+                api, f"P{place}", anniversary=day.isoformat(), **remind(1, "WEEKS"), **birthday(day.isoformat())
+            )
+            add_interactions(api, person, "2026-01-01", "2026-01-03", "2026-01-05")
 
     fill(1)
     count()  # warms caches

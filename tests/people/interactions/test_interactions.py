@@ -40,7 +40,7 @@ def test_interaction_is_returned_as_it_was_sent(api: Client, ada: Person, bob: P
     assert api.ok("GET", f"/api/interactions/{made['id']}")["interaction"] == made
 
 
-GOOD: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
+VALID_BODY: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ GOOD: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
     ],
 )
 def test_invalid_fields_are_reported(api: Client, ada: Person, change: Any, field: str) -> None:
-    body = {"personIds": [str(ada.pk)], **GOOD, **change}
+    body = {"personIds": [str(ada.pk)], **VALID_BODY, **change}
     answer = api.ok("POST", "/api/interactions", body, status=400)
     assert answer["details"][0]["field"] == field
     for needed in ("kind", "at", "personIds"):
-        left = {key: value for key, value in {"personIds": [str(ada.pk)], **GOOD}.items() if key != needed}
+        left = {key: value for key, value in {"personIds": [str(ada.pk)], **VALID_BODY}.items() if key != needed}
         assert api.ok("POST", "/api/interactions", left, status=400)["details"][0]["field"] == needed
 
 
 def test_people_of_others_are_unknown_ids(api: Client, ada: Person, mallory: User, stranger: Client) -> None:
     theirs = make_person(mallory, name="Theirs")
-    body = {"personIds": [str(ada.pk), str(theirs.pk)], **GOOD}
+    body = {"personIds": [str(ada.pk), str(theirs.pk)], **VALID_BODY}
     assert api.ok("POST", "/api/interactions", body, status=400)["details"][0]["field"] == "personIds.1"
     mine = add_interaction(api, ada)
     assert stranger.ok("GET", "/api/interactions")["interactions"] == []

@@ -167,17 +167,17 @@ def test_merging_moves_them_and_undo_gives_them_back(api: Client, alice: User, a
     rows = api.ok("GET", "/api/interactions")["interactions"]
     merged = api.ok("POST", "/api/people/merge", {"primaryId": str(ada.pk), "secondaryId": str(bob.pk)})
     assert merged["person"]["lastContact"] == "2026-02-20"
-    of_ada = api.ok("GET", f"/api/people/{ada.pk}/interactions")["interactions"]
-    assert {row["id"] for row in of_ada} == {mine["id"], theirs["id"], both["id"]}
-    assert all([one["name"] for one in row["people"]] == ["Ada"] for row in of_ada)
+    merged_rows = api.ok("GET", f"/api/people/{ada.pk}/interactions")["interactions"]
+    assert {row["id"] for row in merged_rows} == {mine["id"], theirs["id"], both["id"]}
+    assert all([one["name"] for one in row["people"]] == ["Ada"] for row in merged_rows)
     assert list(find_violations("contact")) == list(find_violations("interactions")) == []
     # An interaction that was added since does not prevent the undo.
     add_interaction(api, ada, at="2026-02-25T12:00:00Z")
     api.ok("POST", f"/api/people/merge/{merged['mergeId']}/undo")
     assert last_contact(api, ada) == "2026-02-25"
     assert last_contact(api, bob) == before[bob.pk]
-    again = [row for row in api.ok("GET", "/api/interactions")["interactions"] if row["at"] < "2026-02-25"]
-    assert [(row["id"], row["people"]) for row in again] == [(row["id"], row["people"]) for row in rows]
+    rows_after_undo = [row for row in api.ok("GET", "/api/interactions")["interactions"] if row["at"] < "2026-02-25"]
+    assert [(row["id"], row["people"]) for row in rows_after_undo] == [(row["id"], row["people"]) for row in rows]
     assert list(find_violations("contact")) == list(find_violations("interactions")) == []
 
 

@@ -18,24 +18,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Send = Callable[[Client], Any]
 
 
-def merging(primary: str, secondary: str) -> Send:
+def send_merge(primary: str, secondary: str) -> Send:
     return lambda client: client.call("post", "/api/people/merge", {"primaryId": primary, "secondaryId": secondary})
 
 
-def deleting(person: str) -> Send:
+def send_deletion(person: str) -> Send:
     return lambda client: client.call("delete", f"/api/people/{person}")
 
 
 def test_equal_concurrent_merges_succeed_once(api: Client, alice: User) -> None:
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", emails=[{"email": "a@x.org"}])
-    assert Counter(send_concurrently(alice, *[merging(primary, secondary)] * 6)) == {200: 1, 400: 5}
+    assert Counter(send_concurrently(alice, *[send_merge(primary, secondary)] * 6)) == {200: 1, 400: 5}
     assert MergeRecord.objects.owned_by(alice).count() == 1
     assert len(Person.unscoped.get(pk=primary).emails) == 1
 
 
 def test_concurrent_merges_into_each_other_succeed_once(api: Client, alice: User) -> None:
     one, other = create_person(api, "Ada"), create_person(api, "Ada")
-    assert Counter(send_concurrently(alice, merging(one, other), merging(other, one))) == {200: 1, 400: 1}
+    assert Counter(send_concurrently(alice, send_merge(one, other), send_merge(other, one))) == {200: 1, 400: 1}
     assert Person.objects.owned_by(alice).active().count() == 1
 
 
@@ -44,8 +44,8 @@ def test_concurrent_merge_and_deletion_leave_a_consistent_result(api: Client, al
         primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", notes="x")
         merged, deleted = send_concurrently(
             alice,
-            merging(primary, secondary),
-            deleting(secondary),
+            send_merge(primary, secondary),
+            send_deletion(secondary),
         )
         # A deletion that comes second finds nobody (404), or what it wants already done (200).
         assert (merged, deleted) in {(200, 404), (200, 200), (400, 200)}

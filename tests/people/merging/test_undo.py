@@ -113,7 +113,7 @@ def test_merges_are_undone_in_any_order(api: Client) -> None:
     assert snapshot(api) == before
 
 
-def refused(api: Client, merge_id: str) -> None:
+def check_undo_is_refused(api: Client, merge_id: str) -> None:
     before = snapshot(api)
     assert undo_merge(api, merge_id, status=409)["code"] == "undo_conflict"
     assert snapshot(api) == before
@@ -123,32 +123,32 @@ def test_a_merged_value_that_was_changed_again_cannot_be_undone(api: Client) -> 
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", notes="Countess")
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("put", f"/api/people/{primary}", {"notes": "Enchantress of numbers"})
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
 
 
 def test_merge_with_a_deleted_primary_cannot_be_undone(api: Client) -> None:
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     merge_id = merge_people(api, primary, secondary)["mergeId"]
     api.ok("delete", f"/api/people/{primary}")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
     api.ok("delete", f"/api/people/{primary}/permanent")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
 
 
 def test_merge_with_a_removed_secondary_cannot_be_undone(api: Client) -> None:
     secondary = create_person(api, "Ada")
     merge_id = merge_people(api, create_person(api, "Ada"), secondary)["mergeId"]
     api.ok("delete", f"/api/people/{secondary}/permanent")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
 
 
 def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
     secondary = create_person(api, "Ada")
     merge_id = merge_people(api, create_person(api, "Ada"), secondary)["mergeId"]
     api.ok("post", f"/api/people/{secondary}/restore")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
     api.ok("delete", f"/api/people/{secondary}")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
 
 
 def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
@@ -158,7 +158,7 @@ def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
     path = f"/api/people/{primary}/important-dates/{answer['person']['importantDates'][0]['id']}"
     api.ok("delete", path)
     api.ok("delete", f"{path}/permanent")
-    refused(api, answer["mergeId"])
+    check_undo_is_refused(api, answer["mergeId"])
 
 
 def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None:
@@ -170,7 +170,7 @@ def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None
     api.ok("delete", f"/api/people/{primary}/important-dates/{birthday}")
     body = {"type": "BIRTHDAY", "date": "1815-12-12"}
     api.ok("put", f"/api/people/{primary}/important-dates/{met}", body)
-    refused(api, answer["mergeId"])
+    check_undo_is_refused(api, answer["mergeId"])
 
 
 def test_undo_restores_the_primarys_relationship_to_the_user(api: Client) -> None:
@@ -189,7 +189,7 @@ def test_merge_with_a_removed_relationship_type_cannot_be_undone(api: Client) ->
     merge_id = merge_people(api, primary, secondary, {"relationshipToUserId": None})["mergeId"]
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}")
     api.ok("delete", f"/api/relationship-types/{kinds['FRIEND']}/permanent")
-    refused(api, merge_id)
+    check_undo_is_refused(api, merge_id)
 
 
 def test_cleared_value_is_restored(api: Client, alice: User) -> None:

@@ -16,16 +16,16 @@ from tests.pictures import decode_picture, gif_header, picture, png_header, webp
 from tests.rounds import rounds
 
 
-def near(pixel: object, color: tuple[int, int, int], by: int = 12) -> bool:
+def is_close(pixel: object, color: tuple[int, int, int], tolerance: int = 12) -> bool:
     assert isinstance(pixel, tuple)
-    return all(abs(a - b) <= by for a, b in zip(pixel, color, strict=True))
+    return all(abs(a - b) <= tolerance for a, b in zip(pixel, color, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP"])
 def test_every_format_becomes_a_jpeg_of_256(kind: str) -> None:
     image = decode_picture(make_photo(picture(kind, (300, 200))))
     assert (image.format, image.size, image.mode) == ("JPEG", (256, 256), "RGB")
-    assert near(image.getpixel((128, 128)), (255, 0, 0))
+    assert is_close(image.getpixel((128, 128)), (255, 0, 0))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (10, 2000), (12_000, 3), (256, 256), (3000, 2000)])
@@ -39,8 +39,8 @@ def test_middle_of_the_picture_is_kept() -> None:
     out = BytesIO()
     wide.save(out, "PNG")
     image = decode_picture(make_photo(out.getvalue()))
-    assert near(image.getpixel((10, 128)), (255, 0, 0))
-    assert near(image.getpixel((245, 128)), (255, 0, 0))
+    assert is_close(image.getpixel((10, 128)), (255, 0, 0))
+    assert is_close(image.getpixel((245, 128)), (255, 0, 0))
 
 
 def test_picture_in_stored_form_is_not_encoded_again() -> None:
@@ -56,7 +56,7 @@ def _exif() -> Image.Exif:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "alter",
     [
         lambda photo: photo + b"behind the end",
         lambda photo: photo + b"behind the end\xff\xd9",
@@ -65,8 +65,8 @@ def _exif() -> Image.Exif:
         lambda photo: picture("JPEG", (256, 256), exif=_exif()),
     ],
 )
-def test_picture_with_anything_but_pixels_is_encoded_again(told: Callable[[bytes], bytes]) -> None:
-    photo = told(make_photo(_quarters(1)))
+def test_picture_with_anything_but_pixels_is_encoded_again(alter: Callable[[bytes], bytes]) -> None:
+    photo = alter(make_photo(_quarters(1)))
     made = to_stored_form(photo)
     assert made != photo
     assert b"secret" not in made
@@ -86,7 +86,7 @@ def _quarters(orientation: int, kind: str = "JPEG") -> bytes:
     return out.getvalue()
 
 
-# Where red lands: EXIF says which side of the stored picture is up.
+# Where the red quarter is after turning the picture upright, by EXIF orientation.
 CORNERS = {
     1: (40, 40),
     2: (215, 40),
@@ -102,10 +102,10 @@ CORNERS = {
 @pytest.mark.parametrize("orientation", CORNERS)
 def test_orientation_is_applied(orientation: int) -> None:
     image = decode_picture(make_photo(_quarters(orientation)))
-    assert near(image.getpixel(CORNERS[orientation]), (255, 0, 0), 40)
+    assert is_close(image.getpixel(CORNERS[orientation]), (255, 0, 0), 40)
     other = {2: (40, 40), 5: (40, 215), 6: (215, 215), 8: (40, 40)}.get(orientation)
     if other:
-        assert near(image.getpixel(other), (0, 255, 0), 40)
+        assert is_close(image.getpixel(other), (0, 255, 0), 40)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
@@ -117,20 +117,20 @@ def test_metadata_is_stripped(kind: str) -> None:
 
 
 def test_cmyk_keeps_its_colours() -> None:
-    assert near(
+    assert is_close(
         decode_picture(make_photo(picture("JPEG", mode="CMYK", color=(0, 255, 255, 0)))).getpixel((5, 5)), (255, 0, 0)
     )
 
 
 def test_sixteen_bits_are_scaled_not_clipped() -> None:
     grey = picture("PNG", mode="I;16", color=0x8000)
-    assert near(decode_picture(make_photo(grey)).getpixel((128, 128)), (128, 128, 128))
+    assert is_close(decode_picture(make_photo(grey)).getpixel((128, 128)), (128, 128, 128))
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
 def test_transparent_pixels_become_white(mode: str) -> None:
     clear = picture("PNG", mode=mode, color=(0, 0, 0, 0) if mode == "RGBA" else (0, 0))
-    assert near(decode_picture(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
+    assert is_close(decode_picture(make_photo(clear)).getpixel((128, 128)), (255, 255, 255))
 
 
 def test_transparent_palette_colour_becomes_white() -> None:
@@ -139,7 +139,7 @@ def test_transparent_palette_colour_becomes_white() -> None:
     for kind in ("PNG", "GIF"):
         out = BytesIO()
         image.save(out, kind, transparency=1)
-        assert near(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 255, 255))
+        assert is_close(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 255, 255))
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
@@ -147,7 +147,7 @@ def test_first_frame_of_an_animation_is_used(kind: str) -> None:
     frames = [Image.new("RGB", (60, 60), color) for color in ("red", "blue", "lime")]
     out = BytesIO()
     frames[0].save(out, kind, save_all=True, append_images=frames[1:], duration=50)
-    assert near(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 0, 0))
+    assert is_close(decode_picture(make_photo(out.getvalue())).getpixel((128, 128)), (255, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -210,20 +210,24 @@ def test_data_after_the_picture_are_removed() -> None:
 
 
 @settings(max_examples=rounds(40), deadline=None)
-@given(kind=st.sampled_from(["JPEG", "PNG", "GIF", "WEBP"]), at=st.floats(0, 1), by=st.binary(min_size=1, max_size=20))
-def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, by: bytes) -> None:
+@given(
+    kind=st.sampled_from(["JPEG", "PNG", "GIF", "WEBP"]),
+    at=st.floats(0, 1),
+    junk=st.binary(min_size=1, max_size=20),
+)
+def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, junk: bytes) -> None:
     whole = picture(kind)
     place = int(at * len(whole))
     try:
-        photo = make_photo(whole[:place] + by + whole[place + len(by) :])
+        photo = make_photo(whole[:place] + junk + whole[place + len(junk) :])
     except PictureRefusedError:
         return
     assert decode_picture(photo).size == (256, 256)
 
 
 def test_large_picture_is_converted_in_a_separate_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pixels, "make_photo", None)  # not here
-    assert near(decode_picture(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
+    monkeypatch.setattr(pixels, "make_photo", None)  # fails if it is called in this process
+    assert is_close(decode_picture(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
     with pytest.raises(PictureRefusedError, match="damaged"):
         make_photo(png_header(5000, 4000))
 
@@ -235,12 +239,12 @@ def test_killed_conversion_process_loses_only_the_picture(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("progressive", [False, True])
-def test_a_large_jpeg_is_heavy_only_where_it_cannot_be_reduced_as_it_is_read(progressive: bool) -> None:
+def test_a_large_jpeg_is_heavy_only_if_it_is_progressive(progressive: bool) -> None:
     size = pixels.measure(picture("JPEG", (4001, 3000), progressive=progressive))
     assert (size.pixels, size.is_heavy) == (4001 * 3000, progressive)
 
 
-def test_one_heavy_picture_at_a_time_and_few_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heavy_pictures_are_converted_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_process_slots", Slots(1, waiting=0, seconds=0, message="busy"))
     large = picture("PNG", (4001, 3000))
     with images._process_slots.acquire():
@@ -256,7 +260,7 @@ def test_the_pixels_of_one_request_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     made = to_stored_form(picture("PNG", (30, 20)), budget)
     with pytest.raises(PictureRefusedError, match="in all"):
         to_stored_form(picture("PNG", (30, 20)), budget)
-    assert to_stored_form(made, budget) == made, "what is stored form already costs nothing"
+    assert to_stored_form(made, budget) == made, "a picture in stored form does not count"
     assert to_stored_form(picture("PNG", (20, 20)), budget)
 
 
@@ -267,7 +271,7 @@ def test_heif_is_converted_at_its_size_without_metadata() -> None:
     assert b"secret" not in jpeg
     image = decode_picture(jpeg)
     assert (image.format, image.size) == ("JPEG", (640, 480))
-    assert near(image.getpixel((320, 240)), (255, 0, 0), 20)
+    assert is_close(image.getpixel((320, 240)), (255, 0, 0), 20)
 
 
 @pytest.mark.parametrize("junk", [b"", b"\0\0\0\x18ftypheic", picture("JPEG"), picture("HEIF")[:200]])

@@ -20,30 +20,30 @@ from tests.pictures import decode_picture, photo_files, picture, png_header, upl
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
 
-def stored(response: Any) -> str:
+def stored_name(response: Any) -> str:
     assert response.status_code == 200, response.content
     name: str = response.json()["photo"]
     return name
 
 
 def test_a_photo_is_stored_and_read(api: Client, ada: Person, media: Path) -> None:
-    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture("PNG"), "evil.svg"))
+    name = stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture("PNG"), "evil.svg"))
     assert photo_files(media) == {name}
     response = api.call("get", f"/api/photos/{ada.pk}", HTTP_ACCEPT="image/*")
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "private" in response["Cache-Control"]
     assert decode_picture(response.content).size == (256, 256)
-    again = api.call("get", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=response["ETag"])
-    assert (again.status_code, again.content, again["ETag"]) == (304, b"", response["ETag"])
+    repeated = api.call("get", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=response["ETag"])
+    assert (repeated.status_code, repeated.content, repeated["ETag"]) == (304, b"", response["ETag"])
 
 
 def test_the_file_name_and_the_etag_change_with_the_content(api: Client, ada: Person, media: Path) -> None:
     path, read = f"/api/people/{ada.pk}/photo", f"/api/photos/{ada.pk}"
-    first = stored(upload(api, path, picture(color="red")))
+    first = stored_name(upload(api, path, picture(color="red")))
     etag = api.call("get", read)["ETag"]
-    assert stored(upload(api, path, picture(color="red"))) == first
-    second = stored(upload(api, path, picture(color="blue")))
+    assert stored_name(upload(api, path, picture(color="red"))) == first
+    second = stored_name(upload(api, path, picture(color="blue")))
     assert second != first
     assert photo_files(media) == {second}
     assert api.call("get", read, HTTP_IF_NONE_MATCH=etag).status_code == 200
@@ -62,8 +62,8 @@ def test_deleting_a_photo_removes_row_and_file(api: Client, ada: Person, media: 
 
 def test_file_of_another_row_is_kept(api: Client, alice: User, ada: Person, media: Path) -> None:
     bob = make_person(alice, name="Bob")
-    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
-    assert stored(upload(api, f"/api/people/{bob.pk}/photo", picture())) == name
+    name = stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    assert stored_name(upload(api, f"/api/people/{bob.pk}/photo", picture())) == name
     api.ok("delete", f"/api/people/{ada.pk}/photo")
     assert photo_files(media) == {name}
     api.ok("delete", f"/api/people/{bob.pk}/photo")
@@ -74,8 +74,8 @@ def test_two_accounts_never_share_a_file(
     api: Client, stranger: Client, mallory: User, ada: Person, media: Path
 ) -> None:
     eve = make_person(mallory, name="Eve")
-    hers = stored(upload(stranger, f"/api/people/{eve.pk}/photo", picture()))
-    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    hers = stored_name(upload(stranger, f"/api/people/{eve.pk}/photo", picture()))
+    name = stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     assert hers != name
     api.ok("delete", f"/api/people/{ada.pk}/photo")
     assert photo_files(media) == {hers}
@@ -84,7 +84,7 @@ def test_two_accounts_never_share_a_file(
 def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Path) -> None:
     assert api.call("get", "/api/photos/user").status_code == 404
     before = alice.updated_at
-    name = stored(upload(api, "/api/user/photo", picture("WEBP")))
+    name = stored_name(upload(api, "/api/user/photo", picture("WEBP")))
     alice.refresh_from_db()
     assert alice.photo == name
     assert alice.updated_at > before
@@ -126,7 +126,7 @@ def test_a_file_over_the_limit_is_413(api: Client, ada: Person, settings: LazySe
 def test_photos_of_others_and_of_deleted_people_are_404(
     api: Client, stranger: Client, ada: Person, media: Path
 ) -> None:
-    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    name = stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     assert stranger.call("get", f"/api/photos/{ada.pk}").status_code == 404
     assert upload(stranger, f"/api/people/{ada.pk}/photo", picture()).status_code == 404
     assert stranger.call("delete", f"/api/people/{ada.pk}/photo").status_code == 404
@@ -170,37 +170,37 @@ def test_a_full_disk_leaves_nothing_behind(
     api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"/api/people/{ada.pk}/photo"
-    aside = media / "aside"
-    aside.touch()
-    with monkeypatch.context() as full:
-        full.setattr("tempfile.mkstemp", lambda **options: (os.open("/dev/full", os.O_WRONLY), str(aside)))
+    temporary = media / "aside"
+    temporary.touch()
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", lambda **options: (os.open("/dev/full", os.O_WRONLY), str(temporary)))
         response = upload(api, path, picture())
         assert (response.status_code, response.json()["code"]) == (503, "unavailable")
         assert "Retry-After" in response
     assert [found for found in media.rglob("*") if found.is_file()] == []
     ada.refresh_from_db()
     assert ada.photo is None
-    stored(upload(api, path, picture()))
+    stored_name(upload(api, path, picture()))
     assert decode_picture(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
 
 
 def test_disk_full_at_fsync_leaves_nothing_behind(
     api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(number: int) -> None:
+    def fail(number: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("os.fsync", fail)
     assert upload(api, f"/api/people/{ada.pk}/photo", picture()).status_code == 503
     assert [found for found in media.rglob("*") if found.is_file()] == []
 
 
 def test_empty_file_is_reported_by_doctor_and_written_again(api: Client, ada: Person, media: Path) -> None:
-    name = stored(upload(api, f"/api/people/{ada.pk}/photo", picture()))
+    name = stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture()))
     [file] = media.rglob(name)
     assert list(find_wrong_files()) == []
     file.write_bytes(b"")
     assert list(find_wrong_files()) == [f"{name} (missing or damaged)"]
-    assert stored(upload(api, f"/api/people/{ada.pk}/photo", picture())) == name
+    assert stored_name(upload(api, f"/api/people/{ada.pk}/photo", picture())) == name
     assert decode_picture(file.read_bytes()).size == (256, 256)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -34,7 +34,7 @@ from tests.pictures import photo_files, picture, upload
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
 NOW = dt.datetime(2026, 5, 4, 3, 17, tzinfo=dt.UTC)
-BEYOND, WITHIN = NOW - dt.timedelta(days=30, seconds=1), NOW - dt.timedelta(days=29, hours=23)
+EXPIRED, RETAINED = NOW - dt.timedelta(days=30, seconds=1), NOW - dt.timedelta(days=29, hours=23)
 
 
 def make_group(owner: User, name: str, deleted_at: dt.datetime | None) -> Group:
@@ -44,10 +44,10 @@ def make_group(owner: User, name: str, deleted_at: dt.datetime | None) -> Group:
 def test_purge_removes_records_after_the_retention(api: Client, alice: User, mallory: User) -> None:
     ada = make_person(alice, name="Ada")
     for owner in (alice, mallory):
-        for deleted_at in (BEYOND, WITHIN, None):
+        for deleted_at in (EXPIRED, RETAINED, None):
             make_group(owner, f"{deleted_at}", deleted_at)
             make_person(owner, name=f"{deleted_at}", deleted_at=deleted_at)
-    for deleted_at in (BEYOND, WITHIN, None):
+    for deleted_at in (EXPIRED, RETAINED, None):
         ImportantDate.objects.create(
             owner=alice, person=ada, title=f"{deleted_at}", date=NOW.date(), deleted_at=deleted_at
         )
@@ -58,7 +58,7 @@ def test_purge_removes_records_after_the_retention(api: Client, alice: User, mal
     assert removed | {"people": 2, "groups": 2, "importantDates": 1, "customFieldTemplates": 1} == removed
     for model, count in ((Group, 4), (Person, 5), (ImportantDate, 2), (CustomFieldTemplate, 2)):
         assert model.unscoped.count() == count
-        assert not model.unscoped.filter(deleted_at=BEYOND).exists()
+        assert not model.unscoped.filter(deleted_at=EXPIRED).exists()
     assert not any(purge_deleted(now=NOW).values())
 
 
@@ -70,7 +70,7 @@ def test_purge_removes_related_rows_of_a_person(api: Client, alice: User, media:
     ImportantDate.objects.create(owner=alice, person=ada, title="x", date=NOW.date())
     upload(api, f"/api/people/{ada.pk}/photo", picture(color="red"))
     upload(api, f"/api/people/{bob.pk}/photo", picture(color="blue"))
-    Person.unscoped.filter(pk=ada.pk).update(deleted_at=BEYOND)
+    Person.unscoped.filter(pk=ada.pk).update(deleted_at=EXPIRED)
     purge_deleted(now=NOW)
     bob.refresh_from_db()
     assert photo_files(media) == {bob.photo}
@@ -79,7 +79,7 @@ def test_purge_removes_related_rows_of_a_person(api: Client, alice: User, media:
     assert [str(row.group_id) for row in Membership.unscoped.all()] == [group["id"]]
 
 
-def test_relationships_and_types_end_too(api: Client, alice: User) -> None:
+def test_purge_removes_relationships_and_types(api: Client, alice: User) -> None:
     from relationships.models import Relationship
 
     ada, bob = make_person(alice, name="Ada"), make_person(alice, name="Bob")
@@ -100,7 +100,7 @@ def test_relationships_and_types_end_too(api: Client, alice: User) -> None:
 def test_killed_purge_continues(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(purge, "BATCH_SIZE", 2)
     for i in range(7):
-        make_group(alice, str(i), BEYOND)
+        make_group(alice, str(i), EXPIRED)
     kind = trash_kinds()["groups"]
     calls: list[int] = []
 
@@ -111,8 +111,8 @@ def test_killed_purge_continues(alice: User, monkeypatch: pytest.MonkeyPatch) ->
             raise KeyboardInterrupt
         return removed
 
-    dying = replace(kind, remove=remove_then_die)
-    monkeypatch.setattr(purge, "trash_kinds", lambda: {"groups": dying})
+    killed_kind = replace(kind, remove=remove_then_die)
+    monkeypatch.setattr(purge, "trash_kinds", lambda: {"groups": killed_kind})
     with pytest.raises(KeyboardInterrupt):
         purge_deleted(now=NOW)
     assert Group.unscoped.count() == 3
@@ -130,13 +130,13 @@ def test_files_left_by_a_crash_are_deleted(api: Client, alice: User, media: Path
         if path.name != fresh:
             os.utime(path, (0, 0))
     (media / "photos" / "aa" / "notes.txt").write_text("not ours")
-    half = media / "photos" / "aa" / f".{stray}.x{PART_SUFFIX}"
-    half.touch()
-    os.utime(half, (0, 0))
+    partial = media / "photos" / "aa" / f".{stray}.x{PART_SUFFIX}"
+    partial.touch()
+    os.utime(partial, (0, 0))
     now = timezone.now()
     assert purge_deleted(now=now)["files"] == 2
     assert photo_files(media) == {name, fresh}
-    assert not half.exists()
+    assert not partial.exists()
     assert (media / "photos" / "aa" / "notes.txt").exists()
     assert purge_deleted(now=now)["files"] == 0
 
@@ -156,7 +156,7 @@ def test_registered_kinds_of_other_apps_are_purged(alice: User, monkeypatch: pyt
 
 
 def test_the_command_and_the_task(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
-    make_group(alice, "x", BEYOND)
+    make_group(alice, "x", EXPIRED)
     call_command("purge_deleted", now="2026-05-04T03:16:00Z")
     assert Group.unscoped.exists()
     call_command("purge_deleted", now="2026-05-04T03:17:00Z")

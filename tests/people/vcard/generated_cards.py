@@ -9,7 +9,7 @@ WORDS = st.text(st.sampled_from("aé;,:\\\"'^= 😀") | LETTERS, min_size=1, max
 PLAIN = st.text(st.sampled_from("abcXYZ 0123-"), min_size=1, max_size=12).map(str.strip).filter(bool)
 
 
-def escaped(text: str, version: str) -> str:
+def escape(text: str, version: str) -> str:
     if version == "2.1":
         return text.replace(";", "\\;")
     return text.replace("\\", "\\\\").replace(",", "\\,").replace(";", "\\;")
@@ -17,10 +17,10 @@ def escaped(text: str, version: str) -> str:
 
 @st.composite
 def components(draw: Any, version: str, count: int) -> str:
-    """Some of them lists, some empty."""
-    parts = draw(st.lists(st.just("") | WORDS.map(lambda text: escaped(text, version)), min_size=1, max_size=count))
+    """Up to `count` components; some are empty, and the last may be a list."""
+    parts = draw(st.lists(st.just("") | WORDS.map(lambda text: escape(text, version)), min_size=1, max_size=count))
     if version != "2.1" and draw(st.booleans()):
-        parts[-1] += f",{escaped(draw(WORDS), version)}"
+        parts[-1] += f",{escape(draw(WORDS), version)}"
     return ";".join(parts)
 
 
@@ -42,8 +42,8 @@ def value(name: str, version: str) -> st.SearchStrategy[str]:
     if name in {"N", "ADR", "ORG"}:
         return components(version, {"N": 5, "ADR": 7, "ORG": 3}[name])
     if name in {"CATEGORIES", "NICKNAME"}:
-        return st.lists(WORDS.map(lambda text: escaped(text, version)), min_size=1, max_size=3).map(",".join)
-    return WORDS.map(lambda text: escaped(text, version))
+        return st.lists(WORDS.map(lambda text: escape(text, version)), min_size=1, max_size=3).map(",".join)
+    return WORDS.map(lambda text: escape(text, version))
 
 
 TYPES = st.sampled_from(["home", "WORK", "cell", "pref", "msg", "voice", "homefax", "x-odd", "INTERNET", "postal"])

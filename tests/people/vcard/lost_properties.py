@@ -13,8 +13,14 @@ from dataclasses import dataclass
 
 _STRUCTURED = {"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"}
 _LISTS = {"N", "ADR", "NICKNAME", "CATEGORIES"}
-_OURS = {"BEGIN", "END", "VERSION", "PRODID", "REV"}
-_BARE = {"QUOTED-PRINTABLE": "ENCODING", "BASE64": "ENCODING", "8BIT": "ENCODING", "7BIT": "ENCODING", "URL": "VALUE"}
+_WRITER_PROPERTIES = {"BEGIN", "END", "VERSION", "PRODID", "REV"}
+_BARE_PARAMETER_NAMES = {
+    "QUOTED-PRINTABLE": "ENCODING",
+    "BASE64": "ENCODING",
+    "8BIT": "ENCODING",
+    "7BIT": "ENCODING",
+    "URL": "VALUE",
+}
 _PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 _DATE = re.compile(r"(\d{4}|--)-?(\d\d)-?(\d\d)(?:[T ]?(\d\d):?(\d\d):?(\d\d)?(.*))?$")
 _GEO = re.compile(r"(?:geo:)?([-+]?\d+(?:\.\d*)?)[;,]([-+]?\d+(?:\.\d*)?)$", re.IGNORECASE)
@@ -34,23 +40,23 @@ class Property:
         return f"{self.group}.{self.name}{params}:{str(self.value)[:90]}".removeprefix(".")
 
 
-def properties(data: bytes) -> list[Property]:
+def parse_properties(data: bytes) -> list[Property]:
     """The properties of one card, in their order, without those that every writer generates."""
-    lines = [line for line in _unfolded(data) if ":" in line]
+    lines = [line for line in _unfold(data) if ":" in line]
     version = next((line[8:].strip() for line in lines if line.upper().startswith("VERSION:")), "")
-    found = (_property(line, is_version_21=version == "2.1") for line in lines)
-    return [prop for prop in found if prop.name not in _OURS and re.fullmatch(r"[\w/.-]+", prop.name)]
+    found = (_parse_property(line, is_version_21=version == "2.1") for line in lines)
+    return [prop for prop in found if prop.name not in _WRITER_PROPERTIES and re.fullmatch(r"[\w/.-]+", prop.name)]
 
 
-def lost(before: bytes, after: bytes) -> list[str]:
+def find_lost_properties(before: bytes, after: bytes) -> list[str]:
     """The properties of `before` that are missing in `after`; if none is missing, whether their order differs."""
-    old, new = properties(before), properties(after)
+    old, new = parse_properties(before), parse_properties(after)
     old = _with_picture_as_stored(old, new)
     missing = list((Counter(old) - Counter(new)).elements())
     if missing:
         return [str(prop) for prop in missing]
-    places = {prop: place for place, prop in reversed(list(enumerate(new)))}
-    order = [places[prop] for prop in dict.fromkeys(old)]
+    positions = {prop: place for place, prop in reversed(list(enumerate(new)))}
+    order = [positions[prop] for prop in dict.fromkeys(old)]
     return [] if order == sorted(order) else [f"order: {[prop.name for prop in old]}"]
 
 
@@ -67,7 +73,7 @@ def _is_photo(prop: Property, *starts: bytes) -> bool:
     return prop.name == "PHOTO" and isinstance(prop.value, bytes) and prop.value.startswith(starts)
 
 
-def _unfolded(data: bytes) -> list[str]:
+def _unfold(data: bytes) -> list[str]:
     """The logical lines, with folds, soft breaks of quoted-printable and Base64 blocks of 2.1 joined."""
     joined: list[bytes] = []
     for line in re.split(rb"\r\n|\n|\r", data):
@@ -80,10 +86,10 @@ def _unfolded(data: bytes) -> list[str]:
             joined[-1] += line
         elif line.strip():
             joined.append(line)
-    return [_text(line) for line in joined]
+    return [_decode_line(line) for line in joined]
 
 
-def _text(line: bytes) -> str:
+def _decode_line(line: bytes) -> str:
     declared = re.search(rb"CHARSET=([\w-]+)", line.partition(b":")[0], re.IGNORECASE)
     for codec in ([declared.group(1).decode()] if declared else []) + ["utf-8", "cp1252", "latin-1"]:
         try:
@@ -93,23 +99,23 @@ def _text(line: bytes) -> str:
     return ""
 
 
-def _property(line: str, *, is_version_21: bool) -> Property:
+def _parse_property(line: str, *, is_version_21: bool) -> Property:
     found = re.match(r'(?:([\w-]+)\.)?([^;:]+)((?:;(?:"[^"]*"|[^":])*)?):(.*)$', line, re.DOTALL)
     assert found, line
     group, name, tail, value = found.groups("")
-    name, params = name.strip().upper(), _params(tail)
+    name, params = name.strip().upper(), _parse_params(tail)
     encoding = next((value.upper() for key, value in params if key == "ENCODING"), "")
     charset = next((value for key, value in params if key == "CHARSET"), "utf-8")
     kept = {(key, text) for key, text in params if key not in {"ENCODING", "CHARSET"}}
     if encoding == "QUOTED-PRINTABLE":
-        value = _decoded(quopri.decodestring(value.encode()), charset).replace("\r\n", "\n")
-    if (data := _bytes(value, encoding)) is not None:
+        value = _decode(quopri.decodestring(value.encode()), charset).replace("\r\n", "\n")
+    if (data := _decode_base64(value, encoding)) is not None:
         forms = {"type", "mediatype", "value"}
         return Property(name, group.upper(), frozenset(p for p in kept if p[0].lower() not in forms), data)
-    return Property(name, group.upper(), frozenset(kept), _value(name, value, is_version_21=is_version_21))
+    return Property(name, group.upper(), frozenset(kept), _parse_value(name, value, is_version_21=is_version_21))
 
 
-def _decoded(data: bytes, charset: str) -> str:
+def _decode(data: bytes, charset: str) -> str:
     for codec in (charset, "utf-8", "cp1252", "latin-1"):
         try:
             return data.decode(codec)
@@ -118,20 +124,20 @@ def _decoded(data: bytes, charset: str) -> str:
     return ""
 
 
-def _params(tail: str) -> list[tuple[str, str]]:
+def _parse_params(tail: str) -> list[tuple[str, str]]:
     params: list[tuple[str, str]] = []
     for part in re.findall(r';((?:"[^"]*"|[^";])*)', tail):
         key, equals, text = part.partition("=")
         key = key.strip().upper()
         if not equals:
-            key, text = _BARE.get(key, "TYPE"), key
+            key, text = _BARE_PARAMETER_NAMES.get(key, "TYPE"), key
         for value in re.findall(r'"[^"]*"|[^",]+', text):
             for word in value.strip('"').split(",") if key == "TYPE" else [value.strip('"')]:
-                params += _param(key, word.strip())
+                params += _parse_param(key, word.strip())
     return params
 
 
-def _param(key: str, value: str) -> list[tuple[str, str]]:
+def _parse_param(key: str, value: str) -> list[tuple[str, str]]:
     if key == "TYPE" and value.lower() == "pref":
         return [("PREF", "1")]
     if key == "TYPE":
@@ -139,7 +145,7 @@ def _param(key: str, value: str) -> list[tuple[str, str]]:
     return [(key, value)] if key != "X-APPLE-OMIT-YEAR" else []
 
 
-def _bytes(value: str, encoding: str) -> object:
+def _decode_base64(value: str, encoding: str) -> object:
     """The bytes of Base64 and data: URIs, so that both forms are equal; the text if it is no valid Base64."""
     uri = re.match(r"data:[^,]*;base64\\?,(.*)$", value, re.IGNORECASE | re.DOTALL)
     if encoding not in {"B", "BASE64"} and not uri:
@@ -151,7 +157,7 @@ def _bytes(value: str, encoding: str) -> object:
         return letters
 
 
-def _value(name: str, value: str, *, is_version_21: bool) -> object:
+def _parse_value(name: str, value: str, *, is_version_21: bool) -> object:
     value = value.strip()
     if found := _GEO.match(value) if name == "GEO" else None:
         return tuple(map(float, found.groups()))
@@ -167,8 +173,8 @@ def _value(name: str, value: str, *, is_version_21: bool) -> object:
 
 def _parts(name: str, value: str, *, is_version_21: bool) -> object:
     if name in _LISTS:
-        return tuple(_unescaped(part, is_version_21=is_version_21) for part in _split(value, ","))
-    return _unescaped(value, is_version_21=is_version_21)
+        return tuple(_unescape(part, is_version_21=is_version_21) for part in _split(value, ","))
+    return _unescape(value, is_version_21=is_version_21)
 
 
 def _split(value: str, separator: str) -> list[str]:
@@ -177,7 +183,7 @@ def _split(value: str, separator: str) -> list[str]:
     ]
 
 
-def _unescaped(value: str, *, is_version_21: bool) -> str:
+def _unescape(value: str, *, is_version_21: bool) -> str:
     if is_version_21:
         return re.sub(r"\\([;,:])", r"\1", value).strip()
     return re.sub(r"\\(.)", lambda m: "\n" if m.group(1) in "nN" else m.group(1), value, flags=re.DOTALL).strip()

@@ -67,8 +67,8 @@ def test_no_soft_break_is_before_a_space() -> None:
     text = fold_21(line)
     assert "=\r\n " not in text
     assert max(map(len, text.split("\r\n"))) <= 76
-    [again] = parse_lines(text)
-    assert again.value == line.value
+    [parsed] = parse_lines(text)
+    assert parsed.value == line.value
 
 
 def test_soft_breaks_of_quoted_printable_join_lines() -> None:

@@ -20,17 +20,17 @@ def export(client: Client, query: str = "", **headers: Any) -> Any:
     return response
 
 
-def plain(people: Any) -> Any:
+def without_account_values(people: Any) -> Any:
     """The people without the values that belong to their account."""
     own = {"id", "personId", "createdAt", "updatedAt", "groupIds", "photo", "color"}
     if isinstance(people, list):
-        return [plain(entry) for entry in people]
+        return [without_account_values(entry) for entry in people]
     if isinstance(people, dict):
-        return {key: plain(value) for key, value in people.items() if key not in own}
+        return {key: without_account_values(value) for key, value in people.items() if key not in own}
     return people
 
 
-FULL = {
+FULL_BODY = {
     "name": "Ana",
     "surname": "Gómez",
     "secondLastName": "Pérez",
@@ -59,8 +59,8 @@ FULL = {
     ],
 }
 
-#: What vCard 2.1 spells in its own way comes back from an export in another.
-OLD = b"""BEGIN:VCARD
+#: Properties in the syntax of vCard 2.1, which the export converts.
+VERSION_21_CARD = b"""BEGIN:VCARD
 VERSION:2.1
 N:Babbage;Charles
 X-MS-TEL;VOICE;CALLBACK:555
@@ -82,14 +82,14 @@ def photo_of(client: Client, person: Any) -> bytes | None:
 
 @pytest.mark.parametrize("version", ["4.0", "3.0"])
 def test_export_and_import_into_another_account_lose_nothing(api: Client, stranger: Client, version: str) -> None:
-    api.ok("POST", "/api/people", FULL, status=201)
+    api.ok("POST", "/api/people", FULL_BODY, status=201)
     import_vcards(api, ADA)
     response = export(api, f"?version={version}")
     assert response["Content-Type"] == "text/vcard; charset=utf-8"
     assert "attachment" in response["Content-Disposition"]
     assert response.body.count(f"VERSION:{version}".encode()) == 2
     assert counts(import_vcards(stranger, response.body)) == (2, 0, 0, 0)
-    assert plain(list_people(stranger)) == plain(list_people(api))
+    assert without_account_values(list_people(stranger)) == without_account_values(list_people(api))
     photos = [[photo_of(client, person) for person in list_people(client)] for client in (api, stranger)]
     assert photos[0] == photos[1]
     assert [bool(photo) for photo in photos[1]] == [True, False]
@@ -97,9 +97,9 @@ def test_export_and_import_into_another_account_lose_nothing(api: Client, strang
 
 @pytest.mark.parametrize("version", ["4.0", "3.0"])
 def test_an_export_imported_into_its_own_account_changes_nothing(api: Client, version: str) -> None:
-    api.ok("POST", "/api/people", FULL, status=201)
+    api.ok("POST", "/api/people", FULL_BODY, status=201)
     import_vcards(api, ADA)
-    import_vcards(api, OLD)
+    import_vcards(api, VERSION_21_CARD)
     body = export(api, f"?version={version}").body
     before = list_people(api)
     assert counts(import_vcards(api, body)) == (0, 0, 3, 0)
@@ -144,8 +144,8 @@ def test_uid_of_a_card_replaces_the_generated_one(api: Client) -> None:
 def test_unchanged_export_is_304(api: Client) -> None:
     import_vcards(api, vcard("FN:Ada"))
     etag = export(api)["ETag"]
-    again = export(api, HTTP_IF_NONE_MATCH=etag)
-    assert (again.status_code, again.body) == (304, b"")
+    repeated = export(api, HTTP_IF_NONE_MATCH=etag)
+    assert (repeated.status_code, repeated.body) == (304, b"")
     assert export(api, "?version=3.0")["ETag"] != etag
     import_vcards(api, vcard("FN:Bob"))
     assert export(api, HTTP_IF_NONE_MATCH=etag).status_code == 200

@@ -31,8 +31,8 @@ def test_second_merge_changes_nothing(overwrite: bool, known: Card, card: Card, 
         return
     assert merge_cards(once, card, overwrite=overwrite) == once
     for field, key in ENTRY_MATCH_KEYS.items():
-        said = {key(entry) for entry in (*getattr(known, field), *getattr(card, field))}
-        assert {key(entry) for entry in getattr(once, field)} == said
+        keys = {key(entry) for entry in (*getattr(known, field), *getattr(card, field))}
+        assert {key(entry) for entry in getattr(once, field)} == keys
 
 
 @pytest.mark.parametrize("overwrite", [True, False])

@@ -10,7 +10,7 @@ from tests.builders import set_plan_limits
 from tests.client import Client
 from tests.people.importing.uploads import import_vcards
 from tests.people.steps import list_people
-from tests.people.vcard.lost_properties import lost, properties
+from tests.people.vcard.lost_properties import find_lost_properties, parse_properties
 from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
 from tests.people.vcard.test_export import export
@@ -41,23 +41,23 @@ def uid(card: bytes) -> bytes:
     return card.partition(b"UID:")[2].partition(b"\r\n")[0].strip()
 
 
-def losses(cards: dict[str, bytes], exported: bytes) -> dict[str, list[str]]:
+def lost_by_card(cards: dict[str, bytes], exported: bytes) -> dict[str, list[str]]:
     written = by_uid(exported)
-    found = {name: lost(data, written[uid(data)]) for name, data in cards.items()}
+    found = {name: find_lost_properties(data, written[uid(data)]) for name, data in cards.items()}
     return {name: what for name, what in found.items() if what}
 
 
 def test_import_and_export_lose_nothing(api: Client, imported: dict[str, bytes]) -> None:
     assert len(imported) >= len(OUR_CARDS)
     for version in ("3.0", "4.0"):
-        assert losses(imported, export(api, f"?version={version}").body) == {}, version
+        assert lost_by_card(imported, export(api, f"?version={version}").body) == {}, version
 
 
 def test_export_and_import_of_an_account_lose_nothing(
     api: Client, stranger: Client, imported: dict[str, bytes]
 ) -> None:
     stranger.ok("POST", "/api/user/import", api.ok("GET", "/api/user/export"))
-    assert losses(imported, export(stranger).body) == {}
+    assert lost_by_card(imported, export(stranger).body) == {}
 
 
 def test_repeated_import_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
@@ -78,7 +78,7 @@ def test_edit_through_the_api_changes_only_its_lines(api: Client, imported: dict
     """Edits with and without an id, and a removal: only those lines differ, and they keep their parameters."""
     changed: dict[str, int] = {}
     for person in list_people(api):
-        body, count = edit_of(person)
+        body, count = build_edit(person)
         if count:
             answer = api.ok("PUT", f"/api/people/{person['id']}", body)["person"]
             assert set(answer) == set(person) | {"relationships"}
@@ -87,10 +87,10 @@ def test_edit_through_the_api_changes_only_its_lines(api: Client, imported: dict
     assert len(changed) >= len(OUR_CARDS) - 2
     written = by_uid(export(api, "?version=3.0").body)
     for name, data in imported.items():
-        old, new = properties(data), properties(written[uid(data)])
-        gone = [prop for prop in old if prop not in new and prop.name not in {"PHOTO", "X-ABLABEL", "X-ABADR"}]
-        assert len(gone) <= changed.get(uid(data).decode(), 0), (name, gone)
-        for prop in gone:
+        old, new = parse_properties(data), parse_properties(written[uid(data)])
+        missing = [prop for prop in old if prop not in new and prop.name not in {"PHOTO", "X-ABLABEL", "X-ABADR"}]
+        assert len(missing) <= changed.get(uid(data).decode(), 0), (name, missing)
+        for prop in missing:
             if prop.name in {"TEL", "NOTE"}:
                 same = {param for param in prop.params if param[0] != "VALUE"}
                 assert any(same <= other.params and other.group == prop.group for other in new if other not in old), (
@@ -98,7 +98,7 @@ def test_edit_through_the_api_changes_only_its_lines(api: Client, imported: dict
                 )
 
 
-def edit_of(person: Any) -> tuple[dict[str, Any], int]:
+def build_edit(person: Any) -> tuple[dict[str, Any], int]:
     """A body with a new first number, without the last address, with longer notes; and how many lines may change."""
     body: dict[str, Any] = {}
     count = 0
@@ -151,7 +151,7 @@ def test_merging_moves_card_lines_and_undo_restores_them(api: Client) -> None:
     before = export(api).body
     merge_id = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": augusta})["mergeId"]
     merged = export(api, "?version=3.0").body
-    assert lost(first, merged) == []
+    assert find_lost_properties(first, merged) == []
     assert all(line.replace(b"item1", b"item1x") in merged for line in lines)
     api.ok("POST", f"/api/people/merge/{merge_id}/undo")
     assert without_times(export(api).body) == without_times(before)

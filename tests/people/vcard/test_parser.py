@@ -6,41 +6,26 @@ from typing import Any
 
 import pytest
 
-from people.vcard import Card, CardDate, CardResult, read_cards
-from tests.people.vcard.lines import unmapped_lines
+from people.vcard import CardDate, read_cards
+from tests.people.vcard.lines import card_text, read_card, read_result, unmapped_lines
 
 JPEG = b"\xff\xd8\xff\xe0" + bytes(range(200))
 
 
-def card_text(*lines: str, version: str = "3.0") -> str:
-    return "\r\n".join(["BEGIN:VCARD", f"VERSION:{version}", *lines, "END:VCARD", ""])
-
-
-def read(*lines: str, version: str = "3.0") -> Card:
-    result = read_result(*lines, version=version)
-    assert result.card is not None, result.error
-    return result.card
-
-
-def read_result(*lines: str, version: str = "3.0") -> CardResult:
-    [result] = read_cards(card_text(*lines, version=version))
-    return result
-
-
 def test_the_parts_of_a_name() -> None:
-    card = read("N:Lovelace;Ada;Augusta,King;Lady;PhD,FRS", "FN:Lady Ada Augusta King Lovelace PhD, FRS")
+    card = read_card("N:Lovelace;Ada;Augusta,King;Lady;PhD,FRS", "FN:Lady Ada Augusta King Lovelace PhD, FRS")
     assert (card.name, card.surname, card.middle_name) == ("Ada", "Lovelace", "Augusta King")
     assert (card.prefix, card.suffix, card.display_name) == ("Lady", "PhD, FRS", None)
 
 
 @pytest.mark.parametrize("full", ["Lady Ada Augusta Lovelace", "Ada  Lovelace", "Al Lovelace", "Al"])
 def test_fn_that_follows_from_the_name_is_not_a_display_name(full: str) -> None:
-    assert read("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name is None
+    assert read_card("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name is None
 
 
 @pytest.mark.parametrize("full", ["Mum", "Lovelace, Ada", "LOVELACE Ada", "Ada"])
 def test_fn_that_does_not_follow_from_the_name_is_the_display_name(full: str) -> None:
-    assert read("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name == full
+    assert read_card("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name == full
 
 
 @pytest.mark.parametrize(
@@ -62,11 +47,11 @@ def test_fn_that_does_not_follow_from_the_name_is_the_display_name(full: str) ->
     ],
 )
 def test_card_without_name_gets_another_property_as_name(lines: list[str], name: str) -> None:
-    assert read(*lines).name == name
+    assert read_card(*lines).name == name
 
 
 def test_surname_alone_is_not_repeated() -> None:
-    card = read("N:Lovelace;;;Lady;", "FN:Lady Lovelace")
+    card = read_card("N:Lovelace;;;Lady;", "FN:Lady Lovelace")
     assert (card.name, card.surname, card.prefix, card.display_name) == ("Lovelace", None, "Lady", None)
 
 
@@ -77,18 +62,18 @@ def test_card_without_anything_usable_as_name_is_an_error() -> None:
 
 
 def test_the_second_surname_of_rfc_9554() -> None:
-    card = read("N:Gómez,Pérez;Ana;;;;Pérez;", "FN:Ana Gómez Pérez", version="4.0")
+    card = read_card("N:Gómez,Pérez;Ana;;;;Pérez;", "FN:Ana Gómez Pérez", version="4.0")
     assert (card.surname, card.second_last_name) == ("Gómez", "Pérez")
 
 
 def test_departments_become_a_custom_field() -> None:
-    card = read("FN:Ada", "ORG:ACME;R&D;Lab\\; 2")
+    card = read_card("FN:Ada", "ORG:ACME;R&D;Lab\\; 2")
     assert card.organization == "ACME"
     assert card.custom_fields == ({"key": "Department", "value": "R&D; Lab; 2", "type": None},)
 
 
 def test_further_nicknames_titles_and_organizations_are_kept_verbatim() -> None:
-    card = read("FN:Ada", "NICKNAME:Al,Countess", "TITLE:A", "TITLE;X=1:B", "ORG:C", "ORG:D")
+    card = read_card("FN:Ada", "NICKNAME:Al,Countess", "TITLE:A", "TITLE;X=1:B", "ORG:C", "ORG:D")
     assert (card.nickname, card.job_title, card.organization) == ("Al", "A", "C")
     assert unmapped_lines(card) == ("TITLE;X=1:B", "ORG:D")
 
@@ -105,11 +90,11 @@ def test_further_nicknames_titles_and_organizations_are_kept_verbatim() -> None:
     ],
 )
 def test_types_of_phone_numbers(line: str, kind: str) -> None:
-    assert read("FN:Ada", line).phone_numbers == ({"type": kind, "number": "1"},)
+    assert read_card("FN:Ada", line).phone_numbers == ({"type": kind, "number": "1"},)
 
 
 def test_labels_of_item_groups() -> None:
-    card = read(
+    card = read_card(
         "FN:Ada",
         "item1.TEL;TYPE=CELL:1",
         "item1.X-ABLabel:Boat",
@@ -125,18 +110,18 @@ def test_labels_of_item_groups() -> None:
 
 
 def test_preferred_entries_come_first() -> None:
-    card = read("FN:Ada", "TEL:1", "TEL;PREF=2:2", "TEL;PREF=1:3", "EMAIL:a@b.org", "EMAIL;TYPE=PREF:c@d.org")
+    card = read_card("FN:Ada", "TEL:1", "TEL;PREF=2:2", "TEL;PREF=1:3", "EMAIL:a@b.org", "EMAIL;TYPE=PREF:c@d.org")
     assert [entry["number"] for entry in card.phone_numbers] == ["3", "2", "1"]
     assert card.emails[0]["email"] == "c@d.org"
 
 
 def test_telephone_uris() -> None:
-    card = read("FN:Ada", "TEL;VALUE=uri;TYPE=work:tel:+1-418-656-9254;ext=102", version="4.0")
+    card = read_card("FN:Ada", "TEL;VALUE=uri;TYPE=work:tel:+1-418-656-9254;ext=102", version="4.0")
     assert card.phone_numbers == ({"type": "work", "number": "+1-418-656-9254 ext. 102"},)
 
 
 def test_all_parts_of_addresses_are_read() -> None:
-    card = read("FN:Ada", "ADR;TYPE=HOME:PO Box 7;Flat 2;12 Long Road\\nHouse B;London;Greater London;SW1;UK")
+    card = read_card("FN:Ada", "ADR;TYPE=HOME:PO Box 7;Flat 2;12 Long Road\\nHouse B;London;Greater London;SW1;UK")
     assert card.addresses == (
         {
             "type": "home",
@@ -161,13 +146,15 @@ def test_all_parts_of_addresses_are_read() -> None:
     ],
 )
 def test_messengers(line: str, entry: tuple[str, str, str]) -> None:
-    [handle] = read("FN:Ada", line).im_handles
+    [handle] = read_card("FN:Ada", line).im_handles
     assert (handle["type"], handle["protocol"], handle["handle"]) == entry
 
 
 @pytest.mark.parametrize("line", ["GEO:geo:48.2,-16.3;u=10", "GEO:48.2;-16.3", "GEO:48.2,-16.3"])
 def test_places(line: str) -> None:
-    assert read("FN:Ada", line).locations == ({"type": "other", "latitude": 48.2, "longitude": -16.3, "label": None},)
+    assert read_card("FN:Ada", line).locations == (
+        {"type": "other", "latitude": 48.2, "longitude": -16.3, "label": None},
+    )
 
 
 @pytest.mark.parametrize("value", ["geo:91,0", "geo:0,181", "nan;1", "1_0;2", "here", "1"])
@@ -193,7 +180,7 @@ def test_invalid_coordinates_are_kept_verbatim(value: str) -> None:
     ],
 )
 def test_birthdays_in_every_format(line: str, day: dt.date, unknown: bool) -> None:
-    assert read("FN:Ada", line).important_dates == (CardDate(date=day, type="BIRTHDAY", year_unknown=unknown),)
+    assert read_card("FN:Ada", line).important_dates == (CardDate(date=day, type="BIRTHDAY", year_unknown=unknown),)
 
 
 @pytest.mark.parametrize("value", ["1979-02-30", "circa 1800", "1980-03", "0999-01-01", "٢٠٢٠-٠١-٠١"])
@@ -205,7 +192,7 @@ def test_invalid_dates_are_kept_verbatim(value: str) -> None:
 
 
 def test_anniversaries_and_labelled_dates() -> None:
-    card = read(
+    card = read_card(
         "FN:Ada",
         "X-ANNIVERSARY:2001-02-03",
         "item1.X-ABDATE:1975-03-01",
@@ -223,18 +210,18 @@ def test_anniversaries_and_labelled_dates() -> None:
 
 
 def test_anniversary_without_year_is_one_important_date() -> None:
-    card = read("FN:Ada", "ANNIVERSARY:--0203", "item1.X-ABDATE:--0203", "item1.X-ABLabel:_$!<Anniversary>!$_")
+    card = read_card("FN:Ada", "ANNIVERSARY:--0203", "item1.X-ABDATE:--0203", "item1.X-ABLabel:_$!<Anniversary>!$_")
     assert card.anniversary is None
     assert card.important_dates == (CardDate(date=dt.date(1604, 2, 3), type="ANNIVERSARY", year_unknown=True),)
 
 
 def test_second_birthday_becomes_a_titled_date() -> None:
-    dates = read("FN:Ada", "BDAY:1980-01-02", "BDAY:1980-01-03").important_dates
+    dates = read_card("FN:Ada", "BDAY:1980-01-02", "BDAY:1980-01-03").important_dates
     assert [(day.type, day.title) for day in dates] == [("BIRTHDAY", None), (None, "Birthday")]
 
 
 def test_groups_notes_gender_uid() -> None:
-    card = read(
+    card = read_card(
         "FN:Ada",
         "CATEGORIES:Friends,Work\\, old",
         "CATEGORIES:friends,Chess",
@@ -247,7 +234,7 @@ def test_groups_notes_gender_uid() -> None:
     assert card.categories == ("Friends", "Work, old", "Chess")
     assert card.notes == "one\ntwo\n\nthree"
     assert (card.gender, card.uid) == ("Grrrl", "urn:uuid:1")
-    assert read("FN:Ada", "GENDER:F", version="4.0").gender == "F"
+    assert read_card("FN:Ada", "GENDER:F", version="4.0").gender == "F"
 
 
 @pytest.mark.parametrize(
@@ -267,12 +254,12 @@ def test_photos(version: str, lines: list[str]) -> None:
     text = "\n".join(lines)
     for mark, part in parts.items():
         text = text.replace(mark, part)
-    assert read("FN:Ada", *text.split("\n"), version=version).photo == JPEG
+    assert read_card("FN:Ada", *text.split("\n"), version=version).photo == JPEG
 
 
 def test_photo_urls_and_further_photos_are_kept_verbatim() -> None:
     url, data = "PHOTO;VALUE=uri:http://a.org/b.jpg", "PHOTO:data:image/jpeg;base64,/9j/4AAQ"
-    card = read("FN:Ada", url, data, data.replace("4AAQ", "4AAR"), version="4.0")
+    card = read_card("FN:Ada", url, data, data.replace("4AAQ", "4AAR"), version="4.0")
     assert card.photo == base64.b64decode("/9j/4AAQ")
     assert card.photo_url == "http://a.org/b.jpg"
     assert set(unmapped_lines(card)) == {url, data.replace("4AAQ", "4AAR")}
@@ -295,7 +282,7 @@ def test_unknown_properties_are_kept_verbatim_with_their_labels() -> None:
         "item1.X-ABLabel:_$!<Spouse>!$_",
         "item2.X-ABADR:gb",
     )
-    assert unmapped_lines(read("FN:Ada", *lines)) == ("FN:Ada", *lines)[1:]
+    assert unmapped_lines(read_card("FN:Ada", *lines)) == ("FN:Ada", *lines)[1:]
 
 
 def test_agents_of_version_2_1_are_not_read_into_the_person() -> None:
@@ -309,7 +296,7 @@ def test_agents_of_version_2_1_are_not_read_into_the_person() -> None:
 
 @pytest.mark.parametrize("prop", ["KIND:group", "X-ADDRESSBOOKSERVER-KIND:group"])
 def test_group_cards(prop: str) -> None:
-    card = read("FN:Family", prop, "MEMBER:urn:uuid:1", "X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:2")
+    card = read_card("FN:Family", prop, "MEMBER:urn:uuid:1", "X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:2")
     assert card.is_group
     assert card.members == ("urn:uuid:1", "urn:uuid:2")
 
@@ -328,7 +315,7 @@ def test_too_long_values_are_cut_and_reported() -> None:
 
 
 def test_a_long_fn_alone_is_kept_as_display_name() -> None:
-    card = read("FN:" + "x" * 150)
+    card = read_card("FN:" + "x" * 150)
     assert (len(card.name), len(card.display_name or "")) == (100, 150)
 
 
@@ -340,13 +327,15 @@ def test_more_than_a_hundred_entries_are_reported() -> None:
 
 
 def test_duplicate_messengers_of_apple_are_read_once() -> None:
-    card = read("FN:Ada", "X-AIM;type=HOME:ada", "IMPP;X-SERVICE-TYPE=AIM;type=HOME;type=pref:aim:ada", "X-ICQ:ada")
+    card = read_card(
+        "FN:Ada", "X-AIM;type=HOME:ada", "IMPP;X-SERVICE-TYPE=AIM;type=HOME;type=pref:aim:ada", "X-ICQ:ada"
+    )
     assert [(entry["protocol"], entry["handle"]) for entry in card.im_handles] == [("AIM", "ada"), ("icq", "ada")]
 
 
 def test_custom_properties_of_android() -> None:
     custom = "X-ANDROID-CUSTOM:vnd.android.cursor.item/"
-    card = read(
+    card = read_card(
         "N:Lovelace;Ada;;;",
         "TEL;X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=C3=84ltere):1",
         "TEL;X-Boat:2",
@@ -365,10 +354,7 @@ def test_custom_properties_of_android() -> None:
     assert len(unmapped_lines(card)) == 1
 
 
-# --- Files ---
-
-
-def names(source: Any, **options: Any) -> list[str]:
+def read_names(source: Any, **options: Any) -> list[str]:
     return [result.name or f"error: {result.error}" for result in read_cards(source, **options)]
 
 
@@ -393,33 +379,33 @@ def test_a_card_without_end_ends_where_the_next_begins() -> None:
 
 def test_properties_outside_of_cards_are_reported_once_a_run() -> None:
     text = "VERSION:3.0\nFN:lost\nEND:VCARD\n\n" + card_text("FN:A") + "--\n"
-    assert names(text) == ["error: text that belongs to no card (a BEGIN:VCARD line is missing)", "A"]
+    assert read_names(text) == ["error: text that belongs to no card (a BEGIN:VCARD line is missing)", "A"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"])
 def test_files_in_any_encoding(encoding: str) -> None:
-    assert names((card_text("FN:Zoë Müller") * 3).encode(encoding)) == ["Zoë Müller"] * 3
+    assert read_names((card_text("FN:Zoë Müller") * 3).encode(encoding)) == ["Zoë Müller"] * 3
 
 
 def test_a_charset_of_the_file_and_of_a_line() -> None:
-    assert names(card_text("FN:Ядвига").encode("koi8-r"), charset="koi8-r") == ["Ядвига"]
-    assert names(card_text("FN;CHARSET=SHIFT_JIS:山田", version="2.1").encode("shift_jis")) == ["山田"]
-    assert names(card_text("FN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:Jos=E9", version="2.1")) == ["José"]
+    assert read_names(card_text("FN:Ядвига").encode("koi8-r"), charset="koi8-r") == ["Ядвига"]
+    assert read_names(card_text("FN;CHARSET=SHIFT_JIS:山田", version="2.1").encode("shift_jis")) == ["山田"]
+    assert read_names(card_text("FN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:Jos=E9", version="2.1")) == ["José"]
 
 
 @pytest.mark.parametrize("charset", ["no-such", "idna", "punycode", "rot13", "zlib", "unicode_escape", "", "utf-7"])
 def test_unknown_charsets_are_ignored(charset: str) -> None:
-    assert names(card_text(f"FN;CHARSET={charset};ENCODING=QUOTED-PRINTABLE:Jos=C3=A9", version="2.1")) == ["José"]
+    assert read_names(card_text(f"FN;CHARSET={charset};ENCODING=QUOTED-PRINTABLE:Jos=C3=A9", version="2.1")) == ["José"]
 
 
 def test_a_fold_in_the_middle_of_a_character() -> None:
     text = card_text("FN:Zoë €uro").encode()
     for cut in range(text.index(b"FN:") + 4, text.index(b"\r\nEND")):
-        assert names(text[:cut] + b"\r\n " + text[cut:]) == ["Zoë €uro"]
+        assert read_names(text[:cut] + b"\r\n " + text[cut:]) == ["Zoë €uro"]
 
 
 def test_surrogate_pairs_of_java() -> None:
-    assert names(card_text("FN:Ada @").encode().replace(b"@", b"\xed\xa0\xbd\xed\xb8\x80")) == ["Ada 😀"]
+    assert read_names(card_text("FN:Ada @").encode().replace(b"@", b"\xed\xa0\xbd\xed\xb8\x80")) == ["Ada 😀"]
 
 
 def test_two_cards_with_one_uid_are_two_cards() -> None:

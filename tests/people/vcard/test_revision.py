@@ -6,19 +6,8 @@ from typing import Any
 
 import pytest
 
-from people.vcard import Card, CardDate, patch_card, read_cards, write_card
-from tests.people.vcard.test_generated_cards import replace_entry
-
-
-def text_of(*lines: str, version: str = "3.0") -> str:
-    return "\r\n".join(["BEGIN:VCARD", f"VERSION:{version}", *lines, "END:VCARD", ""])
-
-
-def read(*lines: str, version: str = "3.0") -> Card:
-    [result] = read_cards(text_of(*lines, version=version))
-    assert result.card, result.error
-    return result.card
-
+from people.vcard import CardDate, patch_card, write_card
+from tests.people.vcard.lines import card_text, read_card, replace_entry
 
 NAME = ("N:Lovelace;Ada;;;", "FN:Ada Lovelace")
 HOME = 'ADR;TYPE=home;GEO="geo:1,2":PO Box 7;Flat 2;12 Long Road\\nHouse B;London;;SW1;UK'
@@ -55,7 +44,7 @@ REST = ";London;;SW1;UK"
     ],
 )
 def test_an_entry_is_edited_in_its_line(line: str, change: dict[str, Any], after: str) -> None:
-    card = read(*NAME, "X-BEFORE:1", line, "X-AFTER:1")
+    card = read_card(*NAME, "X-BEFORE:1", line, "X-AFTER:1")
     field, [old] = next((f, getattr(card, f)) for f in ("custom_fields", *_LISTS) if getattr(card, f))
     written = write_card(replace_entry(card, field, old, {**old, **change}), "3.0").replace("\r\n ", "")
     assert "\r\nX-BEFORE:1\r\n" + after.replace("|", "\r\n") + "\r\nX-AFTER:1\r\n" in written
@@ -84,7 +73,7 @@ _LISTS = ("phone_numbers", "emails", "addresses", "urls", "im_handles", "locatio
     ],
 )
 def test_a_field_is_edited_in_its_line(lines: list[str], change: dict[str, Any], after: str) -> None:
-    written = write_card(replace(read(*lines), **change), "3.0").replace("\r\n ", "")
+    written = write_card(replace(read_card(*lines), **change), "3.0").replace("\r\n ", "")
     assert "\r\n" + after.replace("|", "\r\n") + "\r\n" in written
 
 
@@ -99,7 +88,7 @@ def test_a_field_is_edited_in_its_line(lines: list[str], change: dict[str, Any],
     ],
 )
 def test_a_birthday_moves_in_its_line(line: str, date: tuple[dt.date, bool], after: str) -> None:
-    card = read(*NAME, line)
+    card = read_card(*NAME, line)
     [old] = card.important_dates
     moved = replace_entry(card, "important_dates", old, CardDate(date=date[0], type="BIRTHDAY", year_unknown=date[1]))
     assert f"\r\n{after}\r\n" in write_card(moved, "3.0")
@@ -107,7 +96,7 @@ def test_a_birthday_moves_in_its_line(line: str, date: tuple[dt.date, bool], aft
 
 def test_removed_entry_takes_its_grouped_lines_along() -> None:
     lines = ("item1.ADR:;;A;;;;", "item1.X-ABADR:gb", "item1.X-ABLabel:Cabin", "item2.TEL:1", "item2.X-ABLabel:Boat")
-    card = read(*NAME, *lines, "WORK.TEL:2", "WORK.KEY:x")
+    card = read_card(*NAME, *lines, "WORK.TEL:2", "WORK.KEY:x")
     for field, old in (("addresses", card.addresses[0]), ("phone_numbers", card.phone_numbers[1])):
         card = replace_entry(card, field, old, None)
     written = write_card(card, "3.0")
@@ -116,9 +105,9 @@ def test_removed_entry_takes_its_grouped_lines_along() -> None:
 
 
 def test_shared_label_is_changed_for_one_entry_only() -> None:
-    card = read(*NAME, "A.TEL:1", "A.EMAIL:a@b.org", "A.X-ABLabel:Boat")
-    now = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "Car", "number": "1"})
-    written = write_card(now, "3.0")
+    card = read_card(*NAME, "A.TEL:1", "A.EMAIL:a@b.org", "A.X-ABLabel:Boat")
+    edited = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "Car", "number": "1"})
+    written = write_card(edited, "3.0")
     assert "\r\nitem1.TEL:1\r\nitem1.X-ABLabel:Car\r\nA.EMAIL:a@b.org\r\nA.X-ABLabel:Boat\r\n" in written
 
 
@@ -131,10 +120,10 @@ def test_patch_changes_only_the_edited_lines() -> None:
         "REV:1",
         "NOTE:fol",
     )
-    text = text_of(*lines, version="2.1").replace("fol", "fol\r\n ded")
-    card = read(*lines, version="2.1")
-    now = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "work", "number": "2"})
-    patched = patch_card(text, replace(now, notes="fol" + "ded"), revised="2")
+    text = card_text(*lines, version="2.1").replace("fol", "fol\r\n ded")
+    card = read_card(*lines, version="2.1")
+    edited = replace_entry(card, "phone_numbers", card.phone_numbers[0], {"type": "work", "number": "2"})
+    patched = patch_card(text, replace(edited, notes="fol" + "ded"), revised="2")
     assert patched == text.replace("PREF:1", "PREF:2").replace("REV:1", "REV:2")
     renamed = patch_card(text, replace(card, surname="Byrön", notes="folded"))
     assert "\r\nN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Byr=C3=B6n;Ada;;;\r\n" in renamed

@@ -34,7 +34,7 @@ def lists(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]
 
 
 KINDS = st.sampled_from(["home", "work", "other", "mobile", "cell", "work fax", "Home", "homepage"]) | text(50)
-# Two spellings are read as something else on purpose.
+# The parser reads these two spellings differently on purpose: Apple's labels, and "tel:" of a URI.
 LABELS = KINDS.filter(lambda kind: not kind.startswith("_$!<"))
 PHONES = st.fixed_dictionaries({"type": LABELS, "number": text(50).filter(lambda n: n[:4].lower() != "tel:")})
 EMAILS = st.fixed_dictionaries({"type": LABELS, "email": st.sampled_from(["a@b.org", "x.y+z@ex-ample.co.uk"])})
