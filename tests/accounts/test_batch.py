@@ -28,7 +28,7 @@ from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently, run_concurrently
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import committed_route_data, each, filled, route_data
+from tests.routes.test_routes import committed_route_data, each_route, fill_ids, route_data
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
@@ -193,12 +193,12 @@ def is_refused(route: Route) -> bool:
 
 
 def operation_of(route: Route, route_data: RouteData) -> Any:
-    body = None if callable(route.body) else filled(route.body, route_data.ids)
+    body = None if callable(route.body) else fill_ids(route.body, route_data.ids)
     return operation(route.method, route.path.format_map(route_data.ids), body)
 
 
 @pytest.mark.one_database
-@each([route for route in ROUTES if not is_refused(route)])
+@each_route([route for route in ROUTES if not is_refused(route)])
 def test_every_route_answers_in_a_batch_as_it_does_alone(route: Route, route_data: RouteData) -> None:
     """The status is that of the route table, in an atomic batch and in one that is not."""
     for atomic in (False, True):

@@ -19,14 +19,14 @@ def check_invariants(owner: User) -> None:
         other = rows[inverse_id]
         assert (other[0], other[1], other[5]) == (related, person, key), "two rows that do not refer to each other"
         assert key != inverse_id, "a row that is its own inverse"
-        assert (notes, deleted_at) == other[3:5], "half a change"
+        assert (notes, deleted_at) == other[3:5], "notes or deletion of only one row"
         if kind_id is None:
             assert other[2] is None, "one end without a type"
             continue
-        _, back, gone_at = types[kind_id]
-        assert back is not None, "a relationship of a type that has no inverse"
-        assert other[2] == back, "types that are not each other's inverse"
-        assert deleted_at or not gone_at, "an active relationship of a deleted type"
+        _, inverse_kind_id, type_deleted_at = types[kind_id]
+        assert inverse_kind_id is not None, "a relationship whose type has no inverse"
+        assert other[2] == inverse_kind_id, "types that are not each other's inverse"
+        assert deleted_at or not type_deleted_at, "an active relationship of a deleted type"
     for key, (_, inverse_id, _) in types.items():
         assert inverse_id is None or types[inverse_id][1] == key, "a type that is not the inverse of its inverse"
     active = [row[:3] for row in rows.values() if not row[4]]
@@ -34,8 +34,10 @@ def check_invariants(owner: User) -> None:
     names = [name for name, _, deleted_at in types.values() if not deleted_at]
     assert len(names) == len(set(names)), "two types of one name"
     assert wrong_counts(owner.pk) == []
-    lost = Person.objects.owned_by(owner).active().filter(relationship_to_user__deleted_at__isnull=False)
-    assert not lost.exists(), "an active person of a deleted type"
+    people_of_deleted_types = (
+        Person.objects.owned_by(owner).active().filter(relationship_to_user__deleted_at__isnull=False)
+    )
+    assert not people_of_deleted_types.exists(), "an active person of a deleted type"
 
 
 def _by_id(rows: Any, *columns: str) -> dict[Any, tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""A slow and obvious implementation of connectivity and orphans, which the fast one is compared with."""
+"""A slow, obvious implementation of connectivity and orphans, to compare the fast one with."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Helpers of the tests of relationships: people, and calls of the API."""
+"""People and API calls that the tests of relationships share."""
 
 from typing import Any
 
@@ -33,6 +33,11 @@ def relate(api: Client, person: Any, related: Any, type_id: str | None = None, n
         "notes": notes,
     }
     return api.ok("POST", "/api/relationships", body)["relationship"]
+
+
+def person_names(api: Client) -> str:
+    """The joined names of the listed people."""
+    return "".join(person["name"] for person in api.ok("GET", "/api/people")["people"])
 
 
 def list_relationships(api: Client) -> list[Any]:

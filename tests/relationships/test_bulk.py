@@ -10,7 +10,7 @@ from people.signals import people_changed, people_deleted
 from tests.builders import make_person
 from tests.client import Client
 from tests.queries import count_queries
-from tests.relationships.steps import expect_field_error, make_people, relate, type_ids
+from tests.relationships.steps import expect_field_error, make_people, person_names, relate, type_ids
 
 PATH = "/api/people/bulk"
 
@@ -19,12 +19,8 @@ def ids(people: list[Person]) -> list[str]:
     return [str(person.pk) for person in people]
 
 
-def names(api: Client) -> str:
-    return "".join(person["name"] for person in api.ok("GET", "/api/people")["people"])
-
-
-def make_groups(owner: User, *wanted: str) -> list[Group]:
-    return [Group.objects.create(owner=owner, name=name, name_key=name, color="#123456") for name in wanted]
+def make_groups(owner: User, *names: str) -> list[Group]:
+    return [Group.objects.create(owner=owner, name=name, name_key=name, color="#123456") for name in names]
 
 
 def members(group: Group) -> set[str]:
@@ -36,7 +32,7 @@ def test_delete(api: Client, alice: User) -> None:
     people = make_people(alice, "abcd")
     answer = api.ok("POST", PATH, {"action": "delete", "personIds": ids(people[:2])})
     assert answer == {"success": True, "affectedCount": 2}
-    assert names(api) == "cd"
+    assert person_names(api) == "cd"
 
 
 def test_delete_with_orphans_counts_them(api: Client, alice: User) -> None:
@@ -47,7 +43,7 @@ def test_delete_with_orphans_counts_them(api: Client, alice: User) -> None:
         relate(api, one, other)
     body = {"action": "delete", "personIds": ids([a, b]), "deleteOrphans": True}
     assert api.ok("POST", PATH, body)["affectedCount"] == 4
-    assert names(api) == e.name
+    assert person_names(api) == e.name
     restored = api.ok("POST", f"/api/people/{d.pk}/restore")["person"]
     assert restored["deletedAt"] is None
 
@@ -56,19 +52,19 @@ def test_delete_leaves_orphans_by_default(api: Client, alice: User) -> None:
     a = make_person(alice, name="a", relationship_to_user_id=type_ids(api)["FRIEND"])
     relate(api, a, make_person(alice, name="b"))
     assert api.ok("POST", PATH, {"action": "delete", "personIds": ids([a])})["affectedCount"] == 1
-    assert names(api) == "b"
+    assert person_names(api) == "b"
 
 
 def test_select_all(api: Client, alice: User, stranger: Client, mallory: User) -> None:
     make_people(alice, "abc")
     make_people(mallory, "xy")
     assert api.ok("POST", PATH, {"action": "delete", "selectAll": True}) == {"success": True, "affectedCount": 3}
-    assert names(api) == ""
-    assert names(stranger) == "xy"
+    assert person_names(api) == ""
+    assert person_names(stranger) == "xy"
     assert api.ok("POST", PATH, {"action": "delete", "selectAll": True})["affectedCount"] == 0
 
 
-def test_add_to_groups_counts_whom_it_changes(api: Client, alice: User) -> None:
+def test_add_to_groups_counts_changed_people(api: Client, alice: User) -> None:
     people = make_people(alice, "abc")
     art, zoo = make_groups(alice, "art", "zoo")
     Membership.objects.create(owner=alice, person=people[0], group=art)
@@ -133,16 +129,16 @@ def test_nothing_is_done_when_anything_is_wrong(
     a, deleted = make_people(alice, "ad")
     api.ok("DELETE", f"/api/people/{deleted.pk}")
     foreign, [group] = make_person(mallory), make_groups(mallory, "art")
-    known = {"a": a.pk, "deleted": deleted.pk, "foreign": foreign.pk, "group": group.pk}
+    ids_by_name = {"a": a.pk, "deleted": deleted.pk, "foreign": foreign.pk, "group": group.pk}
 
-    def filled(value: Any) -> Any:
+    def fill_ids(value: Any) -> Any:
         if isinstance(value, list):
-            return [filled(item) for item in value]
-        return value.format(**known, type=type_ids(stranger)["FRIEND"]) if isinstance(value, str) else value
+            return [fill_ids(item) for item in value]
+        return value.format(**ids_by_name, type=type_ids(stranger)["FRIEND"]) if isinstance(value, str) else value
 
-    expect_field_error(api, "POST", PATH, {key: filled(value) for key, value in body.items()}, field)
-    assert names(api) == "a"
-    assert names(stranger) == foreign.name
+    expect_field_error(api, "POST", PATH, {key: fill_ids(value) for key, value in body.items()}, field)
+    assert person_names(api) == "a"
+    assert person_names(stranger) == foreign.name
     assert not Membership.unscoped.exists()
     assert api.ok("GET", f"/api/people/{a.pk}")["person"]["relationshipToUserId"] is None
 
@@ -162,19 +158,19 @@ def test_one_person_and_sixty_take_the_same_statements(api: Client, alice: User,
     assert queries_of_one < 20
 
 
-def test_the_apps_above_are_told_once(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:
+def test_bulk_writes_send_one_signal(api: Client, alice: User, django_capture_on_commit_callbacks: Any) -> None:
     people = make_people(alice, "abc")
-    heard: list[tuple[str, list[Any], Any]] = []
+    received: list[tuple[str, list[Any], Any]] = []
 
-    def hear_change(sender: Any, person_ids: list[Any], **kwargs: Any) -> None:
-        heard.append(("changed", sorted(map(str, person_ids)), None))
+    def record_change(sender: Any, person_ids: list[Any], **kwargs: Any) -> None:
+        received.append(("changed", sorted(map(str, person_ids)), None))
 
-    def hear_deletion(sender: Any, person_ids: list[Any], from_card_dav: bool, **kwargs: Any) -> None:
-        heard.append(("deleted", sorted(map(str, person_ids)), from_card_dav))
+    def record_deletion(sender: Any, person_ids: list[Any], from_card_dav: bool, **kwargs: Any) -> None:
+        received.append(("deleted", sorted(map(str, person_ids)), from_card_dav))
 
     User.objects.filter(pk=alice.pk).update(is_mirrored=True)
-    people_changed.connect(hear_change)
-    people_deleted.connect(hear_deletion)
+    people_changed.connect(record_change)
+    people_deleted.connect(record_deletion)
     body = {"action": "setRelationship", "selectAll": True, "relationshipTypeId": type_ids(api)["FRIEND"]}
     try:
         with django_capture_on_commit_callbacks(execute=True):
@@ -182,12 +178,12 @@ def test_the_apps_above_are_told_once(api: Client, alice: User, django_capture_o
         with django_capture_on_commit_callbacks(execute=True):
             api.ok("POST", PATH, {"action": "delete", "personIds": ids(people[:2]), "deleteFromCardDav": True})
     finally:
-        people_changed.disconnect(hear_change)
-        people_deleted.disconnect(hear_deletion)
-    assert heard == [("changed", sorted(ids(people)), None), ("deleted", sorted(ids(people[:2])), True)]
+        people_changed.disconnect(record_change)
+        people_deleted.disconnect(record_deletion)
+    assert received == [("changed", sorted(ids(people)), None), ("deleted", sorted(ids(people[:2])), True)]
 
 
-def test_it_is_a_change_of_each_person(api: Client, alice: User) -> None:
+def test_setting_a_relationship_changes_each_person(api: Client, alice: User) -> None:
     [a] = make_people(alice, "a")
     body = {"action": "setRelationship", "selectAll": True, "relationshipTypeId": type_ids(api)["FRIEND"]}
     api.ok("POST", PATH, body)

@@ -24,19 +24,19 @@ def parse_network(picture: str) -> Network:
 @pytest.mark.parametrize(
     ("picture", "removed", "orphans"),
     [
-        pytest.param("*a ab bc", "a", "bc", id="a whole branch hangs on one"),
+        pytest.param("*a ab bc", "a", "bc", id="a whole branch behind one person"),
         pytest.param("*a ab bc", "b", "c", id="only what lies behind"),
-        pytest.param("*a ab bc", "c", "", id="nothing hangs on a leaf"),
-        pytest.param("*a *b ac bc", "a", "", id="a second way round"),
-        pytest.param("*a *b ac bc", "ab", "c", id="both ways removed"),
-        pytest.param("*a ab bc cd da", "a", "bcd", id="a cycle reached by one"),
-        pytest.param("*a ab bc cd da", "b", "", id="a cycle goes the other way round"),
+        pytest.param("*a ab bc", "c", "", id="nobody behind a leaf"),
+        pytest.param("*a *b ac bc", "a", "", id="a second path"),
+        pytest.param("*a *b ac bc", "ab", "c", id="both paths removed"),
+        pytest.param("*a ab bc cd da", "a", "bcd", id="a cycle with one entry"),
+        pytest.param("*a ab bc cd da", "b", "", id="the other way round the cycle"),
         pytest.param("*a bc cd", "c", "", id="an island was never connected"),
         pytest.param("*a ab", "ab", "", id="the removed are no orphans"),
-        pytest.param("*a ab ac cd", "ac", "bd", id="of several, once all are removed"),
+        pytest.param("*a ab ac cd", "ac", "bd", id="several removed together"),
         pytest.param("*a aa ab ba", "a", "b", id="loops and repeats change nothing"),
-        pytest.param("*a", "z", "", id="somebody without a link"),
-        pytest.param("", "a", "", id="nobody at all"),
+        pytest.param("*a", "z", "", id="a person without edges"),
+        pytest.param("", "a", "", id="an empty network"),
     ],
 )
 def test_orphans(picture: str, removed: str, orphans: str) -> None:

@@ -19,7 +19,7 @@ def test_a_new_account_has_the_default_types(api: Client) -> None:
     assert all(row["inverseId"] == row["id"] for row in types.values() if row["symmetric"])
 
 
-def test_registration_creates_them_in_the_accounts_language(db: None) -> None:
+def test_registration_creates_types_in_the_accounts_language(db: None) -> None:
     client = Client()
     body = {"email": "kari@example.org", "password": "Correct-Horse-7", "name": "Kari", "language": "nb-NO"}
     client.ok("POST", "/api/auth/register", body, status=201)

@@ -89,7 +89,7 @@ def test_nodes_carry_their_groups(api: Client, alice: User) -> None:
     assert (node["groups"], node["colors"]) == (["Art", "Zoo"], ["#123456", "#123456"])
 
 
-def test_deleted_people_and_relationships_are_not_drawn(api: Client, alice: User) -> None:
+def test_deleted_people_and_relationships_are_not_in_the_graph(api: Client, alice: User) -> None:
     ada, bob, eve = make_people(alice, "Ada Bob Eve")
     relate(api, ada, bob)
     made = relate(api, ada, eve)

@@ -15,7 +15,7 @@ from relationships.services.relationships import create_relationship, delete_rel
 from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships import reference
-from tests.relationships.steps import expect_field_error, relate, type_ids
+from tests.relationships.steps import expect_field_error, person_names, relate, type_ids
 from tests.rounds import rounds_per_database
 
 
@@ -38,10 +38,6 @@ def orphans(api: Client, person: Person) -> str:
     found = api.ok("GET", f"/api/people/{person.pk}/orphans")["orphans"]
     assert all(list(row) == ["id", "fullName"] for row in found)
     return "".join(row["fullName"] for row in found)
-
-
-def names(api: Client) -> str:
-    return "".join(person["name"] for person in api.ok("GET", "/api/people")["people"])
 
 
 def test_whole_branches_in_name_order(api: Client, alice: User) -> None:
@@ -85,16 +81,16 @@ def test_deleted_people_and_relationships_connect_nobody(api: Client, alice: Use
 def test_delete_leaves_orphans_unless_asked(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a ab bc *d")
     api.ok("DELETE", f"/api/people/{people['a'].pk}")
-    assert names(api) == "bcd"
+    assert person_names(api) == "bcd"
 
 
 def test_delete_with_all_orphans_and_restore_without_them(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a ab bc *d ef")
     path = f"/api/people/{people['a'].pk}"
     assert "message" in api.ok("DELETE", path, {"deleteOrphans": True})
-    assert names(api) == "def"
+    assert person_names(api) == "def"
     api.ok("POST", f"{path}/restore")
-    assert names(api) == "adef"
+    assert person_names(api) == "adef"
     assert orphans(api, people["a"]) == ""
 
 
@@ -102,29 +98,29 @@ def test_delete_with_some_orphans(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a ab bc *d")
     body = {"deleteOrphans": True, "orphanIds": [str(people["c"].pk)]}
     api.ok("DELETE", f"/api/people/{people['a'].pk}", body)
-    assert names(api) == "bd"
+    assert person_names(api) == "bd"
 
 
 def test_delete_with_no_orphan_named_deletes_none(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a ab")
     api.ok("DELETE", f"/api/people/{people['a'].pk}", {"deleteOrphans": True, "orphanIds": []})
-    assert names(api) == "b"
+    assert person_names(api) == "b"
 
 
 @pytest.mark.parametrize("body", [{"orphanIds": ["{b}"]}, {"deleteOrphans": False, "orphanIds": ["{b}"]}])
 def test_named_orphans_stay_without_delete_orphans(api: Client, alice: User, body: dict[str, Any]) -> None:
     people = make_network(api, alice, "*a ab")
     api.ok("DELETE", f"/api/people/{people['a'].pk}", {**body, "orphanIds": [str(people["b"].pk)]})
-    assert names(api) == "b"
+    assert person_names(api) == "b"
 
 
 @pytest.mark.parametrize("letter", ["a", "d", "e"])
 def test_ids_of_connected_people_are_refused(api: Client, alice: User, letter: str) -> None:
-    """Such as the person itself, other connected people, and people on an island."""
+    """They are the person itself, another connected person, and a person without a connection to the user."""
     people = make_network(api, alice, "*a ab *d ef")
     body = {"deleteOrphans": True, "orphanIds": [str(people["b"].pk), str(people[letter].pk)]}
     expect_field_error(api, "DELETE", f"/api/people/{people['a'].pk}", body, "orphanIds.1")
-    assert names(api) == "abdef"
+    assert person_names(api) == "abdef"
 
 
 @pytest.mark.parametrize("value", [UNKNOWN_ID, "no-id", 5, None])
@@ -133,7 +129,7 @@ def test_malformed_ids_are_refused(api: Client, alice: User, value: Any) -> None
     path = f"/api/people/{people['a'].pk}"
     expect_field_error(api, "DELETE", path, {"deleteOrphans": True, "orphanIds": [value]}, "orphanIds.0")
     expect_field_error(api, "DELETE", path, {"deleteOrphans": "yes"}, "deleteOrphans")
-    assert names(api) == "ab"
+    assert person_names(api) == "ab"
 
 
 def test_orphans_of_many_people(api: Client, alice: User) -> None:
@@ -149,7 +145,7 @@ def test_orphans_of_many_people(api: Client, alice: User) -> None:
     assert api.ok("POST", "/api/people/bulk/orphans", {"personIds": []})["orphans"] == []
     expect_field_error(api, "POST", "/api/people/bulk/orphans", {}, "personIds")
     expect_field_error(api, "POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], "no-id"]}, "personIds.1")
-    assert names(api) == "abcdef"
+    assert person_names(api) == "abcdef"
 
 
 LETTERS = "abcdefgh"
@@ -181,7 +177,7 @@ def relate_two(
 def test_the_stored_network_agrees_with_the_reference(
     alice: User, edges: list[tuple[str, str]], deleted_people: set[str], deleted_edges: set[int], removed: set[str]
 ) -> None:
-    """With people, relationships and types in the trash, several types between two people, and islands."""
+    """The examples have deleted people and relationships, several types between two people, and unconnected people."""
     Person.objects.owned_by(alice).delete()
     now = alice.created_at
     types = list(RelationshipType.objects.owned_by(alice).active().order_by("name"))

@@ -39,7 +39,7 @@ def test_the_list_is_streamed(api: Client, alice: User) -> None:
 
 
 def test_types_take_the_same_statements_however_many(api: Client) -> None:
-    api.ok("GET", "/api/relationship-types")  # notes the use of the token
+    api.ok("GET", "/api/relationship-types")  # the first request stores when the token was used
     before = count_queries(api.ok, "GET", "/api/relationship-types")
     for number in range(20):
         api.ok("POST", "/api/relationship-types", {"name": f"T{number}", "label": "T", "inverseLabel": f"I{number}"})
@@ -85,7 +85,7 @@ def test_special_characters_are_escaped(api: Client, alice: User) -> None:
     assert api.ok("GET", f"/api/people/{made['personId']}")["person"]["relationships"] == [made]
 
 
-def test_a_stranger_sees_none_of_it(api: Client, stranger: Client, alice: User, mallory: User) -> None:
+def test_relationships_of_others_are_not_listed(api: Client, stranger: Client, alice: User, mallory: User) -> None:
     relate(api, *make_ada_and_bob(alice))
     own = relate(stranger, make_person(mallory, name="Max"), make_person(mallory, name="Moe"))
     assert {row["id"] for row in list_relationships(stranger)} >= {own["id"]}

@@ -269,7 +269,7 @@ class RelationshipMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_everything_holds_after_random_operations(db: None, part: int) -> None:
+def test_invariants_hold_after_random_operations(db: None, part: int) -> None:
     RelationshipMachine.status_counts.clear()
     while (left := OPERATIONS // PARTS - RelationshipMachine.status_counts.total()) > 0:
         examples = -(-left // STEPS)

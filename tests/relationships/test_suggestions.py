@@ -61,7 +61,7 @@ def test_a_label_in_any_language_is_a_type(api: Client, label: str, kind: str) -
 
 
 def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
-    """A lone given name of the family is tried with the surname; a UID means its person, a web address nobody."""
+    """A lone given name of a family member is tried with the surname, too. A UID matches its person, a URL nobody."""
     bob, eve = create_person(api, "Robert", surname="Hill", nickname="Bob"), create_person(api, "Eve")
     uid = api.ok("GET", f"/api/people/{eve}")["person"]["uid"]
     lines = ["TYPE=child;VALUE=text:Carla", "TYPE=spouse;VALUE=text:Bob Hill", f"TYPE=friend:{uid}"]
@@ -69,7 +69,7 @@ def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
     import_vcards(api, card(*(f"RELATED;{line}" for line in lines)))
     import_vcards(api, vcard("N:Meier;Carla;;;", "FN:Carla Meier", "X-ABRELATEDNAMES;TYPE=mother:Anna Meier"))
     carla = str(Person.unscoped.get(name="Carla").pk)
-    # Carla's card says the same from the other side.
+    # Carla's card names the same relationship from the other side, so it is suggested once.
     assert [(one["relatedPersonId"], one["typeName"]) for one in list_suggestions(api)] == [
         (carla, "PARENT"),
         (bob, "SPOUSE"),
@@ -91,9 +91,9 @@ def test_accepting_several_creates_both_rows_of_each(api: Client) -> None:
     }
     paul = Person.unscoped.get(name="Paul")
     assert paul.surname == "Wolf"
-    again = api.ok("POST", f"{PATH}/accept", {"ids": ids[:1]})
-    assert (again["accepted"], [error["id"] for error in again["errors"]]) == (0, ids[:1])
-    # Anna's husband may be Carla's father: a suggestion, no more.
+    repeated = api.ok("POST", f"{PATH}/accept", {"ids": ids[:1]})
+    assert (repeated["accepted"], [error["id"] for error in repeated["errors"]]) == (0, ids[:1])
+    # Paul is not created as Carla's father: that is only suggested.
     assert suggestion_tuples(api) == [("Paul Wolf", "PARENT", "Carla Meier", "parent_of_spouses_child")]
 
 
@@ -150,7 +150,7 @@ def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> No
     assert list(find_violations("related names")) == list(find_violations("look-up keys")) == []
 
 
-def test_dismissed_stays_dismissed(api: Client, mallory: User) -> None:
+def test_dismissed_suggestions_do_not_come_back(api: Client, mallory: User) -> None:
     lines = ("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=friend;VALUE=text:Ben Wolf")
     import_vcards(api, card(*lines))
     carla, ben = list_suggestions(api)
@@ -222,8 +222,8 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     assert {one["reason"] for one in found} == {"siblings"}
     last = found[-1]
     api.ok("POST", f"{PATH}/dismiss", {"ids": [last["id"]]})
-    for nothing in (UNKNOWN_ID, "no id", " "):
-        refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [nothing]}, status=400)
+    for unknown_id in (UNKNOWN_ID, "no id", " "):
+        refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [unknown_id]}, status=400)
         assert refused["details"] == [{"field": "ids.0", "message": "There is no such record."}]
     for _ in range(2):
         api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in list_suggestions(api)]})

@@ -45,7 +45,7 @@ def add_many_people(owner: User, size: int, first: int = 0) -> None:
 
 
 def tie_to_many_people(owner: User, person_id: str) -> None:
-    """Relate the person to four of the crowd, and give it the look-up keys of one, as a possible duplicate has them."""
+    """Relate the person to four of the crowd, and give it the look-up keys of one, like a possible duplicate."""
     crowd = list(Person.objects.owned_by(owner).filter(memberships__group__name="crowd").order_by("id")[:4])
     person = Person.objects.owned_by(owner).get(pk=person_id)
     kind = RelationshipType.objects.owned_by(owner).get(name="FRIEND")

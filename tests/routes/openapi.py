@@ -18,16 +18,16 @@ def document() -> dict[str, Any]:
     return answer
 
 
-def bare(path: str) -> str:
-    """A path without its query and the names of its placeholders: /api/people/{}/graph."""
+def normalize_path(path: str) -> str:
+    """The path without its query and without the names of its placeholders: /api/people/{}/graph."""
     return re.sub(r"\{[^}]*\}|<[^>]*>", "{}", path.partition("?")[0])
 
 
 @cache
 def operations() -> dict[tuple[str, str], dict[str, Any]]:
-    """The described operations, by method and bare path."""
+    """The described operations, by method and normalized path."""
     return {
-        (method.upper(), bare(path)): operation
+        (method.upper(), normalize_path(path)): operation
         for path, item in document()["paths"].items()
         for method, operation in item.items()
     }
@@ -54,7 +54,7 @@ def check_answer(response: Any) -> None:
 def _route(response: Any) -> str:
     match = response.wsgi_request.resolver_match  # None if a middleware has answered
     try:
-        return bare(f"/{(match or resolve(response.request['PATH_INFO'])).route}")
+        return normalize_path(f"/{(match or resolve(response.request['PATH_INFO'])).route}")
     except Resolver404:
         return ""
 

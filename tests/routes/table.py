@@ -34,7 +34,7 @@ class Route:
 
     @property
     def names_a_record(self) -> bool:
-        # {source} is a word, and the placeholders of open routes are tokens.
+        # {source} is the name of a product, and the placeholders of open routes are tokens.
         return "{" in self.path.replace("{source}", "") and not self.is_open
 
 

@@ -1,4 +1,4 @@
-"""The API description as a document: whole, and as precise as clients that are generated from it need it."""
+"""The API description: complete, and precise enough to generate clients from it."""
 
 import re
 import time
@@ -139,11 +139,11 @@ def test_fields_that_are_always_present_are_required() -> None:
 
 
 def test_every_field_has_a_type() -> None:
-    """But for the document of a whole account."""
-    whole = [
+    """The only exception is the export document of a whole account."""
+    untyped = [
         name for name, schema in schemas().items() if schema.get("type") == "object" and "properties" not in schema
     ]
-    assert whole == []
+    assert untyped == []
     open_answers = [
         operation["operationId"]
         for operation in operations().values()
@@ -218,11 +218,11 @@ def test_webhooks_are_described_with_their_signature() -> None:
 
 
 def test_concurrent_first_requests_build_the_description_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To make it is not safe for threads: a fresh process answered 500 to all but one."""
-    made = []
+    """drf-spectacular is not thread-safe: without a lock, a new process answered 500 to all but one of these."""
+    built = []
 
     def generator() -> Any:
-        made.append(1)
+        built.append(1)
         time.sleep(0.05)
         return SimpleNamespace(get_schema=lambda **_: {})
 
@@ -231,4 +231,4 @@ def test_concurrent_first_requests_build_the_description_once(monkeypatch: pytes
     request = Request(HttpRequest())
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: views.OpenAPIViewSet().list(request).content, range(4)))
-    assert (answers, made) == ([b"{}"] * 4, [1])
+    assert (answers, built) == ([b"{}"] * 4, [1])

@@ -17,7 +17,7 @@ from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES
-from tests.routes.test_routes import committed_route_data, filled, route_data
+from tests.routes.test_routes import committed_route_data, fill_ids, route_data
 
 pytestmark = pytest.mark.sqlite_suffices
 
@@ -100,11 +100,11 @@ def test_etag_equals_that_of_the_change_feed(kind: Kind, route_data: RouteData) 
     copy.catch_up()
     answer = read(route_data, kind)
     assert answer["ETag"] == copy.etags[kind.type, answer.json()[kind.name]["id"]]
-    copy_after = change(route_data, kind, kind.body)
+    changed = change(route_data, kind, kind.body)
     copy.catch_up()
-    again = read(route_data, kind)
-    assert again["ETag"] != answer["ETag"]
-    assert again["ETag"] == copy_after["ETag"] == copy.etags[kind.type, again.json()[kind.name]["id"]]
+    changed_record = read(route_data, kind)
+    assert changed_record["ETag"] != answer["ETag"]
+    assert changed_record["ETag"] == changed["ETag"] == copy.etags[kind.type, changed_record.json()[kind.name]["id"]]
 
 
 @every_record
@@ -282,8 +282,12 @@ def test_repeated_request_with_a_key_ignores_the_outdated_etag(route_data: Route
     restore = {"HTTP_IF_MATCH": stale["ETag"], "HTTP_IDEMPOTENCY_KEY": "second"}
     restored, revision = client.call("POST", f"{path}/restore", **restore), revision_of(route_data)
     assert restored.status_code == 200
-    again = client.call("POST", f"{path}/restore", **restore)
-    assert (again.status_code, again.content, again["ETag"]) == (200, restored.content, restored["ETag"])
+    repeated = client.call("POST", f"{path}/restore", **restore)
+    assert (repeated.status_code, repeated.content, repeated["ETag"]) == (
+        200,
+        restored.content,
+        restored["ETag"],
+    )
     client.ok("DELETE", path)
     refused = client.call("POST", f"{path}/restore", HTTP_IF_MATCH="*", HTTP_IDEMPOTENCY_KEY="first")
     assert (refused.status_code, refused["Idempotent-Replayed"]) == (412, "true")
@@ -325,7 +329,7 @@ CREATES = [
 @pytest.mark.parametrize("route", CREATES, ids=lambda route: route.path)
 def test_created_record_is_returned_with_its_etag(route: Any, route_data: RouteData) -> None:
     client, path = route_data.client, route.path.format_map(route_data.ids)
-    answer = client.call("POST", path, filled(route.body, route_data.ids))
+    answer = client.call("POST", path, fill_ids(route.body, route_data.ids))
     assert answer.status_code == route.owner
     [record] = [value for value in answer.json().values() if isinstance(value, dict)]
     assert client.call("GET", f"{path}/{record['id']}")["ETag"] == answer["ETag"]

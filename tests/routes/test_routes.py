@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.models import OwnedModel
 from notifications.models.heartbeat import Heartbeat, note_beat
 from tests.builders import UNKNOWN_ID, make_token, make_user
 from tests.client import Client, client_of
-from tests.routes.openapi import bare, check_value, operations
+from tests.routes.openapi import check_value, normalize_path, operations
 from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES, Route
 
@@ -33,7 +33,7 @@ SYNC_RECORDS = {"carddav_connection", "carddav_run"}
 EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 
 
-def each(routes: list[Route]) -> pytest.MarkDecorator:
+def each_route(routes: list[Route]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("route", routes, ids=lambda route: route.name)
 
 
@@ -59,7 +59,7 @@ def route_data(committed_route_data: RouteData, db: None, settings: Any) -> Rout
 
 
 def served_routes() -> Iterator[tuple[str, str]]:
-    """Every method and bare path below /api/ that the URL configuration serves."""
+    """Every method and normalized path below /api/ that the URL configuration serves."""
 
     def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
         for pattern in patterns:
@@ -68,7 +68,7 @@ def served_routes() -> Iterator[tuple[str, str]]:
                 yield from walk(pattern.url_patterns, path)
             elif path.startswith("api/"):
                 for method in methods(pattern.callback):
-                    yield method, bare(f"/{path}")
+                    yield method, normalize_path(f"/{path}")
 
     yield from walk(get_resolver().url_patterns, "")
 
@@ -84,7 +84,7 @@ def methods(view: Any) -> set[str]:
 
 
 def test_table_has_exactly_the_existing_routes() -> None:
-    assert {(route.method, bare(route.path)) for route in ROUTES} == set(served_routes())
+    assert {(route.method, normalize_path(route.path)) for route in ROUTES} == set(served_routes())
 
 
 def test_every_route_is_described(db: None) -> None:
@@ -94,7 +94,7 @@ def test_every_route_is_described(db: None) -> None:
 
 def test_example_bodies_of_the_description_are_accepted(route_data: RouteData) -> None:
     for route in ROUTES:
-        body = operations().get((route.method, bare(route.path)), {}).get("requestBody", {})
+        body = operations().get((route.method, normalize_path(route.path)), {}).get("requestBody", {})
         media = body.get("content", {}).get("application/json")
         if media and route.path in EXAMPLES_TO_SEND:
             route_data.client.ok(route.method, route.path, media["example"], status=route.owner)
@@ -114,20 +114,20 @@ def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
     path = route.path.format_map(ids)
     if callable(route.body):
         return route.body(client, path, ids)
-    return client.call(route.method, path, filled(route.body, ids))
+    return client.call(route.method, path, fill_ids(route.body, ids))
 
 
-def filled(value: Any, ids: dict[str, str]) -> Any:
+def fill_ids(value: Any, ids: dict[str, str]) -> Any:
     """`value` with the names in its texts replaced by ids."""
     if isinstance(value, str):
         return value.format_map(ids) if value.startswith("{") else value
     if isinstance(value, dict):
-        return {key: filled(inner, ids) for key, inner in value.items()}
-    return [filled(inner, ids) for inner in value] if isinstance(value, list) else value
+        return {key: fill_ids(inner, ids) for key, inner in value.items()}
+    return [fill_ids(inner, ids) for inner in value] if isinstance(value, list) else value
 
 
 @pytest.mark.split
-@each([route for route in ROUTES if route.is_open])
+@each_route([route for route in ROUTES if route.is_open])
 def test_anonymous_caller(route: Route, route_data: RouteData) -> None:
     assert send(client_of(None), route, route_data.ids).status_code not in {401, 403}
 
@@ -140,7 +140,7 @@ def test_other_routes_refuse_anonymous_callers(route_data: RouteData) -> None:
             assert response["WWW-Authenticate"].startswith("Bearer"), route.name
 
 
-@each([route for route in ROUTES if route.names_a_record or route.foreign_body])
+@each_route([route for route in ROUTES if route.names_a_record or route.foreign_body])
 def test_stranger_gets_the_response_for_unknown_ids(route: Route, route_data: RouteData, mallory: User) -> None:
     """A foreign id is answered like an unknown one."""
     client = client_of(mallory)
@@ -171,7 +171,7 @@ READABLE = [route for route in ROUTES if route.method in SAFE and not (route.is_
 
 
 @pytest.mark.split
-@each([route for route in READABLE if not route.own_credential])
+@each_route([route for route in READABLE if not route.own_credential])
 def test_read_only_token(route: Route, route_data: RouteData) -> None:
     client = client_of(None)
     client.bearer = make_token(route_data.owner, TokenScope.READ)
@@ -192,7 +192,7 @@ def test_other_routes_refuse_a_read_only_token(route_data: RouteData) -> None:
             assert response.json()["code"] in {"read_only_token", "session_required"}, route.name
 
 
-@each([route for route in ROUTES if not route.own_credential])
+@each_route([route for route in ROUTES if not route.own_credential])
 def test_owner_gets_the_expected_status(route: Route, route_data: RouteData) -> None:
     """Whatever changes owned rows raises the account's revision, and with it every ETag."""
     client, before = owner_client(route, route_data), revision_of(route_data.owner)
@@ -202,7 +202,7 @@ def test_owner_gets_the_expected_status(route: Route, route_data: RouteData) -> 
     assert response.status_code == route.owner, content
     assert response["Cache-Control"] in {"no-store", "private, no-cache"}
     if response.streaming and "json" in response["Content-Type"]:
-        answers = operations()[route.method, bare(route.path)]["responses"]["200"]["content"]
+        answers = operations()[route.method, normalize_path(route.path)]["responses"]["200"]["content"]
         check_value(answers["application/json"]["schema"], orjson.loads(content))
     written = {match[2] for query in queries if (match := WRITE.match(query["sql"]))} & owned_tables()
     if written - CREDENTIALS - SYNC_RECORDS and not route.is_open:
@@ -230,7 +230,7 @@ READS = [route for route in ROUTES if route.method == "GET" and not (route.own_c
 
 
 @pytest.mark.one_database
-@each([route for route in READS if not callable(route.body)])
+@each_route([route for route in READS if not callable(route.body)])
 def test_accept_header_and_format_parameter_are_ignored(route: Route, route_data: RouteData) -> None:
     """The API never answers 406, and `?format=` is ignored like any unknown parameter."""
     path = route.path.format_map(route_data.ids)
