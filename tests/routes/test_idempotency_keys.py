@@ -5,11 +5,9 @@ import pytest
 from accounts.models import StoredResponse
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import committed_route_data, owner_client, route_data, send
+from tests.routes.test_routes import owner_client, send
 
 pytestmark = pytest.mark.sqlite_suffices
-
-__all__ = ["committed_route_data", "route_data"]  # fixtures
 
 POSTS = [route for route in ROUTES if route.method == "POST" and not route.is_open and not route.own_credential]
 # Their responses are not stored: they contain a secret, stream, change nothing, or end the session.

@@ -17,11 +17,9 @@ from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES
-from tests.routes.test_routes import committed_route_data, fill_ids, route_data
+from tests.routes.test_routes import fill_ids
 
 pytestmark = pytest.mark.sqlite_suffices
-
-__all__ = ["committed_route_data", "route_data"]  # fixtures
 
 
 class Kind(NamedTuple):

@@ -28,9 +28,7 @@ from people.models import (
 from relationships.models import Relationship
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import SAFE, committed_route_data, owner_client, route_data, send
-
-__all__ = ["committed_route_data", "route_data"]  # fixtures
+from tests.routes.test_routes import SAFE, owner_client, send
 
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)

@@ -8,19 +8,16 @@ import orjson
 import pytest
 from django.apps import apps
 from django.db import connection
-from django.test.utils import CaptureQueriesContext, override_settings
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.budgets import BudgetUse
 from contacts_project.kernel.ownership.models import OwnedModel
-from notifications.models.heartbeat import Heartbeat, note_beat
-from tests.builders import UNKNOWN_ID, make_token, make_user
+from tests.builders import UNKNOWN_ID, make_token
 from tests.client import Client, client_of
 from tests.routes.openapi import check_value, normalize_path, operations
-from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
+from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -35,27 +32,6 @@ EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates",
 
 def each_route(routes: list[Route]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("route", routes, ids=lambda route: route.name)
-
-
-@pytest.fixture(scope="module")
-def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[RouteData]:
-    """The records, committed once for the whole table. Each test rolls back its changes."""
-    with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
-        made = make_route_data(make_user("alice@example.org", name="Alice"))
-        note_beat("due_scan", timezone.now())  # GET /api/health fails when the last scan is too long ago
-    yield made
-    with django_db_blocker.unblock():
-        made.owner.delete()
-        BudgetUse.objects.all().delete()
-        Heartbeat.objects.all().delete()
-
-
-@pytest.fixture
-def route_data(committed_route_data: RouteData, db: None, settings: Any) -> RouteData:
-    apply_route_settings(settings)
-    client = Client()
-    client.bearer = committed_route_data.client.bearer
-    return RouteData(User.objects.get(pk=committed_route_data.owner.pk), client, dict(committed_route_data.ids))
 
 
 def served_routes() -> Iterator[tuple[str, str]]:
