@@ -36,6 +36,8 @@ class Command(ImportCommand):
                 if not is_unavailable(error):
                     raise
                 raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
+        if not counts:
+            raise CommandError(f"There is no vCard in {path}.")
         summary = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {counts[ERROR]} errors")
         if counts[ERROR] and counts[ERROR] == counts.total():

@@ -45,3 +45,9 @@ def test_file_with_only_bad_cards_fails(alice: User, tmp_path: Path) -> None:
     (tmp_path / "bad.vcf").write_bytes(vcard("NOTE:?"))
     with pytest.raises(CommandError, match="No card"):
         run(tmp_path / "bad.vcf")
+
+
+def test_file_without_cards_fails(alice: User, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ada,")
+    with pytest.raises(CommandError, match=r"There is no vCard in .*letter\.txt"):
+        run(tmp_path / "letter.txt")
