@@ -121,7 +121,7 @@ class AccountPlan:
     def add(self, planned: PlannedNotice) -> None:
         self.planned.append(planned)
 
-    def write(self) -> int:
+    def write(self) -> "PlannedStates":
         """`write_plans` for this account alone."""
         return write_plans([self])
 
@@ -189,8 +189,12 @@ def _answered_reason(planned: PlannedNotice, answer: ReminderAnswer | None) -> s
     return SNOOZED if was_answered else None
 
 
-def write_plans(plans: Sequence[AccountPlan]) -> int:
-    """Insert the deliveries of all notices that have none yet; returns how many. Must run under the accounts' locks."""
+PlannedStates = Counter[DeliveryState]
+"""How many deliveries were planned, by their state: to be sent, or skipped at once."""
+
+
+def write_plans(plans: Sequence[AccountPlan]) -> PlannedStates:
+    """Insert the deliveries of all notices that have none yet. Must run under the accounts' locks."""
     # Read under the lock: of two scans at the same moment, the second sees the rows of the first.
     existing = _load_existing_rows(plans)
     days = {item.occurrence_on for plan in plans for item in plan.planned}
@@ -199,7 +203,7 @@ def write_plans(plans: Sequence[AccountPlan]) -> int:
     Delivery.objects.bulk_create(rows, batch_size=200)
     # After the commit, so that a plan that is rolled back is not counted.
     transaction.on_commit(lambda: _count_planned(rows), robust=True)
-    return len(rows)
+    return Counter(DeliveryState(row.state) for row in rows)
 
 
 def _load_existing_rows(plans: Sequence[AccountPlan]) -> ExistingRows:

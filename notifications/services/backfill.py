@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, catch_up_window, is_missed
+from notifications.ledger import AccountPlan, PlannedStates, catch_up_window, is_missed
 from notifications.models import ReminderAnswer
 from notifications.services.digests import digest_at
 from notifications.services.planner import (
@@ -40,18 +40,18 @@ def is_backfill(now: dt.datetime) -> bool:
     return abs(now - timezone.now()) > _TOLERANCE
 
 
-def plan_reminders_at(now: dt.datetime) -> int:
-    """Plan all reminders due at `now`; returns how many deliveries were planned."""
+def plan_reminders_at(now: dt.datetime) -> PlannedStates:
+    """Plan all reminders due at `now`."""
     return _plan_each_account(now, _plan_account)
 
 
-def plan_digests_at(now: dt.datetime) -> int:
-    """Plan all digests due at `now`; returns how many deliveries were planned."""
+def plan_digests_at(now: dt.datetime) -> PlannedStates:
+    """Plan all digests due at `now`."""
     return _plan_each_account(now, lambda owner_id, now: _plan_under_lock(owner_id, now, _add_digest))
 
 
-def _plan_each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int]) -> int:
-    planned = 0
+def _plan_each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], PlannedStates]) -> PlannedStates:
+    planned = PlannedStates()
     for owner_id in list(User.objects.filter(is_active=True).order_by("pk").values_list("pk", flat=True)):
         try:
             planned += plan(owner_id, now)
@@ -62,14 +62,14 @@ def _plan_each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], int
     return planned
 
 
-def _plan_under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> int:
+def _plan_under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> PlannedStates:
     with account_lock(owner_id):
         plan = AccountPlan(User.objects.get(pk=owner_id), now)
         collect(plan)
         return plan.write()
 
 
-def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
+def _plan_account(owner_id: UUID, now: dt.datetime) -> PlannedStates:
     """Plan an account's reminders in batches, with a lock for each, so that its owner does not wait for all of them."""
     is_past = now < timezone.now()
     dates = ImportantDate.objects.owned_by(owner_id).active().filter(reminder_enabled=True, person__deleted_at=None)
@@ -83,7 +83,7 @@ def _plan_account(owner_id: UUID, now: dt.datetime) -> int:
         *(partial(_add_contacts, ids) for ids in people_ids),
         *(partial(_add_snoozed, ids) for ids in snoozed_ids),
     ]
-    return sum(_plan_under_lock(owner_id, now, batch) for batch in batches)
+    return sum((_plan_under_lock(owner_id, now, batch) for batch in batches), PlannedStates())
 
 
 def _id_batches(rows: Any) -> list[list[UUID]]:

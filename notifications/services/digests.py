@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, PlannedNotice, is_missed, load_answers
+from notifications.ledger import AccountPlan, PlannedNotice, PlannedStates, is_missed, load_answers
 from notifications.models import AnswerState, Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
@@ -33,9 +33,9 @@ def schedule_digest(owner: User, *, now: dt.datetime) -> None:
     _store_schedule(owner, digest_day(calendar.today(now), owner.weekly_digest_weekday), calendar, earliest=now)
 
 
-def plan_digests(*, now: dt.datetime) -> int:
-    """Plan every digest that is due; returns how many deliveries were planned. Safe to run anywhere, and twice."""
-    planned, broken = 0, set[UUID]()
+def plan_digests(*, now: dt.datetime) -> PlannedStates:
+    """Plan every digest that is due. Safe to run anywhere, and twice."""
+    planned, broken = PlannedStates(), set[UUID]()
     due = DigestSchedule.objects.filter(next_due_at__lte=now).order_by("next_due_at")
     while owners := list(due.exclude(owner_id__in=broken).values_list("owner_id", flat=True)[:_ACCOUNTS_PER_QUERY]):
         for owner_id in owners:
@@ -47,7 +47,7 @@ def plan_digests(*, now: dt.datetime) -> int:
     return planned
 
 
-def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
+def plan_digest(*, owner_id: UUID, now: dt.datetime) -> PlannedStates:
     """Plan one account's digest if it is due, and store when the next one is due, in one transaction.
 
     If the process dies before the commit, the digest is still due.
@@ -58,11 +58,11 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
             # Due is checked again under the lock: another scan may have planned the digest since it was found.
             row = DigestSchedule.objects.filter(owner_id=owner_id, next_due_at__lte=now).first()
             if row is None:
-                return 0
+                return PlannedStates()
             # The digest was switched off, and `schedule_digest` has not run since.
             if not plan.owner.weekly_digest_enabled:
                 row.delete()
-                return 0
+                return PlannedStates()
             is_wanted = not is_missed(row.next_due_at, now) and plan.owner.is_active
             if is_wanted and (notice := _digest_notice(plan, row.next_on, row.next_due_at)):
                 plan.add(notice)
@@ -72,7 +72,7 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> int:
             _store_schedule(plan.owner, next_day, plan.calendar)
             return plan.write()
     except AccountGoneError:
-        return 0
+        return PlannedStates()
 
 
 def digest_day(start: dt.date, weekday: int) -> dt.date:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.outbound.hosts import HostBusyError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from notifications.ledger import PlannedStates
 from notifications.models import Delivery
 from notifications.models.delivery import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
@@ -45,7 +46,8 @@ def scan(*, now: dt.datetime, enqueue_accounts: Enqueue | None = None) -> int:
     # Before planning: an interaction dated today becomes the last contact and moves the reminder that is due today.
     apply_due_interactions(now=now)
     is_enqueued = enqueue_accounts is not None and enqueue_due_accounts(now=now, enqueue=enqueue_accounts)
-    return (0 if is_enqueued else plan_due(now=now)) + plan_digests(now=now)
+    planned = PlannedStates() if is_enqueued else plan_due(now=now)
+    return (planned + plan_digests(now=now)).total()
 
 
 def plan_accounts_batch(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
@@ -57,16 +59,16 @@ def plan_accounts_batch(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue:
         _enqueue_in_batches(list(_due_unqueued(timezone.now()).filter(owner_id__in=owner_ids)), enqueue)
 
 
-def plan_reminders(*, now: dt.datetime) -> int:
-    """Plan the reminders due at `now`, which may be in the past or future; returns how many deliveries were planned."""
+def plan_reminders(*, now: dt.datetime) -> PlannedStates:
+    """Plan the reminders due at `now`, which may be in the past or future."""
     if is_backfill(now):
         return plan_reminders_at(now)
     apply_due_interactions(now=now)
     return plan_due(now=now)
 
 
-def plan_all_digests(*, now: dt.datetime) -> int:
-    """Plan the digests due at `now`, which may be in the past or future; returns how many deliveries were planned."""
+def plan_all_digests(*, now: dt.datetime) -> PlannedStates:
+    """Plan the digests due at `now`, which may be in the past or future."""
     return plan_digests_at(now) if is_backfill(now) else plan_digests(now=now)
 
 

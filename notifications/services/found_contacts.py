@@ -15,6 +15,6 @@ def plan_contacts_found(*, owner_id: UUID, run_id: UUID, count: int, now: dt.dat
         with account_lock(owner_id):
             plan = AccountPlan(User.objects.get(pk=owner_id), now)
             plan.add(PlannedNotice(NoticeKind.CONTACTS_FOUND, run_id, plan.today, now, {"count": count}))
-            return plan.write()
+            return plan.write().total()
     except AccountGoneError:
         return 0

@@ -19,7 +19,15 @@ from django.db.models import Q
 from contacts_project.kernel.ownership.account_lock import account_locks
 from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from notifications.ledger import AccountPlan, PlannedNotice, catch_up_window, is_missed, load_targets, write_plans
+from notifications.ledger import (
+    AccountPlan,
+    PlannedNotice,
+    PlannedStates,
+    catch_up_window,
+    is_missed,
+    load_targets,
+    write_plans,
+)
 from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
@@ -44,12 +52,12 @@ class DueRows:
     snoozed: list[UUID] = field(default_factory=list)
 
 
-def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> int:
-    """Plan everything that is due (of these accounts); returns how many deliveries were planned.
+def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> PlannedStates:
+    """Plan everything that is due (of these accounts).
 
     An account that cannot be planned is logged and left to the next run, so that it does not hold up the others.
     """
-    planned, broken = 0, set[UUID]()
+    planned, broken = PlannedStates(), set[UUID]()
     # The loop ends: each round moves the rows that it finds on, or adds their account to `broken`.
     while due := find_due(now, broken, owner_ids):
         owners = list(due)
@@ -59,18 +67,19 @@ def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> 
     return planned
 
 
-def _plan_batch(due: Mapping[UUID, DueRows], now: dt.datetime, broken: set[UUID]) -> int:
+def _plan_batch(due: Mapping[UUID, DueRows], now: dt.datetime, broken: set[UUID]) -> PlannedStates:
     """Plan some accounts in one transaction. If that fails, plan them one by one, to find the account that fails."""
     try:
         return plan_accounts(due=due, now=now)
     except Exception:
         if len(due) > 1:
-            return sum(_plan_batch({owner_id: rows}, now, broken) for owner_id, rows in due.items())
+            each = (_plan_batch({owner_id: rows}, now, broken) for owner_id, rows in due.items())
+            return sum(each, PlannedStates())
         (owner_id,) = due
         # Left out for the rest of this run: the account is still due, and the loop would find it again at once.
         log.exception("the reminders of an account could not be planned", extra={"owner": str(owner_id)})
         broken.add(owner_id)
-        return 0
+        return PlannedStates()
 
 
 def enqueue_due_accounts(*, now: dt.datetime, enqueue: Callable[..., object]) -> bool:
@@ -112,8 +121,8 @@ def find_due(
     return found
 
 
-def plan_accounts(*, due: Mapping[UUID, DueRows], now: dt.datetime) -> int:
-    """Plan the rows of these accounts, in one transaction under their locks; returns how many deliveries were planned.
+def plan_accounts(*, due: Mapping[UUID, DueRows], now: dt.datetime) -> PlannedStates:
+    """Plan the rows of these accounts, in one transaction under their locks.
 
     Each step below only prepares the commit: if the process dies in any of them, the rows are due as before.
     """

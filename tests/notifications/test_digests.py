@@ -1,11 +1,13 @@
 """The weekly digest: its weekday and hour, once per ISO week, not without events, and on which channels."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts.models import User
 from notifications.models import Delivery, DigestSchedule
 from notifications.services import dispatch
 from people.models import Person
@@ -138,6 +140,17 @@ def test_digest_is_mailed_even_if_reminders_by_mail_are_disabled(api: Client, ad
     (mail,) = mailoutbox
     assert mail.to == ["alice@example.org"]
     assert "Ada" in mail.body
+
+
+def test_command_counts_digests_without_a_channel_as_skipped(api: Client, ada: Person, settings: Any) -> None:
+    settings.EMAIL_VERIFICATION = "mandatory"
+    User.objects.update(proven_email=None)
+    add(api, ada, "2000-03-04")
+    switch(api, MONDAY)
+    out = StringIO()
+    call_command("send_digests", "--now", "2026-03-02T09:00:00Z", stdout=out)
+    assert Delivery.unscoped.get().code == "no_channel"
+    assert out.getvalue() == "1 planned, 0 sent, 0 failed, 1 skipped\n"
 
 
 def test_digest_of_a_run_for_the_past(api: Client, ada: Person, channel: RecordingChannel) -> None:

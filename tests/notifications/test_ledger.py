@@ -235,6 +235,12 @@ def test_command_distinguishes_deliveries_sent_by_another_run(
     assert out.getvalue() == "3 planned, 1 sent, 0 failed, 1 skipped, 1 taken by another run\n"
 
 
+def test_command_counts_reminders_that_are_too_late_as_skipped(date: ImportantDate, channel: RecordingChannel) -> None:
+    out = StringIO()
+    call_command("deliver_reminders", "--now", (DUE + dt.timedelta(4)).isoformat(), stdout=out)
+    assert out.getvalue() == "1 planned, 0 sent, 0 failed, 1 skipped, 0 taken by another run\n"
+
+
 def test_delivery_with_a_lost_claim_is_enqueued_again(
     date: ImportantDate, channel: RecordingChannel, clock: Any
 ) -> None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
+from notifications.models import DeliveryState
 from notifications.models.heartbeat import note_beat
 from notifications.services.dispatch import plan_reminders, replan_stale, send_due
 from notifications.services.sender import SendResult
@@ -24,10 +25,11 @@ class Command(ServiceCommand):
         replan_stale(now=timezone.now())
         planned = plan_reminders(now=now)
         counts = send_due(now=now)
+        counts[SendResult.SKIPPED] += planned[DeliveryState.SKIPPED]  # those that are too late or have no channel
         send_disabled_notices()
         if not options.get("now"):
             # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
             note_beat("due_scan", now)
         shown = [result for result in SendResult if result is not SendResult.DEFERRED or counts[result]]
         ended = ", ".join(f"{counts[result]} {result}" for result in shown)
-        self.stdout.write(f"{planned} planned, {ended} by another run")
+        self.stdout.write(f"{planned.total()} planned, {ended} by another run")

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
+from notifications.models import DeliveryState
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
 from notifications.services.sender import SendResult
@@ -23,4 +24,8 @@ class Command(ServiceCommand):
         replan_stale(now=timezone.now())
         planned = plan_all_digests(now=now)
         counts = send_due(now=now, kinds=[NoticeKind.DIGEST])
-        self.stdout.write(f"{planned} planned, {counts[SendResult.SENT]} sent, {counts[SendResult.FAILED]} failed")
+        skipped = counts[SendResult.SKIPPED] + planned[DeliveryState.SKIPPED]
+        self.stdout.write(
+            f"{planned.total()} planned, {counts[SendResult.SENT]} sent, {counts[SendResult.FAILED]} failed, "
+            f"{skipped} skipped"
+        )
