@@ -53,11 +53,11 @@ def reminders_beside_an_import(shared: SharedData) -> list[Figure]:
         instance.client().ask("PUT", "/api/user/reminder-hour", {"hour": 0})
         alone = measure_round(instance, arrivals, lambda: None)
         beside: list[float] = []
-        took: list[float] = []
+        durations: list[float] = []
         for number in range(ROUNDS):
-            beside += measure_round(instance, arrivals, partial(run_import, importing, number, took))
+            beside += measure_round(instance, arrivals, partial(run_import, importing, number, durations))
     texts = [f"{name}: {format_worst_delay(delays)}" for name, delays in (("alone", alone), ("beside", beside))]
-    note = f"{', '.join(texts)}; imports took {max(took):.0f} s at most"
+    note = f"{', '.join(texts)}; imports took {max(durations):.0f} s at most"
     return [Figure("reminders beside an import of 5,000 people", ROUNDS * REMINDERS, note=note)]
 
 
@@ -65,10 +65,10 @@ def format_worst_delay(delays: list[float]) -> str:
     return f"{sorted(delays)[len(delays) // 2]:.1f} s in the middle, {max(delays):.1f} s at most"
 
 
-def run_import(instance: Instance, number: int, took: list[float]) -> None:
+def run_import(instance: Instance, number: int, durations: list[float]) -> None:
     started = time.monotonic()
     instance.client().json("POST", "/api/user/import", import_document(number * PEOPLE, PEOPLE))
-    took.append(time.monotonic() - started)
+    durations.append(time.monotonic() - started)
 
 
 def measure_round(instance: Instance, arrivals: Arrivals, work: Any) -> list[float]:

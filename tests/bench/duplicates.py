@@ -28,20 +28,20 @@ BATCH = 2_000
 
 def populate(shared: SharedData, size: int) -> User:
     """Create an account in which one in fifty people is a duplicate of another, half of them misspelt."""
-    return shared.once(f"duplicates-{size}", lambda: make_account(size))  # type: ignore[no-any-return]  # what _make returns
+    return shared.once(f"duplicates-{size}", lambda: make_account(size))  # type: ignore[no-any-return]  # what make_account returns
 
 
 def make_account(size: int) -> User:
-    owner, chance = make_user(f"duplicates-{size}@example.org"), random.Random(size)
+    owner, rng = make_user(f"duplicates-{size}@example.org"), random.Random(size)
     # More people bring more family names, though fewer than people (Heaps): 6,000 for 10,000 and 18,500 for 50,000.
     given, family = (
-        make_names(chance, count, longest) for count, longest in ((GIVEN_NAME_COUNT, 3), (int(9.5 * size**0.7), 4))
+        make_names(rng, count, longest) for count, longest in ((GIVEN_NAME_COUNT, 3), (int(9.5 * size**0.7), 4))
     )
     people: list[Person] = []
     for number in range(size):
-        again = people[chance.randrange(len(people))] if people and number % 50 == 0 else None
+        original = people[rng.randrange(len(people))] if people and number % 50 == 0 else None
         people.append(
-            make_duplicate(owner, again, chance) if again else make_person(owner, number, chance, given, family)
+            make_duplicate(owner, original, rng) if original else make_person(owner, number, rng, given, family)
         )
     insert_people(owner, people)
     return owner
@@ -57,15 +57,15 @@ def insert_people(owner: User, people: list[Person]) -> None:
         cursor.execute("ANALYZE")
 
 
-def make_names(chance: random.Random, count: int, longest: int) -> list[str]:
-    return ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, longest))).title() for _ in range(count)]
+def make_names(rng: random.Random, count: int, longest: int) -> list[str]:
+    return ["".join(rng.choices(_SYLLABLES, k=rng.randint(2, longest))).title() for _ in range(count)]
 
 
-def make_person(owner: User, number: int, chance: random.Random, given: list[str], family: list[str]) -> Person:
+def make_person(owner: User, number: int, rng: random.Random, given: list[str], family: list[str]) -> Person:
     # Names are not equally common: a quarter of all people share the first few.
-    first, last = (names[min(int(chance.paretovariate(0.8)) - 1, len(names) - 1)] for names in (given, family))
-    if chance.random() < 0.75:
-        first, last = chance.choice(given), chance.choice(family)
+    first, last = (names[min(int(rng.paretovariate(0.8)) - 1, len(names) - 1)] for names in (given, family))
+    if rng.random() < 0.75:
+        first, last = rng.choice(given), rng.choice(family)
     return Person(
         owner=owner,
         name=first,
@@ -75,10 +75,10 @@ def make_person(owner: User, number: int, chance: random.Random, given: list[str
     )
 
 
-def make_duplicate(owner: User, person: Person, chance: random.Random) -> Person:
+def make_duplicate(owner: User, person: Person, rng: random.Random) -> Person:
     surname = person.surname or ""
-    place = chance.randrange(1, len(surname) - 1)
-    if chance.random() < 0.5:  # two letters exchanged
+    place = rng.randrange(1, len(surname) - 1)
+    if rng.random() < 0.5:  # two letters exchanged
         surname = surname[:place] + surname[place + 1] + surname[place] + surname[place + 2 :]
     return Person(owner=owner, name=person.name, surname=surname, emails=[dict(e) for e in person.emails])
 
@@ -95,9 +95,9 @@ def populate_alike(shared: SharedData, size: int) -> User:
     """The worst case: everybody has one of 400 names, so that every block is too large."""
 
     def make() -> User:
-        owner, chance = make_user(f"alike-{size}@example.org"), random.Random(size)
-        given, family = make_names(chance, 20, 3), make_names(chance, 20, 4)
-        insert_people(owner, [make_person(owner, number, chance, given, family) for number in range(size)])
+        owner, rng = make_user(f"alike-{size}@example.org"), random.Random(size)
+        given, family = make_names(rng, 20, 3), make_names(rng, 20, 4)
+        insert_people(owner, [make_person(owner, number, rng, given, family) for number in range(size)])
         return owner
 
     return shared.once(f"alike-{size}", make)  # type: ignore[no-any-return]  # what make returns
@@ -149,11 +149,11 @@ def merge_and_undo(shared: SharedData) -> list[Figure]:
     def undo() -> None:
         undo_merge(owner=owner, merge_id=merges.pop().pk, now=now)
 
-    merging, undoing = query_count(merge), query_count(undo)
-    spans = [(measure_elapsed(merge), measure_elapsed(undo)) for _ in range(15)]
+    merge_queries, undo_queries = query_count(merge), query_count(undo)
+    times = [(measure_elapsed(merge), measure_elapsed(undo)) for _ in range(15)]
     return [
-        Figure("merge", median(span[0] for span in spans), merging, note="10 e-mails and 10 phones each"),
-        Figure("undo of a merge", median(span[1] for span in spans), undoing),
+        Figure("merge", median(span[0] for span in times), merge_queries, note="10 e-mails and 10 phones each"),
+        Figure("undo of a merge", median(span[1] for span in times), undo_queries),
     ]
 
 

@@ -20,7 +20,7 @@ from tests import ROOT
 from tests.loopback import closed_port
 
 PEOPLE, BATCH = 10_000, 2_000
-TIES_PER_PERSON = 3
+RELATIONSHIPS_PER_PERSON = 3
 GIVEN_NAMES = ("Ada", "Grace", "Łukasz", "Zoë", "Björn", "Chloé", "Noor", "Élise", "山田", "Ivan", "Mary Ann", "José")
 _SYLLABLES = ("ban", "cor", "del", "fin", "gro", "hul", "jak", "lom", "mir", "nok", "per", "qui", "ras", "sto", "tiv")
 
@@ -69,15 +69,15 @@ class Client:
 
 
 @contextmanager
-def served(database: str, **more: str) -> Iterator[Instance]:
+def served(database: str, **settings: str) -> Iterator[Instance]:
     """An instance with two web processes and an account, on SQLite or a new database of TEST_DATABASE_URL; `more` goes
     into its environment, DATABASE_URL for a database that is there already."""
     left_out = {"DATABASE_URL", "TEST_DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         port = closed_port()
-        environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1", **more}
-        if database == "postgresql" and "DATABASE_URL" not in more:
+        environment |= {"PORT": str(port), "DATA_DIR": folder, "WEB_WORKERS": "2", "PYTHONUNBUFFERED": "1", **settings}
+        if database == "postgresql" and "DATABASE_URL" not in settings:
             environment["DATABASE_URL"] = new_database(os.environ["TEST_DATABASE_URL"])
         log = Path(folder) / "log"
         with log.open("w") as output:
@@ -141,7 +141,11 @@ def import_document(start: int, size: int) -> dict[str, Any]:
     """An export document with `size` people who are related to each other."""
     numbers = range(start, start + size)
     groups = range(20)
-    ties = [(n, start + (n - start + step * step) % size) for n in numbers for step in range(1, TIES_PER_PERSON + 1)]
+    pairs = [
+        (n, start + (n - start + step * step) % size)
+        for n in numbers
+        for step in range(1, RELATIONSHIPS_PER_PERSON + 1)
+    ]
     return {
         "format": "contact-network",
         "version": 1,
@@ -158,12 +162,12 @@ def import_document(start: int, size: int) -> dict[str, Any]:
         "people": [document_person(n) for n in numbers],
         "relationships": [
             {
-                "id": document_id(6, TIES_PER_PERSON * start + number),
+                "id": document_id(6, RELATIONSHIPS_PER_PERSON * start + number),
                 "personId": document_id(4, one),
                 "relatedPersonId": document_id(4, other),
                 "relationshipTypeId": document_id(3, 0),
             }
-            for number, (one, other) in enumerate(ties)
+            for number, (one, other) in enumerate(pairs)
         ],
     }
 

@@ -9,14 +9,14 @@ from people.models import Interaction, Participation, Person
 from people.vocabularies import InteractionKind
 from people.word_index import index_interactions
 from tests.bench.figures import Figure, SharedData
-from tests.bench.people import book
+from tests.bench.people import large_account
 from tests.bench.requests import Caller, measured
 
 INTERACTION_COUNT = 5_000
 
 
 def interactions(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     person = Person.objects.owned_by(owner).active().order_by("created_at", "id")[0]
     now = timezone.now()
     rows = [

@@ -1,4 +1,4 @@
-"""Rows read and time taken by the hot routes of one account, among many others in PostgreSQL and alone in a database.
+"""Rows read and time taken by the hot routes of an account among many others, compared with a database without those.
 
 `python -m tests.bench --db postgresql load` copies an account of 100 people inside the database until there are
 BENCH_ACCOUNTS (20,000 are two million people with five million dates), and one of BENCH_PEOPLE (1,000) once for each
@@ -28,7 +28,7 @@ from people.models import ImportantDate, Person
 from people.trash.purge import purge_deleted
 from tests.bench.figures import Figure, SharedData, query_count
 from tests.bench.instance import served
-from tests.bench.people import fill_book
+from tests.bench.people import fill_account
 from tests.bench.requests import Caller
 from tests.builders import make_token, make_user
 from tests.workers import database_url
@@ -72,31 +72,31 @@ def load(shared: SharedData) -> list[Figure]:
         return []
     small, large = make_user("small@example.org"), make_user("large@example.org")
     for owner, people in ((small, 100), (large, LARGE)):
-        fill_book(owner, people)
+        fill_account(owner, people)
         _add_dates(owner)
     callers = {small: Caller(small), large: Caller(large)}  # with tokens that both databases know
     disable_autovacuum()
-    both = TwoDatabases()
+    databases = TwoDatabases()
     try:
         started = time.perf_counter()
         copy_account(small, ACCOUNTS)
         copy_account(large, ACCOUNTS // SMALL_PER_LARGE)
-        both.use(both.alone)
+        databases.use(databases.alone)
         analyze_database()
-        both.use(both.many)
+        databases.use(databases.many)
         analyze_database()
-        found = [
+        figures = [
             Figure(f"load: {ACCOUNTS:,} accounts copied", time.perf_counter() - started, note=format_database_size())
         ]
         for owner, people in ((small, 100), (large, LARGE)):
             for path in measured_paths(owner):
                 shown = figure_name(path.replace(str(owner.pk), "").split("?")[0])
-                found.append(measure_in_both(both, f"load: {people:,} people, {shown}", callers[owner], path))
-        both.use(both.many)
-        found += [*measure_jobs_over_all(), *measure_admin(), measure_processes(small), *measure_due_scan()]
+                figures.append(measure_in_both(databases, f"load: {people:,} people, {shown}", callers[owner], path))
+        databases.use(databases.many)
+        figures += [*measure_jobs_over_all(), *measure_admin(), measure_processes(small), *measure_due_scan()]
     finally:
-        both.close()
-    return found
+        databases.close()
+    return figures
 
 
 def _add_dates(owner: User) -> None:
@@ -147,29 +147,29 @@ def figure_name(path: str) -> str:
     return "/".join(part if part.count("-") != 4 else "{id}" for part in path.split("/"))
 
 
-def measure_in_both(both: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
+def measure_in_both(databases: TwoDatabases, name: str, caller: Caller, path: str) -> Figure:
     """Measure one route in both databases alternately."""
-    spans: dict[str, list[float]] = {both.alone: [], both.many: []}
+    spans: dict[str, list[float]] = {databases.alone: [], databases.many: []}
     cost: dict[str, tuple[int, int]] = {}
     for database in spans:
-        both.use(database)
+        databases.use(database)
         for _ in range(WARM_UP_TIMES):
             status, _, body = caller.ask("GET", path)
             assert status == 200, (path, status, body[:200])
         before = read_counters()
         caller.ask("GET", path)
-        cost[database] = _resume_day(before)
+        cost[database] = _counters_since(before)
     ends_at = time.monotonic() + MAX_SECONDS
     for number in range(TIMES):
-        for database, found in spans.items():
-            both.use(database)
+        for database, times in spans.items():
+            databases.use(database)
             start = time.perf_counter()
             caller.ask("GET", path)
-            found.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
         if number >= MIN_TIMES and time.monotonic() > ends_at:
             break
-    (p50, p95), (p50_alone, p95_alone) = median_and_95th(spans[both.many]), median_and_95th(spans[both.alone])
-    (rows, blocks), (rows_alone, blocks_alone) = cost[both.many], cost[both.alone]
+    (p50, p95), (p50_alone, p95_alone) = median_and_95th(spans[databases.many]), median_and_95th(spans[databases.alone])
+    (rows, blocks), (rows_alone, blocks_alone) = cost[databases.many], cost[databases.alone]
     note = (
         f"{number + 1} times; p95 {p95 * 1000:.0f} ms, alone {p95_alone * 1000:.0f} (x{p95 / p95_alone:.2f}); "
         f"rows {rows:,}, alone {rows_alone:,}; blocks {blocks:,}, alone {blocks_alone:,}"
@@ -197,7 +197,8 @@ def read_counters() -> tuple[int, int]:
         return int(rows), int(blocks)
 
 
-def _resume_day(before: tuple[int, int]) -> tuple[int, int]:
+def _counters_since(before: tuple[int, int]) -> tuple[int, int]:
+    """The rows and blocks read since `before`."""
     rows, blocks = read_counters()
     return rows - before[0], blocks - before[1]
 
@@ -218,7 +219,7 @@ def measure_jobs_over_all() -> Iterator[Figure]:
 def measure_cost(name: str, work: Callable[[], Any]) -> Figure:
     before, start = read_counters(), time.perf_counter()
     queries = query_count(work)
-    seconds, (rows, blocks) = time.perf_counter() - start, _resume_day(before)
+    seconds, (rows, blocks) = time.perf_counter() - start, _counters_since(before)
     return Figure(name, seconds, queries, note=f"rows {rows:,}, blocks {blocks:,}")
 
 
@@ -253,11 +254,11 @@ def measure_due_scan() -> Iterator[Figure]:
     due = list(dates.order_by("pk").values_list("pk", flat=True)[::step])
     QuerySet[Any, Any](ImportantDate).filter(pk__in=due).update(next_due_at=now)
     analyze_database()
-    portions: list[tuple[str, ...]] = []
+    batches: list[tuple[str, ...]] = []
     name = f"{len(due):,} of {ImportantDate.unscoped.count():,} dates due"
     yield measure_cost(
-        f"load: {name}, shared out",
-        lambda: planner.enqueue_due_accounts(now=now, enqueue=lambda *ids: portions.append(ids)),
+        f"load: {name}, handed out",
+        lambda: planner.enqueue_due_accounts(now=now, enqueue=lambda *ids: batches.append(ids)),
     )
     yield measure_cost("load: the first thousand of these found", lambda: planner.find_due(now))
     owners = list(planner.find_due(now))[: planner.ACCOUNTS_PER_BATCH]
@@ -274,9 +275,8 @@ def copy_account(user: User, number: int) -> None:
     owned = (model for model in apps.get_models() if issubclass(model, OwnedModel))
     tables: list[type[models.Model]] = [User, *(model for model in owned if model._meta.app_label in COPIED_APPS)]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SET session_replication_role = replica"
-        )  # disables triggers: copies of consistent rows are consistent
+        # Disables triggers: copies of consistent rows are consistent.
+        cursor.execute("SET session_replication_role = replica")
         cursor.execute("SET synchronous_commit = off")
         for first in range(1, number + 1, COPY_BATCH_SIZE):
             for model in tables:

@@ -113,9 +113,9 @@ def morning(shared: SharedData) -> list[Figure]:
 
 def run(shared: SharedData, processes: int) -> Figure:
     """Measure one morning with this number of worker processes."""
-    with receivers() as ends, redis_server() as redis, tempfile.TemporaryDirectory() as folder:
-        fill(ends.webhook)
-        mail = f"smtp://127.0.0.1:{ends.mail}"
+    with receivers() as receiver_process, redis_server() as redis, tempfile.TemporaryDirectory() as folder:
+        fill(receiver_process.webhook)
+        mail = f"smtp://127.0.0.1:{receiver_process.mail}"
         with workers_in(Path(folder), REDIS_URL=redis, EMAIL_URL=mail) as workers:
             for _ in range(processes):
                 workers.start()
@@ -129,15 +129,15 @@ def run(shared: SharedData, processes: int) -> Figure:
             cpu, commits = cpu_seconds(pids), count_commits() - commits
             memory = max(memory_megabytes(pid) for pid in pids)
         first, last = Delivery.unscoped.all().earliest("planned_at").planned_at, sent.latest("updated_at").updated_at
-        seen = ends.end()
-    assert seen["deliveries"] == seen["different"] == REMINDERS, seen
+        received = receiver_process.end()
+    assert received["deliveries"] == received["different"] == REMINDERS, received
     User.objects.all().delete()
     seconds = (last - first).total_seconds()
     thousands = REMINDERS / 1000
     used = ", ".join(f"{name} {(cpu[name] - before[name]) / thousands:.1f} s" for name in cpu)
     note = (
         f"{REMINDERS / seconds:.0f} a second; CPU for 1,000: {used}; {commits / REMINDERS:.1f} transactions each; "
-        f"{seen['connections']} connections; {memory:.0f} MB a worker at most; load {load:.1f} before"
+        f"{received['connections']} connections; {memory:.0f} MB a worker at most; load {load:.1f} before"
     )
     return Figure(f"morning of {REMINDERS:,}, {processes} worker processes", seconds, note=note)
 
@@ -147,16 +147,16 @@ def statements(shared: SharedData) -> list[Figure]:
     if shared.database != "postgresql":
         return []
     with (
-        receivers() as ends,
+        receivers() as receiver_process,
         override_settings(
             EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend",
             EMAIL_HOST="127.0.0.1",
-            EMAIL_PORT=ends.mail,
+            EMAIL_PORT=receiver_process.mail,
             OUTBOUND_ALLOWED_NETWORKS=["127.0.0.0/8"],
             OUTBOUND_ALLOWED_PORTS=["*"],
         ),
     ):
-        fill(ends.webhook)
+        fill(receiver_process.webhook)
         make_due()
         batches: list[tuple[str, ...]] = []
         return [

@@ -18,11 +18,11 @@ from tests.bench.figures import Figure, SharedData, figure, floor, query_count
 from tests.builders import make_user
 from tests.client import Client, client_of
 
-PEOPLE, TIE_COUNT, TIES_OF_FIRST = 10_000, 30_000, 300
+PEOPLE, RELATIONSHIP_COUNT, RELATIONSHIPS_OF_FIRST = 10_000, 30_000, 300
 
 
 class LargeNetwork:
-    """An account in which a third of the people have a tie to the user and the first person knows 300 others."""
+    """An account in which a third of the people are related to the user, and the first person to 300 others."""
 
     def __init__(self) -> None:
         self.owner: User = make_user("network@example.org")
@@ -39,7 +39,7 @@ class LargeNetwork:
         ]
         with account_write(self.owner):
             Person.objects.bulk_create(self.people, batch_size=2000)
-            Relationship.objects.bulk_create(self.make_ties(), batch_size=2000)
+            Relationship.objects.bulk_create(self.make_relationships(), batch_size=2000)
             self.groups = [
                 Group.objects.create(owner=self.owner, name=f"Group {n}", name_key=f"group {n}", color="#336699")
                 for n in range(10)
@@ -54,11 +54,11 @@ class LargeNetwork:
         self.client: Client = client_of(self.owner)
         self.ids = [str(person.pk) for person in self.people]
 
-    def make_ties(self) -> Iterator[Relationship]:
-        chance, now = random.Random(1), timezone.now()
-        pairs = {(0, other) for other in range(1, TIES_OF_FIRST + 1)}
-        while len(pairs) < TIE_COUNT:
-            one, other = sorted(chance.sample(range(1, PEOPLE), 2))
+    def make_relationships(self) -> Iterator[Relationship]:
+        rng, now = random.Random(1), timezone.now()
+        pairs = {(0, other) for other in range(1, RELATIONSHIPS_OF_FIRST + 1)}
+        while len(pairs) < RELATIONSHIP_COUNT:
+            one, other = sorted(rng.sample(range(1, PEOPLE), 2))
             pairs.add((one, other))
         for one, other in pairs:
             for row in build_pair(self.owner.pk, self.people[one].pk, self.people[other].pk, now=now):
@@ -72,73 +72,73 @@ def large_network(shared: SharedData) -> LargeNetwork:
 
 
 def orphans(shared: SharedData) -> list[Figure]:
-    place = large_network(shared)
-    many = {"personIds": place.ids[:500]}
-    found = len(place.client.ok("POST", "/api/people/bulk/orphans", many)["orphans"])
+    network = large_network(shared)
+    many = {"personIds": network.ids[:500]}
+    found = len(network.client.ok("POST", "/api/people/bulk/orphans", many)["orphans"])
     return [
-        figure("network: orphans of one", lambda: place.client.ok("GET", f"/api/people/{place.ids[0]}/orphans")),
+        figure("network: orphans of one", lambda: network.client.ok("GET", f"/api/people/{network.ids[0]}/orphans")),
         figure(
             "network: orphans of 500",
-            lambda: place.client.ok("POST", "/api/people/bulk/orphans", many),
+            lambda: network.client.ok("POST", "/api/people/bulk/orphans", many),
             note=f"{found} orphans",
         ),
     ]
 
 
 def graphs(shared: SharedData) -> list[Figure]:
-    place = large_network(shared)
-    people = Person.objects.owned_by(place.owner).values_list("pk", "name", "relationship_to_user__name")
-    ties = Relationship.objects.owned_by(place.owner).one_of_each_pair()
-    ties_of = ties.values_list("pk", "person_id", "related_person_id", "relationship_type__name")
-    memberships = Membership.objects.owned_by(place.owner).values_list("person_id", "group_id")
+    network = large_network(shared)
+    people = Person.objects.owned_by(network.owner).values_list("pk", "name", "relationship_to_user__name")
+    relationships = Relationship.objects.owned_by(network.owner).one_of_each_pair()
+    relationship_rows = relationships.values_list("pk", "person_id", "related_person_id", "relationship_type__name")
+    memberships = Membership.objects.owned_by(network.owner).values_list("person_id", "group_id")
     return [
         figure(
-            f"network: graph of a person with {TIES_OF_FIRST} relationships",
-            lambda: place.client.call("GET", f"/api/people/{place.ids[0]}/graph"),
+            f"network: graph of a person with {RELATIONSHIPS_OF_FIRST} relationships",
+            lambda: network.client.call("GET", f"/api/people/{network.ids[0]}/graph"),
             times=20,
         ),
         figure(
             "network: whole graph, 10,000 people, 30,000 relationships",
-            lambda: place.client.call("GET", "/api/dashboard/graph"),
-            floor=floor(people, ties_of, memberships),
+            lambda: network.client.call("GET", "/api/dashboard/graph"),
+            floor=floor(people, relationship_rows, memberships),
         ),
-        figure("network: whole graph, limit 500", lambda: place.client.call("GET", "/api/dashboard/graph?limit=500")),
+        figure("network: whole graph, limit 500", lambda: network.client.call("GET", "/api/dashboard/graph?limit=500")),
     ]
 
 
 def lists(shared: SharedData) -> Figure:
-    place = large_network(shared)
-    rows = Relationship.objects.owned_by(place.owner).active().order_by("-created_at", "-id")
-    names = Person.objects.owned_by(place.owner).values_list("pk", "name", "surname")
+    network = large_network(shared)
+    rows = Relationship.objects.owned_by(network.owner).active().order_by("-created_at", "-id")
+    names = Person.objects.owned_by(network.owner).values_list("pk", "name", "surname")
     return figure(
         "network: list of 60,000 rows",
-        lambda: place.client.call("GET", "/api/relationships"),
+        lambda: network.client.call("GET", "/api/relationships"),
         floor=floor(rows.values_list(), names),
         times=3,
     )
 
 
 def bulk(shared: SharedData) -> list[Figure]:
-    place = large_network(shared)
-    members = Membership.objects.owned_by(place.owner).filter(group=place.groups[9])
-    people = Person.objects.owned_by(place.owner)
-    other = RelationshipType.objects.owned_by(place.owner).get(name="OTHER")
+    network = large_network(shared)
+    members = Membership.objects.owned_by(network.owner).filter(group=network.groups[9])
+    people = Person.objects.owned_by(network.owner)
+    other = RelationshipType.objects.owned_by(network.owner).get(name="OTHER")
 
     def undelete() -> None:
         people.update(deleted_at=None)
 
     actions: list[tuple[str, dict[str, Any], Callable[[], object]]] = [
-        ("addToGroups", {"groupIds": [str(place.groups[9].pk)]}, members.delete),
+        ("addToGroups", {"groupIds": [str(network.groups[9].pk)]}, members.delete),
         ("setRelationship", {"relationshipTypeId": str(other.pk)}, lambda: people.update(relationship_to_user=None)),
         ("delete", {}, undelete),
         ("delete", {"deleteOrphans": True}, undelete),
     ]
     figures = []
     for action, extra, undo in actions:
-        body = {"action": action, "personIds": place.ids, **extra}
+        body = {"action": action, "personIds": network.ids, **extra}
         note = "with orphans" if "deleteOrphans" in extra else ""
-        figures.append(measure_undoable(f"network: bulk {action} of 10,000", place.client, body, undo, note))
-    Person.objects.owned_by(place.owner).filter(pk__in=place.ids[::3]).update(relationship_to_user=place.friend)
+        figures.append(measure_undoable(f"network: bulk {action} of 10,000", network.client, body, undo, note))
+    Person.objects.owned_by(network.owner).filter(pk__in=network.ids[::3]).update(relationship_to_user=network.friend)
     return figures
 
 

@@ -11,7 +11,7 @@ import orjson
 
 from people.models import ImportantDate, Person
 from tests.bench.figures import Figure, SharedData, figure
-from tests.bench.people import book
+from tests.bench.people import large_account
 from tests.bench.requests import Caller, measured
 
 _numbers = count()
@@ -19,26 +19,26 @@ _numbers = count()
 
 def change_feed(shared: SharedData) -> list[Figure]:
     """Measure the feed of an account of 10,000 people: everything, one change, and no changes."""
-    owner = book(shared)
+    owner = large_account(shared)
     caller = Caller(owner)
     key = str(Person.objects.owned_by(owner).active().values_list("pk", flat=True)[0])
-    told: dict[str, int] = {}
+    totals: dict[str, int] = {}
 
     def read(cursor: str | None) -> str:
-        told.update(changes=0, requests=0, bytes=0)
+        totals.update(changes=0, requests=0, bytes=0)
         while True:
             query = f"?limit=1000&cursor={cursor}" if cursor else "?limit=1000"
             _, _, content = caller.ask("GET", f"/api/changes{query}")
             page: Any = orjson.loads(content)
-            told["changes"] += len(page["changes"])
-            told["requests"] += 1
-            told["bytes"] += len(content)
+            totals["changes"] += len(page["changes"])
+            totals["requests"] += 1
+            totals["bytes"] += len(content)
             cursor = page["cursor"]
             if not page["hasMore"]:
                 return str(cursor)
 
     def note() -> str:
-        return ", ".join(f"{number:,} {name}" for name, number in told.items())
+        return ", ".join(f"{number:,} {name}" for name, number in totals.items())
 
     everything = figure("change feed: from nothing", lambda: read(None), times=3)
     figures = [Figure(everything.name, everything.seconds, everything.queries, None, note())]
@@ -55,16 +55,16 @@ def change_feed(shared: SharedData) -> list[Figure]:
         change()
         one_change()
 
-    written = measured("change feed: the write alone", change)
-    both = measured("change feed: a write, and reading it", change_and_read)
-    figures += [written, Figure(both.name, both.seconds, both.queries, None, note())]
+    write_alone = measured("change feed: the write alone", change)
+    write_and_read = measured("change feed: a write, and reading it", change_and_read)
+    figures += [write_alone, Figure(write_and_read.name, write_and_read.seconds, write_and_read.queries, None, note())]
     figures.append(measured("change feed: nothing new", one_change))
     return figures
 
 
 def batches(shared: SharedData) -> list[Figure]:
     """Measure the creation of a hundred people: in one batch, in an atomic one, and in a hundred requests."""
-    caller = Caller(book(shared))
+    caller = Caller(large_account(shared))
 
     def people(atomic: bool) -> None:
         made = [
@@ -85,7 +85,7 @@ def batches(shared: SharedData) -> list[Figure]:
 
 def calendar(shared: SharedData) -> list[Figure]:
     """Measure the .ics file of 10,000 dates, and a 304 for it."""
-    owner = book(shared)
+    owner = large_account(shared)
     caller = Caller(owner)
     dates = ImportantDate.objects.owned_by(owner).active().count()
     made = orjson.loads(caller.ask("POST", "/api/calendar-feeds", {"name": "Bench"})[2])["calendarFeed"]

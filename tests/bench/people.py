@@ -46,19 +46,19 @@ FAMILY_NAMES = (
 )
 
 
-def book(shared: SharedData) -> User:
+def large_account(shared: SharedData) -> User:
     """An account with 10,000 people, each with 2 phones, 2 e-mails, an address, 2 groups, a date and a custom value."""
 
     def make() -> User:
         owner = make_user("bench@example.org")
-        fill_book(owner, PEOPLE)
+        fill_account(owner, PEOPLE)
         return owner
 
     made: User = shared.once(f"people-{PEOPLE}", make)
     return made
 
 
-def fill_book(owner: User, number: int) -> None:
+def fill_account(owner: User, number: int) -> None:
     """Create people with the details that `book` describes."""
     with account_write(owner):
         types = list(RelationshipType.objects.owned_by(owner))
@@ -69,9 +69,9 @@ def fill_book(owner: User, number: int) -> None:
         people = [make_person(owner, n, types) for n in range(number)]
         Person.objects.bulk_create(people, batch_size=500)
         make_keys(owner, people)
-        wheel = cycle(groups)
+        group_cycle = cycle(groups)
         Membership.objects.bulk_create(
-            (Membership(owner=owner, person=p, group=next(wheel)) for p in people for _ in range(2)),
+            (Membership(owner=owner, person=p, group=next(group_cycle)) for p in people for _ in range(2)),
             batch_size=2000,
         )
         ImportantDate.objects.bulk_create(
@@ -131,7 +131,7 @@ def drain(client: Client, path: str) -> int:
     return sum(len(chunk) for chunk in response) if response.streaming else len(response.content)
 
 
-SCALARS = (
+SCALAR_COLUMNS = (
     "id",
     *COLUMNS,
     "organization",
@@ -151,8 +151,16 @@ SCALARS = (
     "created_at",
     "updated_at",
 )
-DATE = ("id", "person_id", *DATE_FIELDS, "deleted_at", "created_at", "updated_at")
-RELATIONSHIP = ("id", "person_id", "related_person_id", "relationship_type_id", "notes", "created_at", "updated_at")
+DATE_COLUMNS = ("id", "person_id", *DATE_FIELDS, "deleted_at", "created_at", "updated_at")
+RELATIONSHIP_COLUMNS = (
+    "id",
+    "person_id",
+    "related_person_id",
+    "relationship_type_id",
+    "notes",
+    "created_at",
+    "updated_at",
+)
 
 
 def person_rows(owner: User) -> Any:
@@ -167,10 +175,10 @@ def related_rows(owner: User) -> tuple[Any, Any]:
 
 
 def page(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     client, rows = client_of(owner), person_rows(owner)[:100]
-    whole = floor(rows.values_list(*SCALARS, *Person.LIST_COLUMNS))
-    bare = floor(rows.values_list(*SCALARS))
+    whole = floor(rows.values_list(*SCALAR_COLUMNS, *Person.LIST_COLUMNS))
+    bare = floor(rows.values_list(*SCALAR_COLUMNS))
     return [
         figure("people: page of 100", lambda: drain(client, "/api/people"), floor=whole, times=20),
         figure(
@@ -183,14 +191,14 @@ def page(shared: SharedData) -> list[Figure]:
 
 
 def everybody(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     client, path = client_of(owner), "/api/people?includeAll=true"
     rows = floor(
-        person_rows(owner).values_list(*SCALARS, *Person.LIST_COLUMNS),
+        person_rows(owner).values_list(*SCALAR_COLUMNS, *Person.LIST_COLUMNS),
         *related_rows(owner),
-        ImportantDate.objects.owned_by(owner).active().values_list(*DATE),
+        ImportantDate.objects.owned_by(owner).active().values_list(*DATE_COLUMNS),
         CustomFieldValue.objects.owned_by(owner).values_list("id", "person_id", "template_id", "value"),
-        Relationship.objects.owned_by(owner).active().values_list(*RELATIONSHIP),
+        Relationship.objects.owned_by(owner).active().values_list(*RELATIONSHIP_COLUMNS),
         Person.objects.owned_by(owner).active().values_list("id", *COLUMNS),  # the names beside relationships
     )
     size = drain(client, path)
@@ -203,7 +211,7 @@ def everybody(shared: SharedData) -> list[Figure]:
 
 
 def index(shared: SharedData) -> Figure:
-    owner = book(shared)
+    owner = large_account(shared)
     client = client_of(owner)
     columns = ("id", *COLUMNS, "organization", "job_title", "notes", "photo", "relationship_to_user_id")
     documents = [field for field in Person.LIST_COLUMNS if field != "locations"]
@@ -214,7 +222,7 @@ def index(shared: SharedData) -> Figure:
 
 
 def search(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     client = client_of(owner)
     return [
         figure(f"people: search, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # mypy cannot tell a default from an argument
@@ -227,7 +235,7 @@ def search(shared: SharedData) -> list[Figure]:
 
 
 def one(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     client = client_of(owner)
     key = person_rows(owner).values_list("pk", flat=True)[5000]
     tag = client.call("get", f"/api/people/{key}")["ETag"]
@@ -242,7 +250,7 @@ def one(shared: SharedData) -> list[Figure]:
 
 
 def writes(shared: SharedData) -> list[Figure]:
-    owner = book(shared)
+    owner = large_account(shared)
     client = client_of(owner)
     body = {
         "name": "Ada",

@@ -18,7 +18,7 @@ _LENGTH = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
 class Receiver(asyncio.Protocol):
     """Counts the received ids and the connections of both protocols."""
 
-    came: Counter[bytes] = Counter()
+    received_ids: Counter[bytes] = Counter()
     connections: Counter[str] = Counter()
     transport: asyncio.Transport
 
@@ -33,7 +33,7 @@ class Receiver(asyncio.Protocol):
     def note(self, text: bytes) -> None:
         found = _ID.search(text)
         assert found, text
-        self.came[found[1]] += 1
+        self.received_ids[found[1]] += 1
 
 
 class Webhook(Receiver):
@@ -93,8 +93,12 @@ async def main() -> None:
     webhook = await loop.create_server(Webhook, "0.0.0.0", 0)  # every 127.x.y.z is a host
     print(mail.sockets[0].getsockname()[1], webhook.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
-    came = Receiver.came
-    answer = {"deliveries": came.total(), "different": len(came), "connections": Receiver.connections.total()}
+    received_ids = Receiver.received_ids
+    answer = {
+        "deliveries": received_ids.total(),
+        "different": len(received_ids),
+        "connections": Receiver.connections.total(),
+    }
     print(orjson.dumps(answer).decode(), flush=True)
 
 

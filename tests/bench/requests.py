@@ -20,7 +20,7 @@ from accounts.models import User
 from contacts_project.wsgi import application
 from people.models import Person, RelationshipType
 from tests.bench.figures import Figure, SharedData, query_count
-from tests.bench.people import book
+from tests.bench.people import large_account
 from tests.builders import make_token
 
 ROUNDS, TIMES = 5, 20
@@ -81,18 +81,18 @@ def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
 
 def cpu(shared: SharedData) -> list[Figure]:
     """Measure all small, frequent requests."""
-    owner = book(shared)
+    owner = large_account(shared)
     caller = Caller(owner)
-    loud = logging.getLogger()
-    level, stream = loud.level, loud.handlers[0].stream  # type: ignore[attr-defined]
-    loud.setLevel(logging.INFO)  # as in the service, each request writes a log line
-    with Path(os.devnull).open("w") as nowhere:
-        loud.handlers[0].setStream(nowhere)  # type: ignore[attr-defined]
+    root_logger = logging.getLogger()
+    level, stream = root_logger.level, root_logger.handlers[0].stream  # type: ignore[attr-defined]
+    root_logger.setLevel(logging.INFO)  # as in the service, each request writes a log line
+    with Path(os.devnull).open("w") as null_device:
+        root_logger.handlers[0].setStream(null_device)  # type: ignore[attr-defined]
         try:
             return [measured(f"CPU: {name}", work) for name, work in make_requests(owner, caller)]
         finally:
-            loud.setLevel(level)
-            loud.handlers[0].setStream(stream)  # type: ignore[attr-defined]
+            root_logger.setLevel(level)
+            root_logger.handlers[0].setStream(stream)  # type: ignore[attr-defined]
 
 
 def make_requests(owner: User, caller: Caller) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -30,24 +30,24 @@ def soak(shared: SharedData) -> list[Figure]:
         idle = instance.memory()
         fill(instance, PEOPLE)
         start = time.monotonic()
-        most = run_load(instance)
+        peak = run_load(instance)
         seconds = time.monotonic() - start
         time.sleep(REST_SECONDS)
         after = instance.memory()
     ratio = total_memory(after) / total_memory(idle)
-    held = {"idle": idle, "at most under load": most, "a minute after": after}
-    text = ", ".join(f"{name} {format_memory(processes)}" for name, processes in held.items())
+    memory = {"idle": idle, "at most under load": peak, "a minute after": after}
+    text = ", ".join(f"{name} {format_memory(processes)}" for name, processes in memory.items())
     name = f"soak: {PEOPLE:,} people, {ROUNDS * REQUESTS_OF_ROUND:,} requests"
     return [Figure(name, seconds, note=f"{text}: {ratio:.2f} times idle")]
 
 
 def format_memory(processes: ProcessMemory) -> str:
-    parts = " + ".join(f"{name} {held:.0f}" for name, held in processes)
+    parts = " + ".join(f"{name} {memory:.0f}" for name, memory in processes)
     return f"{total_memory(processes):.0f} MB ({parts})"
 
 
 def total_memory(processes: ProcessMemory) -> float:
-    return sum(held for _, held in processes)
+    return sum(memory for _, memory in processes)
 
 
 def run_load(instance: Instance) -> ProcessMemory:
@@ -62,11 +62,11 @@ def run_load(instance: Instance) -> ProcessMemory:
     threads = [threading.Thread(target=work, args=(instance.client(),)) for _ in range(CLIENTS)]
     for thread in threads:
         thread.start()
-    most = instance.memory()
+    peak = instance.memory()
     while any(thread.is_alive() for thread in threads):
-        most = max(most, instance.memory(), key=total_memory)
+        peak = max(peak, instance.memory(), key=total_memory)
         time.sleep(1)
-    return most
+    return peak
 
 
 REQUESTS_OF_ROUND = 7

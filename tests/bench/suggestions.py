@@ -17,13 +17,13 @@ from tests.bench.figures import Figure, SharedData, figure
 def suggestions(shared: SharedData) -> list[Figure]:
     size = SIZES[0]
     owner = populate(shared, size)
-    chance = random.Random(size)
+    rng = random.Random(size)
     people = list(Person.objects.owned_by(owner).order_by("pk").only("name", "surname"))
     RelatedName.objects.bulk_create(
         (
             RelatedName(owner=owner, person=person, name=name, type_name=kind)
             for person in people
-            for kind, name in (("SPOUSE", f"New Name{person.pk}"[:60]), ("CHILD", full_name(chance.choice(people))))
+            for kind, name in (("SPOUSE", f"New Name{person.pk}"[:60]), ("CHILD", full_name(rng.choice(people))))
         ),
         batch_size=2000,
     )

@@ -30,7 +30,7 @@ def make_card(n: int) -> str:
         f"TEL;TYPE=HOME:+4930{n:08d}",
         f"EMAIL;TYPE=HOME:p{n}@example.org",
         f"EMAIL;TYPE=WORK:w{n}@example.com",
-        f"ADR;TYPE=HOME:;;Long Street {n};LargeNetwork;;12345;DE",
+        f"ADR;TYPE=HOME:;;Long Street {n};Berlin;;12345;DE",
         "BDAY:1980-01-02",
         f"CATEGORIES:G{n % 5},Friends",
         f"NOTE:Note {n}",
