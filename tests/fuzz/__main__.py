@@ -64,7 +64,7 @@ def main() -> int:
 
 def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]]:
     """Send requests as each caller; yields the caller, and a status that is not 0 if something was found."""
-    with instance_on(database) as instance:
+    with run_instance(database) as instance:
         owner = register(instance, "fuzz@example.org", PASSWORD)
         instance.bearer = make_token(instance, owner)
         fill(instance, PEOPLE)
@@ -76,26 +76,26 @@ def fuzz(database: str, options: argparse.Namespace) -> Iterator[tuple[str, int]
             if options.caller not in {None, name}:
                 continue
             print(f"== {name}, {database} ==", flush=True)
-            yield f"{name} on {database}", schemathesis(instance.port, name, headers, options)
+            yield f"{name} on {database}", run_schemathesis(instance.port, name, headers, options)
             yield f"{name} on {database}, afterwards", is_refused(instance.port, headers)
         yield f"ends of accounts on {database}", end_accounts(instance)
 
 
 @contextmanager
-def instance_on(database: str) -> Iterator[Instance]:
-    more = {"TRUSTED_PROXY_COUNT": "1", "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8", "LOG_LEVEL": "WARNING"}
+def run_instance(database: str) -> Iterator[Instance]:
+    settings = {"TRUSTED_PROXY_COUNT": "1", "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.0/8", "LOG_LEVEL": "WARNING"}
     with ExitStack() as stack:
         if database == "postgresql":
             os.environ["TEST_DATABASE_URL"] = stack.enter_context(postgresql())
-        yield stack.enter_context(served(database, **more))
+        yield stack.enter_context(served(database, **settings))
 
 
-def schemathesis(port: int, caller: str, headers: dict[str, str], options: argparse.Namespace) -> int:
+def run_schemathesis(port: int, caller: str, headers: dict[str, str], options: argparse.Namespace) -> int:
     """Run schemathesis with the API description; returns its exit status."""
     cookies = dict(cookie.split("=", 1) for cookie in headers.get("Cookie", "").split("; ") if cookie)
     schemes = {"session": cookies.pop("sessionid", None), "csrf": headers.get("X-CSRFToken")}
     sent = {name: value for name, value in headers.items() if name not in {"Cookie", "X-CSRFToken"}}
-    given = [argument for name, value in sent.items() for argument in ("--header", f"{name}: {value}")]
+    header_arguments = [argument for name, value in sent.items() for argument in ("--header", f"{name}: {value}")]
     selection = CALLER_OPTIONS.get(caller, [])
     if options.only:
         selection = ["--include-name", options.only]
@@ -109,7 +109,7 @@ def schemathesis(port: int, caller: str, headers: dict[str, str], options: argpa
         done = subprocess.run(
             [
                 *(SCHEMATHESIS, "--config-file", config.name, "--no-color"),
-                *("run", f"http://127.0.0.1:{port}/api/openapi.json", *given, *selection),
+                *("run", f"http://127.0.0.1:{port}/api/openapi.json", *header_arguments, *selection),
                 *("--seed", str(options.seed), "--max-examples", str(options.examples)),
             ],
             env={

@@ -11,8 +11,8 @@ import schemathesis
 
 _addresses = random.Random(0)
 
-#: Beginnings of the messages that refuse input of the described form by a rule that JSON Schema cannot express.
-RULES = (
+#: Beginnings of the messages that refuse input which the description allows, by rules that JSON Schema cannot express.
+LEGITIMATE_REFUSALS = (
     # The record does not exist, or is not in the required state.
     "There is no such record",
     "There is no such time zone",
@@ -66,7 +66,7 @@ RULES = (
     "Give either personIds or selectAll",
     "This must differ from where the quiet hours begin",
     "There is no type '",  # in a list of words, with commas between them
-    # In JSON Schema 7.0 is an integer; the contract accepts only 7. (In a query, the message has the bounds instead.)
+    # JSON Schema counts 7.0 as an integer; the contract accepts only 7. (In a query, the message has the bounds.)
     "This must be a whole number.",
     # Formats that a pattern cannot check completely.
     "This must not be empty",  # only spaces: texts are trimmed first
@@ -91,7 +91,7 @@ RULES = (
     "This is no JSON document of",
     "This is no SQL export of",
     "The character U+",  # control characters are not allowed in texts
-    "Null characters are not allowed",  # Django's word for one of them, of what is compared as it stands
+    "Null characters are not allowed",  # Django's message for one of them, in texts that are not trimmed
 )
 
 
@@ -131,12 +131,12 @@ def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
 
 @schemathesis.check
 def refusals_of_good_input_are_rules(ctx: Any, response: Any, case: Any) -> None:
-    """A 400 for input that the description allows is a finding, unless RULES contains every reason it gives."""
+    """A 400 for input that the description allows is a finding, unless all its messages are legitimate refusals."""
     if response.status_code != 400 or case.meta is None or not case.meta.generation.mode.is_positive:
         return
     refusal = orjson.loads(response.content)
     # The template decides what a custom value must be.
-    rows = [row for row in refusal.get("details", ()) if not row["field"].startswith("customFieldValues")]
-    reasons = [row["message"] for row in rows] if "details" in refusal else [refusal["error"]]
-    unknown = [reason for reason in reasons if not reason.startswith(RULES)]
+    details = [row for row in refusal.get("details", ()) if not row["field"].startswith("customFieldValues")]
+    reasons = [row["message"] for row in details] if "details" in refusal else [refusal["error"]]
+    unknown = [reason for reason in reasons if not reason.startswith(LEGITIMATE_REFUSALS)]
     assert not unknown, f"Good input is refused: {unknown}"

@@ -22,7 +22,7 @@ from tests.carddav.servers import PASSWORD, DavServer, radicale
 from tests.loopback import Recorder, recording_server
 from tests.mailbox import Mailbox, smtp_server
 from tests.soak.load import Caller, Importer, Log, Reminder, Syncer, Writer, run_load
-from tests.soak.stack import DOWN_SECONDS, Stack, stack
+from tests.soak.stack import DOWN_SECONDS, Stack, run_stack
 
 KILL_EVERY, DRAIN_SECONDS, RECORDING_SECONDS, WRITERS = 30.0, 240, 5, 3
 
@@ -47,10 +47,10 @@ def soak(database: str, seconds: int, seed: int, logs: Path | None) -> int:
         with (
             radicale(folder / "dav") as server,
             recording_server() as receiver,
-            stack(folder, database, mailbox.url) as whole,
+            run_stack(folder, database, mailbox.url) as stack,
         ):
             try:
-                return Soak(whole, server, receiver, mailbox, seed).run(database, seconds)
+                return Soak(stack, server, receiver, mailbox, seed).run(database, seconds)
             finally:
                 if logs:
                     shutil.copytree(folder, logs / database, ignore=_all_but_logs, dirs_exist_ok=True)
@@ -63,12 +63,12 @@ def _all_but_logs(folder: str, names: list[str]) -> list[str]:
 class Soak:
     """One run: sets up accounts, applies load and faults, then checks the result."""
 
-    def __init__(self, whole: Stack, server: DavServer, receiver: Recorder, mailbox: Mailbox, seed: int) -> None:
-        self.stack, self.server, self.receiver, self.mailbox = whole, server, receiver, mailbox
+    def __init__(self, stack: Stack, server: DavServer, receiver: Recorder, mailbox: Mailbox, seed: int) -> None:
+        self.stack, self.server, self.receiver, self.mailbox = stack, server, receiver, mailbox
         self.log, self.random, self.seed = Log(), random.Random(seed), seed
         self.callers: dict[str, Caller] = {}
         self.book = ""
-        self.doubled = self.doubled_mails = 0
+        self.repeated_webhooks = self.repeated_mails = 0
 
     def run(self, database: str, seconds: int) -> int:
         print(f"\n### {database}, {seconds} s, seed {self.seed}; disk: {self.stack.disk or 'not mounted, not filled'}")
@@ -84,7 +84,7 @@ class Soak:
             *self._reminder_problems(),
             *self._card_problems(),
             *self._doctor_problems(),
-            *self.log.faults,
+            *self.log.failures,
         ]
         self._print_report(problems)
         return 1 if problems else 0
@@ -98,8 +98,10 @@ class Soak:
         hook = {"type": "WEBHOOK", "label": "hook", "url": f"{self.receiver.url}/hook"}
         self._call(reminded, "POST", "/api/notifications/endpoints", hook)
         path = self.server.make_book("user")
-        known = {"serverUrl": self.server.url.rstrip("/") + path, "username": "user", "password": PASSWORD}
-        self._call(mirrored, "POST", "/api/carddav/connection", {**known, "importMode": "auto", "autoSyncInterval": 60})
+        connection = {"serverUrl": self.server.url.rstrip("/") + path, "username": "user", "password": PASSWORD}
+        self._call(
+            mirrored, "POST", "/api/carddav/connection", {**connection, "importMode": "auto", "autoSyncInterval": 60}
+        )
         self.book = path
         for number in range(WRITERS):
             caller = Caller(self.stack.port, busy.bearer, self.log)
@@ -118,7 +120,7 @@ class Soak:
         raise AssertionError((self.stack.folder / "web-1.log").read_text()[-2000:])
 
     def _call(self, caller: Caller, *request: Any) -> None:
-        assert caller.call("set up", *request) is not None, self.log.faults
+        assert caller.call("set up", *request) is not None, self.log.failures
 
     def _inject_faults(self, seconds: int) -> None:
         """Kill a worker every 30 s, and let Redis, PostgreSQL and the disk fail once each."""
@@ -143,8 +145,8 @@ class Soak:
         end = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < end:
             self.stack.revive()
-            hooks, mails = self._received(), self._mailed()
-            if all(hooks[key] and mails[name] for key, name in self.log.reminded.items()):
+            webhooks, mails = self._received(), self._mailed()
+            if all(webhooks[key] and mails[name] for key, name in self.log.reminded.items()):
                 break
             time.sleep(1)
         for _ in range(3):
@@ -161,25 +163,25 @@ class Soak:
         """The acknowledged records that are missing or differ from what was acknowledged."""
         found = []
         people = {name: self._people(name) for name in self.callers}
-        there = {key: person for rows in people.values() for key, person in rows.items()}
+        stored = {key: person for rows in people.values() for key, person in rows.items()}
         for key, expected in self.log.people.items():
-            allowed = [expected, *self.log.open.get(key, [])]
-            if not any(_matches(there.get(key), one) for one in allowed):
-                found.append(f"person {key}: {allowed} were acknowledged or tried, {there.get(key)} is there")
-        ties = self._get("/api/relationships")["relationships"]
-        lost = self.log.ties - {row["id"] for row in ties}
+            allowed = [expected, *self.log.unanswered.get(key, [])]
+            if not any(_matches(stored.get(key), one) for one in allowed):
+                found.append(f"person {key}: {allowed} were acknowledged or tried, {stored.get(key)} is there")
+        relationships = self._get("/api/relationships")["relationships"]
+        lost = self.log.relationships - {row["id"] for row in relationships}
         found += [f"relationship {key} is missing" for key in lost]
         for key, name in self.log.photos.items():
-            if (there.get(key) or {}).get("photo") != name or not self._get(f"/api/photos/{key}"):
+            if (stored.get(key) or {}).get("photo") != name or not self._get(f"/api/photos/{key}"):
                 found.append(f"photo {name} of {key} is missing")
         return found
 
     def _get(self, path: str, name: str = "busy") -> Any:
-        """Read as this account, with retries: the server has closed a connection that was idle for minutes."""
+        """Read as this account, with retries, because the server closes a connection that is idle for minutes."""
         for _ in range(10):
             if (found := self.callers[name].call("look", "GET", path)) is not None:
                 return found
-        raise AssertionError((path, self.log.answers, self.log.faults))
+        raise AssertionError((path, self.log.outcomes, self.log.failures))
 
     def _people(self, name: str) -> dict[str, Any]:
         rows = self._get("/api/people?includeAll=true", name)["people"]
@@ -187,21 +189,21 @@ class Soak:
 
     def _reminder_problems(self) -> list[str]:
         """Lost reminders, and webhooks that came twice without a fault that kept their delivery from being recorded."""
-        found, hooks, mails = [], self._received(), self._mailed()
+        found, webhooks, mails = [], self._received(), self._mailed()
         for key, name in self.log.reminded.items():
             found += [
                 f"no {what} for {name}"
-                for what, number in (("webhook", hooks[key]), ("mail", mails[name]))
+                for what, number in (("webhook", webhooks[key]), ("mail", mails[name]))
                 if not number
             ]
-        self.doubled = sum(number - 1 for number in hooks.values() if number > 1)
-        self.doubled_mails = sum(mails[name] - 1 for name in self.log.reminded.values() if mails[name] > 1)
+        self.repeated_webhooks = sum(number - 1 for number in webhooks.values() if number > 1)
+        self.repeated_mails = sum(mails[name] - 1 for name in self.log.reminded.values() if mails[name] > 1)
         answered: dict[str, list[float]] = {}
         offset = time.time() - time.monotonic()
         for one in self.receiver.received:
             answered.setdefault(one.headers["webhook-id"], []).append((one.answered_at or one.received_at) + offset)
-        for key, moments in answered.items():
-            found += [f"webhook {key} came again without a fault" for at in moments[:-1] if not self._has_failed_at(at)]
+        for key, times in answered.items():
+            found += [f"webhook {key} came again without a fault" for at in times[:-1] if not self._has_failed_at(at)]
         return found
 
     def _has_failed_at(self, at: float) -> bool:
@@ -212,10 +214,10 @@ class Soak:
         rows = self._get("/api/people?includeAll=true", "mirrored")["people"]
         here = Counter(row["name"] for row in rows)
         _, body = self.server.call("GET", self.book, "user")
-        there = Counter(line[3:].strip() for line in body.decode().splitlines() if line.startswith("FN:"))
-        wanted = sorted(self.log.cards)
-        numbers = {name: (here[name], there[name]) for name in wanted}
-        return [f"{name}: {numbers[name]} here and there, not one each" for name in wanted if numbers[name] != (1, 1)]
+        on_server = Counter(line[3:].strip() for line in body.decode().splitlines() if line.startswith("FN:"))
+        names = sorted(self.log.cards)
+        numbers = {name: (here[name], on_server[name]) for name in names}
+        return [f"{name}: {numbers[name]} here and there, not one each" for name in names if numbers[name] != (1, 1)]
 
     def _doctor_problems(self) -> list[str]:
         done = self.stack.manage("doctor", "--deep")
@@ -223,7 +225,7 @@ class Soak:
         return wrong or ([done.stderr[-500:]] if done.returncode else [])
 
     def _print_report(self, problems: list[str]) -> None:
-        for (what, how), number in sorted(self.log.answers.items()):
+        for (what, how), number in sorted(self.log.outcomes.items()):
             print(f"{what:10} {how:14} {number:6}")
         print(
             "faults:",
@@ -231,9 +233,13 @@ class Soak:
             "ended alone:",
             Counter(self.stack.ended_alone),
         )
-        kept = {name: len(getattr(self.log, name)) for name in ("people", "ties", "photos", "cards", "reminded")}
-        print("acknowledged:", kept)
-        print(f"webhooks {len(self.receiver.received)}, {self.doubled} again; mails again {self.doubled_mails}")
+        acknowledged = {
+            name: len(getattr(self.log, name)) for name in ("people", "relationships", "photos", "cards", "reminded")
+        }
+        print("acknowledged:", acknowledged)
+        print(
+            f"webhooks {len(self.receiver.received)}, {self.repeated_webhooks} again; mails again {self.repeated_mails}"
+        )
         print(f"problems: {len(problems)}")
         for problem in problems[:40]:
             print("  ", problem)

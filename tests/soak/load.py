@@ -16,25 +16,25 @@ from PIL import Image
 
 from tests.bench.instance import import_document
 
-Known = dict[str, Any]
+Fields = dict[str, Any]
 
 
 @dataclass
 class Log:
     """The acknowledged state, over all writers.
 
-    `people`: the fields of a person as last acknowledged, None if it was deleted or merged into another; `open`: the
-    results of later writes that were not answered, so that any of them may be stored.
+    `people`: the fields of a person as last acknowledged, None if it was deleted or merged into another; `unanswered`:
+    the results of later writes without an answer, any of which may be stored.
     """
 
-    people: dict[str, Known | None] = field(default_factory=dict)
-    open: dict[str, list[Known | None]] = field(default_factory=lambda: defaultdict(list))
+    people: dict[str, Fields | None] = field(default_factory=dict)
+    unanswered: dict[str, list[Fields | None]] = field(default_factory=lambda: defaultdict(list))
     photos: dict[str, str] = field(default_factory=dict)
-    ties: set[str] = field(default_factory=set)
+    relationships: set[str] = field(default_factory=set)
     reminded: dict[str, str] = field(default_factory=dict)
     cards: set[str] = field(default_factory=set)
-    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
 
 
 class Caller:
@@ -54,16 +54,16 @@ class Caller:
             answer = self.connection.getresponse()
             content = answer.read()
         except (OSError, http.client.HTTPException):
-            self.log.answers[what, "no answer"] += 1
+            self.log.outcomes[what, "no answer"] += 1
             self.connection = None
             time.sleep(0.2)
             return None
         if answer.status < 400:
-            self.log.answers[what, "acknowledged"] += 1
+            self.log.outcomes[what, "acknowledged"] += 1
             return orjson.loads(content) if content[:1] in (b"{", b"[") else content
-        self.log.answers[what, str(answer.status)] += 1
+        self.log.outcomes[what, str(answer.status)] += 1
         if answer.status != 503:
-            self.log.faults.append(f"{method} {path}: {answer.status} {content[:200]!r}")
+            self.log.failures.append(f"{method} {path}: {answer.status} {content[:200]!r}")
         time.sleep(0.2)
         return None
 
@@ -73,21 +73,17 @@ class Writer:
 
     def __init__(self, caller: Caller, seed: int) -> None:
         self.caller, self.log, self.random = caller, caller.log, random.Random(seed)
-        self.mine: list[str] = []
+        self.own_people: list[str] = []
         self.number = 0
         self.seed = seed
 
     def step(self) -> None:
-        few = len(self.mine) < 4
-        act = (
-            self.create
-            if few
-            else self.random.choices(
-                [self.create, self.change, self.delete, self.merge, self.relate, self.photograph, self.read],
-                [4, 6, 1, 2, 2, 1, 8],
-            )[0]
-        )
-        act()
+        if len(self.own_people) < 4:  # the other operations need some people to choose from
+            self.create()
+            return
+        operations = [self.create, self.change, self.delete, self.merge, self.relate, self.photograph, self.read]
+        [operation] = self.random.choices(operations, [4, 6, 1, 2, 2, 1, 8])
+        operation()
 
     def create(self) -> str | None:
         self.number += 1
@@ -101,32 +97,32 @@ class Writer:
             return None
         key: str = made["person"]["id"]
         self.log.people[key] = {"nickname": name}
-        self.mine.append(key)
+        self.own_people.append(key)
         return key
 
-    def _write(self, what: str, key: str, after: Known | None, *request: Any) -> Any:
+    def _write(self, what: str, key: str, after: Fields | None, *request: Any) -> Any:
         answer = self.caller.call(what, *request)
         if answer is None:
-            self.log.open[key].append(after)
+            self.log.unanswered[key].append(after)
         else:
-            self.log.people[key], self.log.open[key] = after, []
+            self.log.people[key], self.log.unanswered[key] = after, []
         return answer
 
     def change(self) -> None:
         self.number += 1
-        key = self.random.choice(self.mine)
+        key = self.random.choice(self.own_people)
         after = {"nickname": f"changed {self.number}"}
         self._write("change", key, after, "PUT", f"/api/people/{key}", after)
 
     def delete(self) -> None:
-        key = self.mine.pop(self.random.randrange(len(self.mine)))
+        key = self.own_people.pop(self.random.randrange(len(self.own_people)))
         self._write("delete", key, None, "DELETE", f"/api/people/{key}")
 
     def merge(self) -> None:
-        primary, secondary = self.random.sample(self.mine, 2)
-        self.mine.remove(secondary)
+        primary, secondary = self.random.sample(self.own_people, 2)
+        self.own_people.remove(secondary)
         body = {"primaryId": primary, "secondaryId": secondary}
-        # The primary keeps its nickname: here everybody has one.
+        # The primary keeps its nickname, because everybody has one here.
         self._write("merge", secondary, None, "POST", "/api/people/merge", body)
         self.log.photos.pop(primary, None)
         self.log.photos.pop(secondary, None)
@@ -136,26 +132,26 @@ class Writer:
         if one and other:
             body = {"personId": one, "relatedPersonId": other, "relationshipTypeId": None}
             if made := self.caller.call("relate", "POST", "/api/relationships", body):
-                self.log.ties.add(made["relationship"]["id"])
-            self.mine.remove(one)
-            self.mine.remove(other)
+                self.log.relationships.add(made["relationship"]["id"])
+            self.own_people.remove(one)
+            self.own_people.remove(other)
 
     def photograph(self) -> None:
         if (key := self.create()) is None:
             return
-        self.mine.remove(key)
-        colour = tuple(self.random.randrange(256) for _ in range(3))
-        jpeg, mark = BytesIO(), uuid4().hex
-        Image.new("RGB", (300, 300), colour).save(jpeg, "JPEG")
-        part = 'Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg'
-        head = f"--{mark}\r\n{part}\r\n\r\n"
-        body = head.encode() + jpeg.getvalue() + f"\r\n--{mark}--\r\n".encode()
-        form = f"multipart/form-data; boundary={mark}"
+        self.own_people.remove(key)
+        color = tuple(self.random.randrange(256) for _ in range(3))
+        jpeg, boundary = BytesIO(), uuid4().hex
+        Image.new("RGB", (300, 300), color).save(jpeg, "JPEG")
+        part_headers = 'Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg'
+        head = f"--{boundary}\r\n{part_headers}\r\n\r\n"
+        body = head.encode() + jpeg.getvalue() + f"\r\n--{boundary}--\r\n".encode()
+        form = f"multipart/form-data; boundary={boundary}"
         if made := self.caller.call("photo", "POST", f"/api/people/{key}/photo", body, form):
             self.log.photos[key] = made["photo"]
 
     def read(self) -> None:
-        key = self.random.choice(self.mine)
+        key = self.random.choice(self.own_people)
         paths = [f"/api/people/{key}", "/api/people?limit=100", "/api/people/search?q=zel", "/api/dashboard/graph",
                  "/api/reminders/upcoming", "/api/people/duplicates"]  # fmt: skip
         self.caller.call("read", "GET", self.random.choice(paths))
@@ -216,14 +212,14 @@ class Importer:
 
 
 def run_load(steppers: list[Any], stopping: threading.Event) -> list[threading.Thread]:
-    """Run each stepper in a thread; exceptions are logged as faults of the run."""
+    """Run each stepper in a thread; exceptions are logged as failures."""
 
     def work(stepper: Any) -> None:
         while not stopping.is_set():
             try:
                 stepper.step()
             except Exception as error:
-                stepper.log.faults.append(f"{type(stepper).__name__}: {error!r}")
+                stepper.log.failures.append(f"{type(stepper).__name__}: {error!r}")
                 time.sleep(1)
 
     threads = [threading.Thread(target=work, args=(stepper,), daemon=True) for stepper in steppers]

@@ -117,7 +117,7 @@ class Stack:
 
 
 @contextmanager
-def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
+def run_stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
     """Run two web processes, two workers and beat: on PostgreSQL with Redis, or on SQLite with the embedded broker."""
     data = folder / "data"
     data.mkdir(mode=0o700)
@@ -134,28 +134,28 @@ def stack(folder: Path, database: str, email_url: str) -> Iterator[Stack]:
             "DELIVERY_LEASE_SECONDS": "20",
             "LOG_LEVEL": "WARNING",
         }
-        whole = Stack(folder, data, environment, port, disk)
+        stack = Stack(folder, data, environment, port, disk)
         try:
             if database == "postgresql":
-                _start_servers(whole)
-            migrated = whole.manage("migrate")
+                _start_servers(stack)
+            migrated = stack.manage("migrate")
             assert migrated.returncode == 0, migrated.stderr[-2000:]
             for name in ("web-1", "web-2", "worker-1", "worker-2", "beat"):
-                whole.start(name)
-            yield whole
+                stack.start(name)
+            yield stack
         finally:
-            whole.stop()
-            if whole.database:
-                whole.database.cleanup()
+            stack.stop()
+            if stack.database:
+                stack.database.cleanup()
 
 
-def _start_servers(whole: Stack) -> None:
-    (whole.folder / "pg").mkdir()
-    whole.database = get_server(whole.folder / "pg", cleanup_mode="stop")
-    whole.redis_port = closed_port()
-    whole.start("redis")
-    whole.environment["DATABASE_URL"] = new_database(whole.database.get_uri())
-    whole.environment["REDIS_URL"] = f"redis://127.0.0.1:{whole.redis_port}/0"
+def _start_servers(stack: Stack) -> None:
+    (stack.folder / "pg").mkdir()
+    stack.database = get_server(stack.folder / "pg", cleanup_mode="stop")
+    stack.redis_port = closed_port()
+    stack.start("redis")
+    stack.environment["DATABASE_URL"] = new_database(stack.database.get_uri())
+    stack.environment["REDIS_URL"] = f"redis://127.0.0.1:{stack.redis_port}/0"
 
 
 @contextmanager

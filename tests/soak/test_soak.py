@@ -1,4 +1,4 @@
-"""A short soak on the database of this run: TEST_SOAK_SECONDS=60 has it run."""
+"""A short soak on the database of this run, if TEST_SOAK_SECONDS is set."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from tests import ROOT
 SECONDS = os.environ.get("TEST_SOAK_SECONDS")
 
 
-@pytest.mark.skipif(not SECONDS, reason="takes minutes: TEST_SOAK_SECONDS says how long the load goes on")
+@pytest.mark.skipif(not SECONDS, reason="takes minutes; set TEST_SOAK_SECONDS to the seconds of load")
 def test_nothing_that_was_acknowledged_is_lost(db: None) -> None:
     database = "postgresql" if "TEST_DATABASE_URL" in os.environ else "sqlite"
     command = [sys.executable, "-m", "tests.soak", "--db", database, "--seconds", str(SECONDS)]
