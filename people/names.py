@@ -61,8 +61,13 @@ def format_name(owner: User, parts: Sequence[str | None]) -> str:
 
 def _join_eastern(parts: Iterable[str | None]) -> str:
     given = [part for part in parts if part]
-    is_cjk = all(_CJK_TEXT.fullmatch(part.strip('"')) for part in given)
-    return ("" if is_cjk else " ").join(given)
+    has_no_spaces = all(is_cjk(part.strip('"')) for part in given)
+    return ("" if has_no_spaces else " ").join(given)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether the text is all Chinese, Japanese or Korean, where no space separates the parts of a name."""
+    return _CJK_TEXT.fullmatch(text) is not None
 
 
 # The content of a regex character class: Chinese, Japanese and Korean, which are written without spaces.

@@ -35,7 +35,6 @@ from people.api.person_serializer import (
 from people.counts import PEOPLE, count_of
 from people.extensions import EXTENSIONS
 from people.models import Person
-from people.names import fold
 from people.photos.files import delete_files
 from people.projection import any_person, project, project_all, project_page, search_records, whole_person
 from people.services import people as service
@@ -175,9 +174,9 @@ class PersonViewSet(TrashViewSet[Person]):
     @action(detail=False)
     def search(self, request: Request) -> Response:
         """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
-        text = fold(read_search(request.query_params))
-        people = Person.objects.owned_by(self.owner).active().filter(search_key__contains=text).in_name_order()
-        return Response({"people": project(self.owner, people[:MAX_SEARCH_RESULTS])})
+        people = Person.objects.owned_by(self.owner).active()
+        found = people.with_name_containing(read_search(request.query_params)).in_name_order()
+        return Response({"people": project(self.owner, found[:MAX_SEARCH_RESULTS])})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
     @action(detail=False, url_path="search-index")

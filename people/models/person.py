@@ -4,6 +4,8 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Replace
 
 from accounts.models import User
 from contacts_project.kernel.database.vocabularies import one_of
@@ -16,7 +18,7 @@ from contacts_project.kernel.ownership.models import (
 )
 from people import field_table
 from people.models.relationship_type import RelationshipType
-from people.names import COLUMNS, NameParts, format_name
+from people.names import COLUMNS, NameParts, fold, format_name, is_cjk
 from people.vocabularies import Unit
 
 
@@ -26,6 +28,15 @@ class PersonQuerySet(TrashQuerySet["Person"]):
     def in_name_order(self) -> "PersonQuerySet":
         """By name, surname and id, without regard to case or accents, in the same order on every database."""
         return self.order_by("sort_key", "id")
+
+    def with_name_containing(self, text: str) -> "PersonQuerySet":
+        """Those whose names contain the text, without regard to case and accents."""
+        folded = fold(text)
+        if not is_cjk(folded):
+            return self.filter(search_key__contains=folded)
+        # The search key has spaces between the parts of every name, and lines between its orders.
+        joined = Replace("search_key", Value(" "), output_field=models.TextField())
+        return self.alias(joined_names=joined).filter(joined_names__contains=folded)
 
 
 class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable when it runs

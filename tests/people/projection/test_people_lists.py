@@ -138,6 +138,25 @@ def test_search(api: Client, alice: User, text: str, names: list[str]) -> None:
     assert [person["name"] for person in found] == names
 
 
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("山田花子", True),
+        ("花子山田", True),
+        ("山田 花子", True),
+        ("田花", True),
+        ("やまだはなこ", True),
+        ("山田太郎", False),
+        ("子山田花", False),  # the end of one order and the beginning of the next
+    ],
+)
+def test_search_finds_a_name_as_it_is_written_without_spaces(
+    api: Client, alice: User, text: str, is_found: bool
+) -> None:
+    make_person(alice, name="花子", surname="山田", phonetic_name="はなこ", phonetic_surname="やまだ")
+    assert len(api.ok("get", f"/api/people/search?q={quote(text)}")["people"]) == is_found
+
+
 def test_search_returns_the_first_twenty(api: Client, alice: User) -> None:
     for number in range(25):
         make_person(alice, name=f"Ada {24 - number:02}")
