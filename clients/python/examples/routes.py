@@ -1,4 +1,4 @@
-"""A client written from the API description alone, with the routes that openapi-python-client makes of it."""
+"""A client that uses only routes which openapi-python-client has generated from the API description."""
 
 import os
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ api = AuthenticatedClient(
 
 
 def expect(kind: type[T], answer: Any) -> T:
-    """The answer, where it is of this kind."""
+    """The answer, which must be of this type."""
     assert isinstance(answer, kind), answer
     return answer
 

@@ -1,4 +1,4 @@
-// A client written from the API description alone: tsc checks it against the generated types, node runs it.
+// A client that uses only types generated from the API description: tsc checks it, node runs it.
 import createClient from "openapi-fetch";
 import type { components, paths } from "../src/schema.ts";
 
@@ -23,7 +23,7 @@ async function createPerson(body: components["schemas"]["PersonRequest"]): Promi
 }
 
 const group = await api.POST("/api/groups", { body: { name: "Family", color: "#4C6EF5" } });
-check(group.data, "a group is made");
+check(group.data, "a group is created");
 const ada = await createPerson({
   name: "Ada",
   groupIds: [group.data.group.id],
@@ -31,13 +31,13 @@ const ada = await createPerson({
   importantDates: [{ type: "BIRTHDAY", date: "1815-12-10", reminderEnabled: true }],
 });
 const bob = await createPerson({ name: "Bob" });
-check(ada.importantDates[0]?.date === "1815-12-10T00:00:00.000Z", "a date comes back as a moment");
+check(ada.importantDates[0]?.date === "1815-12-10T00:00:00.000Z", "a date is returned as a datetime");
 
 const types = await api.GET("/api/relationship-types");
 const friend = types.data?.relationshipTypes.find((type) => type.name === "FRIEND");
 check(friend, "there are default types");
 const pair = { personId: ada.id, relatedPersonId: bob.id, relationshipTypeId: friend.id };
-check((await api.POST("/api/relationships", { body: pair })).data, "a relationship is made");
+check((await api.POST("/api/relationships", { body: pair })).data, "a relationship is created");
 const twice = await api.POST("/api/relationships", { body: pair });
 check(twice.response.status === 400 && twice.error && "details" in twice.error, "a second one is refused, with details");
 
@@ -67,19 +67,19 @@ switch (twiceRestored.error && "code" in twiceRestored.error ? twiceRestored.err
   case "not_deleted":
     break;
   default:
-    check(false, "a failure is told by its code");
+    check(false, "a failure has a code");
 }
 
 let offset = 0;
 const names: string[] = [];
 for (let more = true; more; ) {
   const page = await api.GET("/api/people", { params: { query: { limit: 1, offset, includeDetails: false } } });
-  check(page.data?.pagination, "a page says where it is");
+  check(page.data?.pagination, "a page has pagination");
   names.push(...page.data.people.map((person) => person.displayName));
   offset += page.data.pagination.limit;
   more = page.data.pagination.hasMore;
 }
 check(names.join() === "Ada Countess Lovelace" || names.length === 1, names.join());
 const anonymous = createClient<paths>({ baseUrl: process.env["BASE"] ?? "" });
-check((await anonymous.GET("/api/people")).response.status === 401, "a stranger is turned away");
+check((await anonymous.GET("/api/people")).response.status === 401, "an anonymous request is refused");
 console.log("ok");

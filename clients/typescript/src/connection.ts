@@ -1,15 +1,15 @@
-// One signed-in connection: requests that are sent until they are answered, typed routes, pages, and the stream.
+// A signed-in connection to the service: requests with retries, typed routes, paged lists, the stream of revisions.
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "./schema.ts";
 
 export type Send = (request: Request) => Promise<Response>;
 
-const ATTEMPTS = 6;
-const LONGEST_PAUSE = 60_000;
-const BUSY = new Set([429, 502, 503, 504]);
-// POSTs that take no Idempotency-Key: their answers show secrets, stream, or sign in. One whose answer was lost is not
-// sent again, since it may have been carried out. A test holds this against the API description.
-const UNKEYED = [
+const MAX_ATTEMPTS = 6;
+const MAX_PAUSE_MILLISECONDS = 60_000;
+const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+// Paths whose POSTs accept no Idempotency-Key: their answers contain secrets, are streams, or sign in. If the answer is
+// lost, the request is not repeated, since it may have been executed. A test compares this with the API description.
+const PATHS_WITHOUT_KEY = [
   "/api/actions/",
   "/api/auth/",
   "/api/calendar-feeds",
@@ -23,7 +23,7 @@ const UNKEYED = [
   "/api/user/mfa/",
 ];
 
-// The service refused: its status, its `code` where there is one, and the whole body.
+// An error answer of the service: its status, its `code` if there is one, and the whole body.
 export class RefusedError extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
@@ -39,28 +39,29 @@ export class RefusedError extends Error {
   }
 }
 
-// Sends a request again while the network or the service is away, under the same Idempotency-Key. Pauses double from
-// half a second to a minute, with chance in them; Retry-After counts where it is longer.
-export function retryingFetch(send: Send = fetch, attempts = ATTEMPTS, sleep = pause): Send {
-  return async (given) => {
-    const request = new Request(given);
+// Repeats a request, with the same Idempotency-Key, while the network or the service is not available. Pauses double from
+// half a second to a minute, with random jitter, so that clients do not all return at once. A longer Retry-After is
+// respected.
+export function retryingFetch(send: Send = fetch, attempts = MAX_ATTEMPTS, sleep = pause): Send {
+  return async (original) => {
+    const request = new Request(original);
     const isPost = request.method === "POST";
     const path = new URL(request.url).pathname;
-    const isRepeatable = !isPost || !UNKEYED.some((prefix) => path.startsWith(prefix));
+    const isRepeatable = !isPost || !PATHS_WITHOUT_KEY.some((prefix) => path.startsWith(prefix));
     if (isPost && isRepeatable && !request.headers.has("Idempotency-Key")) {
       request.headers.set("Idempotency-Key", crypto.randomUUID());
     }
     for (let attempt = 1; ; attempt++) {
-      let wanted = 0;
+      let retryAfter = 0;
       try {
         const response = await send(request.clone());
-        if (attempt === attempts || !(await isForLater(response))) return response;
-        wanted = Number(response.headers.get("Retry-After") ?? 0) * 1000;
+        if (attempt === attempts || !(await isRetryable(response))) return response;
+        retryAfter = Number(response.headers.get("Retry-After") ?? 0) * 1000;
         await response.body?.cancel();
       } catch (error) {
         if (attempt === attempts || !isRepeatable) throw error;
       }
-      await sleep(Math.max(wanted || 0, Math.min(2 ** attempt * 250, LONGEST_PAUSE) * (0.5 + Math.random())));
+      await sleep(Math.max(retryAfter || 0, Math.min(2 ** attempt * 250, MAX_PAUSE_MILLISECONDS) * (0.5 + Math.random())));
     }
   };
 }
@@ -69,9 +70,9 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds));
 }
 
-// Nothing of the request was kept, or its twin is still under way.
-async function isForLater(response: Response): Promise<boolean> {
-  if (response.status !== 409) return BUSY.has(response.status);
+// Whether the request had no effect, or an earlier attempt with the same key is still running.
+async function isRetryable(response: Response): Promise<boolean> {
+  if (response.status !== 409) return RETRYABLE_STATUSES.has(response.status);
   return (await bodyOf(response.clone()))["code"] === "in_progress";
 }
 
@@ -83,23 +84,23 @@ export interface Credentials {
   scope?: "READ" | "READ_WRITE";
 }
 
-// A token for this device; keep it, it is shown this once. Throws RefusedError: 401 `invalid_credentials`, or
-// `mfa_required`, then once more with `code`.
+// Creates a token for this device. Store it: it is not shown again. Throws RefusedError: 401 `invalid_credentials`, or
+// `mfa_required`; in that case call it again with `code`.
 export async function signIn(baseUrl: string, credentials: Credentials, send: Send = retryingFetch()): Promise<string> {
   const body = JSON.stringify(credentials);
   const headers = { "Content-Type": "application/json" };
   const response = await send(new Request(`${baseUrl}/api/auth/token`, { method: "POST", headers, body }));
-  return (await success(response))["apiToken"].token;
+  return (await requireSuccess(response))["apiToken"].token;
 }
 
-// A sign-in by the service's provider that was begun: open `url` in the user's browser.
+// A sign-in through the service's OpenID provider that was started: open `url` in the user's browser.
 export interface BegunSignIn {
   readonly url: string;
   readonly state: string;
   readonly verifier: string;
 }
 
-// Begin a sign-in that leads back to `redirectUri`, which the service's operator has registered (RFC 8252).
+// Starts a sign-in (RFC 8252, PKCE). `redirectUri` must be one that the operator of the service has allowed.
 export async function beginSignIn(baseUrl: string, redirectUri: string): Promise<BegunSignIn> {
   const state = randomText();
   const verifier = randomText();
@@ -113,24 +114,25 @@ export async function beginSignIn(baseUrl: string, redirectUri: string): Promise
   return { url: `${baseUrl}/api/auth/oidc/start?${query}`, state, verifier };
 }
 
-// A token for this device, out of the address that the browser came back to. Throws RefusedError, also where the user
-// did not sign in; its code is the provider's `error` then.
+// Returns a token for this device. `address` is the URL to which the browser returned. Throws RefusedError; if the user
+// did not sign in, its code is the provider's `error`.
 export async function finishSignIn(
   baseUrl: string,
-  begun: BegunSignIn,
+  started: BegunSignIn,
   address: string,
   device: { name: string; scope?: "READ" | "READ_WRITE" },
   send: Send = retryingFetch(),
 ): Promise<string> {
   const answer = new URL(address).searchParams;
-  if (answer.get("state") !== begun.state) throw new RefusedError(400, { code: "invalid_state" });
+  // Otherwise another site could complete the sign-in with a code for an account of its own.
+  if (answer.get("state") !== started.state) throw new RefusedError(400, { code: "invalid_state" });
   if (!answer.has("code")) {
     throw new RefusedError(400, { code: answer.get("error"), error: answer.get("error_description") });
   }
-  const body = JSON.stringify({ ...device, code: answer.get("code"), codeVerifier: begun.verifier });
+  const body = JSON.stringify({ ...device, code: answer.get("code"), codeVerifier: started.verifier });
   const headers = { "Content-Type": "application/json" };
   const response = await send(new Request(`${baseUrl}/api/auth/oidc/token`, { method: "POST", headers, body }));
-  return (await success(response))["apiToken"].token;
+  return (await requireSuccess(response))["apiToken"].token;
 }
 
 function randomText(): string {
@@ -141,7 +143,7 @@ function base64Url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// Requests of one account, by its token. `api` has every route with its types.
+// Sends requests with the token of an account. `api` has every route with its types.
 export class Connection {
   readonly api: Client<paths>;
   readonly #baseUrl: string;
@@ -155,7 +157,7 @@ export class Connection {
     this.api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` }, fetch: send });
   }
 
-  // The answer, whatever its status. Throws TypeError where none comes.
+  // Returns the answer with any status. Throws TypeError if there is none.
   request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const all = { ...headers, Authorization: `Bearer ${this.#token}` };
     if (body === undefined) return this.#send(new Request(this.#baseUrl + path, { method, headers: all }));
@@ -163,34 +165,34 @@ export class Connection {
     return this.#send(new Request(this.#baseUrl + path, { method, headers: typed, body: JSON.stringify(body) }));
   }
 
-  // The body of a success. Throws RefusedError.
+  // Returns the body of a successful answer. Throws RefusedError.
   async ask(method: string, path: string, body?: unknown): Promise<Record<string, any>> {
-    return success(await this.request(method, path, body));
+    return requireSuccess(await this.request(method, path, body));
   }
 
   async signOut(): Promise<void> {
     await this.ask("DELETE", "/api/auth/token");
   }
 
-  // The records of a list, page by page, whether it goes by `offset` or by `cursor`.
+  // All records of a paged list, which may use `offset` or `cursor`. Throws RefusedError.
   async *pages(path: string, name: string, query: Record<string, string | number> = {}): AsyncGenerator<any> {
     for (let more = true; more; ) {
-      const asked = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
-      const page = await this.ask("GET", `${path}?${asked}`);
+      const parameters = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+      const page = await this.ask("GET", `${path}?${parameters}`);
       yield* page[name];
-      const told = page["pagination"] ?? page;
-      more = told.hasMore ?? false;
-      query = "cursor" in page ? { ...query, cursor: page["cursor"] } : { ...query, offset: told.offset + page[name].length };
+      const pagination = page["pagination"] ?? page;
+      more = pagination.hasMore ?? false;
+      query = "cursor" in page ? { ...query, cursor: page["cursor"] } : { ...query, offset: pagination.offset + page[name].length };
     }
   }
 
-  // The account's revision, now and after each change, until the stream ends.
+  // Yields the account's revision, at first and after each change, until the stream ends.
   async *revisions(): AsyncGenerator<number> {
     const response = await this.request("GET", "/api/changes/stream");
     if (!response.ok || !response.body) throw new RefusedError(response.status, await bodyOf(response));
     let rest = "";
-    for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + piece).split("\n");
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
         if (line.startsWith("data:")) yield JSON.parse(line.slice(5)).revision as number;
@@ -199,12 +201,12 @@ export class Connection {
   }
 }
 
-// Empty where it is no JSON, as of a proxy on the way.
+// Returns the body, or an empty one if it is no JSON, such as the error page of a proxy.
 export async function bodyOf(response: Response): Promise<Record<string, any>> {
   return response.json().catch(() => ({}));
 }
 
-export async function success(response: Response): Promise<Record<string, any>> {
+export async function requireSuccess(response: Response): Promise<Record<string, any>> {
   const body = await bodyOf(response);
   if (!response.ok) throw new RefusedError(response.status, body);
   return body;

@@ -1,4 +1,4 @@
-// Ids that a client makes for its new records: UUIDs of version 7 (RFC 9562, 5.7), which sort by time.
+// Ids for records that a client creates: UUIDs of version 7 (RFC 9562, 5.7), which sort by time.
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   new DataView(bytes.buffer).setUint32(0, Math.floor(Date.now() / 0x10000));

@@ -1,4 +1,4 @@
-// A client of the contact network service, which also works without the network (docs/clients.md).
+// A client of the contact network service that also works offline (docs/clients.md).
 export {
   type BegunSignIn,
   beginSignIn,
@@ -13,4 +13,4 @@ export { newId } from "./ids.ts";
 export { IndexedDbStore } from "./indexedDbStore.ts";
 export { merge, type Clash } from "./merge.ts";
 export type { components, paths } from "./schema.ts";
-export { MemoryStore, type Change, type Conflict, type Edit, type Fields, type Store } from "./store.ts";
+export { MemoryStore, type Change, type Conflict, type Edit, type Fields, type LockName, type Store } from "./store.ts";

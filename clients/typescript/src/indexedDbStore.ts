@@ -1,5 +1,5 @@
-// A copy in a browser's IndexedDB: it outlives the page, and what was written is on disk when the promise ends.
-import type { Change, Rows, Store, Turn } from "./store.ts";
+// A store in a browser's IndexedDB. It survives the page; a write is on disk when its promise resolves.
+import type { Change, LockName, Rows, Store } from "./store.ts";
 
 const TABLES = ["records", "edits", "conflicts", "facts"] as const;
 
@@ -10,19 +10,19 @@ export class IndexedDbStore implements Store {
     this.#database = database;
   }
 
-  // The database of this name, made where there is none. One account each: take its id into the name.
+  // Opens the database with this name, or creates it. It is for one account: use the id of the account in the name.
   static async open(name: string): Promise<IndexedDbStore> {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => TABLES.forEach((table) => request.result.createObjectStore(table));
-    return new IndexedDbStore(await answer(request));
+    return new IndexedDbStore(await resultOf(request));
   }
 
   get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined> {
-    return answer(this.#database.transaction(table).objectStore(table).get(key));
+    return resultOf(this.#database.transaction(table).objectStore(table).get(key));
   }
 
   all<T extends keyof Rows>(table: T): Promise<Rows[T][]> {
-    return answer(this.#database.transaction(table).objectStore(table).getAll());
+    return resultOf(this.#database.transaction(table).objectStore(table).getAll());
   }
 
   async write(changes: Change[]): Promise<void> {
@@ -40,18 +40,18 @@ export class IndexedDbStore implements Store {
         else rows.put(row, key);
       }
     } catch (error) {
-      transaction.abort(); // a row that cannot be stored is found out at once: nothing of the others stays either
+      transaction.abort(); // put throws at once for a row that cannot be stored: store none of the others either
       await end.catch(() => undefined);
       throw error;
     }
     return end;
   }
 
-  // All tabs of the origin stand in line, by the Web Locks that a page has which came over https or from this machine.
-  // A tab that is closed gives its turn up.
-  async alone<T>(kind: Turn, work: () => Promise<T>): Promise<T> {
+  // Serializes all tabs of the origin by Web Locks, which are available to pages loaded over https or from this machine.
+  // Closing a tab releases its lock.
+  async withLock<T>(name: LockName, work: () => Promise<T>): Promise<T> {
     const locks: LockManager | undefined = navigator.locks;
-    return locks ? await locks.request(`${this.#database.name} ${kind}`, work) : work();
+    return locks ? await locks.request(`${this.#database.name} ${name}`, work) : work();
   }
 
   close(): void {
@@ -59,7 +59,7 @@ export class IndexedDbStore implements Store {
   }
 }
 
-function answer<T>(request: IDBRequest<T>): Promise<T> {
+function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((done, fail) => {
     request.onsuccess = () => done(request.result);
     request.onerror = () => fail(request.error);

@@ -1,7 +1,9 @@
-// Three-way merging of a record's fields: what its user saw, what the user made of it, what is there now. Pure functions.
-// Where both sides have changed the same thing the service keeps its value; the user's is a Clash, to be shown.
+// Three-way merge of a record's fields: the base that the user saw, the user's version, the service's version. Pure
+// functions. If both sides have changed the same field, the service's value stays, and the user's becomes a Clash, which
+// has to be shown.
 import type { Fields } from "./store.ts";
 
+// A field that both sides have changed to different values.
 export interface Clash {
   field: string;
   base: unknown;
@@ -9,7 +11,7 @@ export interface Clash {
   theirs: unknown;
 }
 
-// The fields of `mine` as they may be written over `theirs`; `base` has the values that the user saw.
+// Merge the fields of `mine` into `theirs`; `base` has the values that the user saw. `body` has the fields to send.
 export function merge(base: Fields, mine: Fields, theirs: Fields): { body: Fields; clashes: Clash[] } {
   const body: Fields = {};
   const clashes: Clash[] = [];
@@ -30,73 +32,73 @@ export function merge(base: Fields, mine: Fields, theirs: Fields): { body: Field
   return { body, clashes };
 }
 
-// Equal to the service: "" is null, texts are trimmed, and of lists the entries agree, one after the other.
+// Compare as the service does: "" equals null, texts are trimmed, and lists are equal if their entries match.
 export function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((entry, place) => agree(entry, other[place]));
+    return one.length === other.length && one.every((entry, place) => entriesMatch(entry, other[place]));
   }
-  return equal(plain(one), plain(other));
+  return isEqual(normalize(one), normalize(other));
 }
 
-// Whether two entries say the same. One without an id was written here, and may leave out what the service adds.
-function agree(one: unknown, other: unknown): boolean {
+// Whether two entries have the same content. One without an id was made here: it may lack fields of the service.
+function entriesMatch(one: unknown, other: unknown): boolean {
   if (!isEntry(one) || !isEntry(other)) return one === other;
-  let said = content(one);
-  let known = content(other);
-  if ("id" in one && !("id" in other)) [said, known] = [known, said];
-  if ("id" in one && "id" in other && Object.keys(said).length !== Object.keys(known).length) return false;
-  return Object.entries(said).every(([name, value]) => equal(value, known[name]));
+  let part = entryContent(one);
+  let whole = entryContent(other);
+  if ("id" in one && !("id" in other)) [part, whole] = [whole, part];
+  if ("id" in one && "id" in other && Object.keys(part).length !== Object.keys(whole).length) return false;
+  return Object.entries(part).every(([name, value]) => isEqual(value, whole[name]));
 }
 
 function isEntry(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 
-function equal(one: unknown, other: unknown): boolean {
+function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 }
 
-function plain(value: unknown): unknown {
+function normalize(value: unknown): unknown {
   if (typeof value === "string") return value.trim() || null;
   return Array.isArray(value) && value.length === 0 ? null : value;
 }
 
-const ADDED = new Set(["id", "latitude", "longitude", "geocodeStatus", "template"]);
+const ADDED_BY_SERVICE = new Set(["id", "latitude", "longitude", "geocodeStatus", "template"]);
 
-// What an entry says; ids and what the service adds (the place of an address) left out.
-function content(entry: Fields): Fields {
-  const said = Object.entries(entry).filter(([name]) => !ADDED.has(name));
-  return Object.fromEntries(said.map(([name, value]) => [name, plain(value)]).filter(([, value]) => value != null));
+// The fields of an entry without its id and what the service adds (the coordinates of an address).
+function entryContent(entry: Fields): Fields {
+  const own = Object.entries(entry).filter(([name]) => !ADDED_BY_SERVICE.has(name));
+  return Object.fromEntries(own.map(([name, value]) => [name, normalize(value)]).filter(([, value]) => value != null));
 }
 
 // Apply my additions, changes and removals to their list. Returns the list, and whether there was a clash.
-// If both sides changed an entry, theirs stays. If one side changed an entry that the other removed, the entry stays.
+// Entries are matched by id, custom values by template, texts by themselves. If both sides changed an entry, theirs stays. If one side changed an entry that the other removed, the entry stays.
 // It is a clash if something that I did is not in the result.
 function mergeLists(base: unknown[], mine: unknown[], theirs: unknown[]): [unknown[], boolean] {
-  const before = byKey(base);
-  const wanted = byKey(identified(mine, [...base, ...theirs]));
-  const now = byKey(theirs);
+  const before = indexEntries(base);
+  const wanted = indexEntries(withKnownIds(mine, [...base, ...theirs]));
+  const now = indexEntries(theirs);
   const merged: unknown[] = [];
   let clashed = false;
   for (const [key, entry] of now) {
     if (!before.has(key)) {
-      clashed ||= wanted.has(key) && !agree(wanted.get(key), entry);
+      clashed ||= wanted.has(key) && !entriesMatch(wanted.get(key), entry);
       merged.push(entry);
     } else if (!wanted.has(key)) {
-      const isUnchanged = agree(before.get(key), entry);
+      const isUnchanged = entriesMatch(before.get(key), entry);
       clashed ||= !isUnchanged;
       if (!isUnchanged) merged.push(entry);
-    } else if (agree(before.get(key), entry)) {
+    } else if (entriesMatch(before.get(key), entry)) {
       merged.push(wanted.get(key));
     } else {
-      clashed ||= !agree(before.get(key), wanted.get(key)) && !agree(wanted.get(key), entry);
+      clashed ||= !entriesMatch(before.get(key), wanted.get(key)) && !entriesMatch(wanted.get(key), entry);
       merged.push(entry);
     }
   }
   for (const [key, entry] of wanted) {
-    if (now.has(key) || (isNew(entry) && theirs.some((known) => agree(entry, known)))) continue;
+    if (now.has(key) || (isNew(entry) && theirs.some((known) => entriesMatch(entry, known)))) continue;
     // No clash where they removed what I changed: mine is sent, so there would be nothing left to choose.
-    if (!before.has(key) || !agree(before.get(key), entry)) merged.push(entry);
+    if (!before.has(key) || !entriesMatch(before.get(key), entry)) merged.push(entry);
   }
   return [merged, clashed];
 }
@@ -105,23 +107,23 @@ function isNew(entry: unknown): boolean {
   return isEntry(entry) && !("id" in entry) && !("templateId" in entry);
 }
 
-// Entries, those that were written anew replaced by a known one that says the same.
-export function identified(entries: unknown[], known: unknown[]): unknown[] {
-  const taken = new Set(entries.filter(isEntry).map((entry) => entry["id"]));
+// Replace each entry without an id by a known one with the same content, if there is one.
+export function withKnownIds(entries: unknown[], known: unknown[]): unknown[] {
+  const used = new Set(entries.filter(isEntry).map((entry) => entry["id"]));
   return entries.map((entry) => {
     if (!isNew(entry)) return entry;
-    const alike = known.filter(isEntry).find((each) => "id" in each && !taken.has(each["id"]) && agree(entry, each));
-    taken.add(alike?.["id"]);
-    return alike ?? entry;
+    const match = known.filter(isEntry).find((each) => "id" in each && !used.has(each["id"]) && entriesMatch(entry, each));
+    used.add(match?.["id"]);
+    return match ?? entry;
   });
 }
 
-// By what makes an entry the same: the template of a custom value, the id, else what it says.
-function byKey(entries: unknown[]): Map<string, unknown> {
+// Entries by their identity: the template of a custom value, the id, else the content.
+function indexEntries(entries: unknown[]): Map<string, unknown> {
   return new Map(
     entries.map((entry) => {
       if (!isEntry(entry)) return [String(entry), entry];
-      return [String(entry["templateId"] ?? entry["id"] ?? JSON.stringify(content(entry))), entry];
+      return [String(entry["templateId"] ?? entry["id"] ?? JSON.stringify(entryContent(entry))), entry];
     }),
   );
 }

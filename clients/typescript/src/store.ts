@@ -1,10 +1,11 @@
-// Where a copy of the account is kept. The interface is that of IndexedDB in short: tables of rows by text keys, and
-// writes that are one transaction, so that a program that ends anywhere finds the rows as before or as after.
+// The account on this device: the service's records, edits that were not sent yet, conflicts. The interface is a small part
+// of IndexedDB's: tables of rows by string keys. Each write is one transaction, so a program that is killed at any point
+// finds the rows as they were before the write or after it.
 
 export type Fields = Record<string, unknown>;
 export type Action = "create" | "update" | "delete" | "restore";
 
-// What the service had when it was last asked; `etag` is for If-Match, `reading` counts readings from nothing.
+// A record as the service last returned it. `etag` is for If-Match, `reading` the number of the full reading of the feed.
 export interface RecordRow {
   type: string;
   id: string;
@@ -13,8 +14,8 @@ export interface RecordRow {
   reading: number;
 }
 
-// Something the user did. `base` has the values that were seen of what `body` changes (of a deletion: the record),
-// `etag` the record's when it was deleted; `sending` was sent and perhaps carried out, `problem` is a refusal's body.
+// A change by the user. `base` has the previous values of the fields in `body`; for a deletion, the whole record. `etag` is
+// that of the deleted record. `sending`: it was sent, and perhaps executed. `problem` is the body of the refusal.
 export interface Edit {
   number: number;
   idempotencyKey: string;
@@ -28,8 +29,8 @@ export interface Edit {
   problem: Fields | null;
 }
 
-// What was done here and elsewhere, and could not be joined: the service has `theirs`, `mine` is kept here. With `field`
-// null it is about the whole record: of an update that it was deleted elsewhere, of a deletion that it was changed.
+// Changes here and elsewhere that could not be merged. The service has `theirs`; `mine` is kept only here. If `field` is
+// null, the conflict is about the whole record: for an update it was deleted elsewhere, for a deletion it was changed.
 export interface Conflict {
   key: string;
   type: string;
@@ -48,23 +49,23 @@ export interface Rows {
   facts: string | number;
 }
 
-// A row that is put in the place of what the key had; without `row` it is removed.
+// Inserts or replaces the row with this key; without `row`, removes it.
 export type Change = { [T in keyof Rows]: { table: T; key: string; row?: Rows[T] | undefined } }[keyof Rows];
 
 export interface Store {
   get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined>;
-  // In the order of their keys.
+  // The rows of a table, in the order of their keys.
   all<T extends keyof Rows>(table: T): Promise<Rows[T][]>;
-  // All or nothing.
+  // All changes or none.
   write(changes: Change[]): Promise<void>;
-  // Where several programs share what is stored: work of one kind by one of them at a time.
-  alone?<T>(kind: Turn, work: () => Promise<T>): Promise<T>;
+  // If several programs share the store: runs `work` while no other program holds this lock.
+  withLock?<T>(name: LockName, work: () => Promise<T>): Promise<T>;
 }
 
-// Changes read before they write. A sync takes as long as the network does; changes go on beside it.
-export type Turn = "change" | "sync";
+// "change": a change reads before it writes. "sync": lasts as long as its requests, while changes go on.
+export type LockName = "change" | "sync";
 
-// Gone with the program: for tests, and for what is read once.
+// A store in memory, which is lost when the program ends: for tests, and for a copy that is read once.
 export class MemoryStore implements Store {
   readonly #tables = new Map<string, Map<string, string>>();
 
