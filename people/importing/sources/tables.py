@@ -186,15 +186,25 @@ def _parse_rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
         except csv.Error:
             yield _repair_row(source, delimiter)
             continue
-        # An odd number of quotes means that one is not closed.
-        if sum(line.count('"') for line in source.taken) % 2 and any('"' in line for line in source.taken):
-            yield _repair_row(source, delimiter) if len(source.taken) > 1 else Row(cells)
+        # An odd number of quotes means that one is not closed, or stands inside a cell, as in 6" pipe.
+        has_odd_quote = sum(line.count('"') for line in source.taken) % 2 == 1
+        if has_odd_quote and (len(source.taken) > 1 or _ends_in_quotes(source.taken[0], delimiter)):
+            yield _repair_row(source, delimiter)
         else:
             yield Row(cells)
     source.begin()
     for line in source:
         yield _parse_without_quotes(line, delimiter)
         source.begin()
+
+
+def _ends_in_quotes(line: str, delimiter: str) -> bool:
+    """Whether a quote that opens a cell is not closed in this line, the last of the file."""
+    try:
+        next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        return "end of data" in str(error)
+    return False
 
 
 def _repair_row(source: _RereadableLines, delimiter: str) -> Row:

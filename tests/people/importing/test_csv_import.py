@@ -160,6 +160,21 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
     assert people["Eve"]["customFields"][0]["value"] == "not-an-address"
 
 
+@pytest.mark.parametrize(
+    ("row", "name", "notes", "is_damaged"),
+    [
+        ('"Ada,never closed', "Ada", "never closed", True),
+        ('Ada,"never closed', "Ada", "never closed", True),
+        ('Ada,6" pipe', "Ada", '6" pipe', False),
+        ('"Byron, Ada",6" pipe', "Byron, Ada", '6" pipe', False),
+    ],
+)
+def test_quote_in_the_last_row(api: Client, row: str, name: str, notes: str, is_damaged: bool) -> None:
+    [result] = import_file(api, "csv", f"name,notes\n{row}\n".encode())["results"]
+    assert people_by_name(api)[name]["notes"] == notes
+    assert ("not closed" in result.get("reason", "")) == is_damaged
+
+
 def test_other_files_are_refused(api: Client) -> None:
     assert import_file(api, "csv", b"", 400)["details"][0]["field"] == "file"
     assert import_file(api, "csv", b"\n\n \n", 400)["details"][0]["field"] == "file"
