@@ -1,4 +1,4 @@
-"""The password rule of the specification, as a Django password validator."""
+"""The password rule of the API, as a Django password validator."""
 
 from django.core.exceptions import ValidationError
 
@@ -12,7 +12,7 @@ _TEXT = "The password needs an uppercase letter, a lowercase letter, a number an
 
 
 class CharacterKindsValidator:
-    """Requires an uppercase and a lowercase letter, a digit and a special character (specification, User, rule 3)."""
+    """Requires an uppercase and a lowercase letter, a digit and a special character."""
 
     def validate(self, password: str, user: object = None) -> None:
         missing = [name for name, fits in _KINDS.items() if not any(map(fits, password))]

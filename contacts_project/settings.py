@@ -97,7 +97,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contacts_project.kernel.api.middleware.RequestIdMiddleware",
+    "contacts_project.kernel.api.middleware.RequestLogMiddleware",
     "contacts_project.kernel.api.middleware.AnswerHeadersMiddleware",
     "contacts_project.kernel.api.middleware.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -41,7 +41,7 @@ def identify_entries(field: str, entries: Iterable[Entry], stored: Iterable[Entr
     """The entries as they are stored: with all keys, and the id of the stored entry that each one matches.
 
     An entry matches the stored entry with its id, else one with the same content, else the only unmatched one of its
-    type (open points, section 3). An address keeps its geocoding result as long as its text is the same.
+    type. An address keeps its geocoding result as long as its text is the same.
     """
     given, known = list(entries), list(stored)
     found = match_entries(given, known, keys=_BY_CONTENT[field], kind=_BY_KIND[field])

@@ -77,7 +77,7 @@ class EntryKey:
     label: str = ""
     """Its name in the remarks of an import."""
     mapping: str = ""
-    """Its name in the mapping of a CSV import (open points, section 13)."""
+    """Its name in the mapping of a CSV import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,4 +288,4 @@ MAPPING_NAMES: tuple[str, ...] = (
     *(field.name for field in SCALARS if not field.read_only and field.kind is not Kind.REFERENCE),
     *(key.mapping for field in LISTS for key in field.keys if key.mapping),
 )
-"""The fields of a person that the mapping of a CSV import may use (open points, section 13)."""
+"""The fields of a person that the mapping of a CSV import may use."""

@@ -1,4 +1,4 @@
-"""Display names of people (open points, section 8), and their sort and search keys."""
+"""Display names of people, and their sort and search keys."""
 
 import re
 import unicodedata

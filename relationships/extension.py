@@ -9,7 +9,7 @@ from django.db.models import Q
 from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
@@ -50,7 +50,7 @@ class RelationshipsExtension(PersonExtension):
         if through := data.get("connected_through"):
             # Checked again under the lock: another request may have deleted the person since the body was validated.
             if not Person.objects.owned_by(through.owner_id).active().filter(pk=through.pk).exists():
-                raise FieldError("connectedThroughId", UNKNOWN_ID)
+                raise FieldError("connectedThroughId", NO_SUCH_RECORD)
             # Removed from `data`, so that the new person has no relationship to the user.
             data["connected_as"] = relationship_type = data.pop("relationship_to_user", None)
             if relationship_type and relationship_type.inverse_id is None:

@@ -1,8 +1,8 @@
 """Requests with an Idempotency-Key: each runs once, and a repeat is answered by replaying the stored response.
 
-A row is inserted before the request runs and holds the response afterwards (open points, section 13). For 24 hours the
-same request gets that response again; while the first one runs, a repeat is refused with a hint to retry. If the first
-one was killed half way, its lease ends and a repeat runs.
+A row is inserted before the request runs and holds the response afterwards. For 24 hours the same request gets that
+response again; while the first one runs, a repeat is refused with a hint to retry. If the first one was killed half
+way, its lease ends and a repeat runs.
 """
 
 import datetime as dt

@@ -20,7 +20,7 @@ from carddav.services.imports import import_pending
 from contacts_project.kernel.api.fields import OwnedIdsField, OwnedListField
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.schema import raises
-from contacts_project.kernel.errors import UNKNOWN_ID, MissingError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, MissingError
 
 
 @extend_schema_field(
@@ -43,15 +43,15 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
             if not isinstance(ids, list):
                 raise serializers.ValidationError({key: ["This must be a list of ids."]})
             keys = [str(parse_id(item)) for item in ids]
-            if unknown := {str(index): [UNKNOWN_ID] for index, item in enumerate(keys) if item not in rows}:
+            if unknown := {str(index): [NO_SUCH_RECORD] for index, item in enumerate(keys) if item not in rows}:
                 raise serializers.ValidationError({key: unknown})
             if (row_id := parse_id(key)) is None:
-                raise serializers.ValidationError({key: [UNKNOWN_ID]})
+                raise serializers.ValidationError({key: [NO_SUCH_RECORD]})
             groups_by_id[row_id] = [rows[item] for item in keys]
         # The id of another account's row gets the same error as an unknown one.
         pending = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=set(groups_by_id))
         if unknown_ids := groups_by_id.keys() - set(pending.values_list("pk", flat=True)):
-            raise serializers.ValidationError({str(key): [UNKNOWN_ID] for key in unknown_ids})
+            raise serializers.ValidationError({str(key): [NO_SUCH_RECORD] for key in unknown_ids})
         return groups_by_id
 
     def to_representation(self, value: Any) -> Any:

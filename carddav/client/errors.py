@@ -8,7 +8,7 @@ MAX_RETRY_AFTER_SECONDS = 3600
 
 
 class DavError(Exception):
-    """The server cannot be used now. `code` is the API's error code (open points, section 10).
+    """The server cannot be used now. `code` is the API's error code.
 
     `status` is the HTTP status if there was a response, `retry_after` the requested delay in seconds, `has_sent`
     whether the server may have received the request.

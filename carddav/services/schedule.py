@@ -31,7 +31,7 @@ from contacts_project.kernel.errors import MissingError
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two accounts of a cron run (open points, section 10; specification).
+#: Seconds between two accounts of a cron run.
 ACCOUNT_PAUSE_SECONDS = 0.2
 #: A run that has been queued for longer is enqueued again: its task was lost.
 _LOST_TASK_AFTER = dt.timedelta(seconds=30)

@@ -55,7 +55,7 @@ class LocalContact:
     dates: list[ImportantDate] = field(default_factory=list)
 
     def full_name(self, name_format: str) -> str:
-        """FN in the connection's name format (open points, section 10)."""
+        """FN in the connection's name format."""
         return format_full_name(self.card, name_format)
 
 

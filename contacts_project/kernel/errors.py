@@ -4,7 +4,7 @@
 services that raise them.
 """
 
-UNKNOWN_ID = "There is no such record."
+NO_SUCH_RECORD = "There is no such record."
 
 
 class DomainError(Exception):

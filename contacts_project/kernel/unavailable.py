@@ -1,4 +1,4 @@
-"""Which exceptions are a 503 `unavailable` (open points, section 1): database locked or down, disk or queue full."""
+"""Which exceptions are a 503 `unavailable`: database locked or down, disk or queue full."""
 
 import errno
 import sqlite3

@@ -43,7 +43,7 @@ def start(process: str, endpoint: str) -> TracerProvider:
     provider.add_span_processor(BatchSpanProcessor(AllowListExporter(exporter)))
     # Trace ids only, not OpenTelemetry's default, which also propagates baggage: arbitrary text of the caller.
     set_global_textmap(TraceContextTextMapPropagator())
-    # Position 1 is just inside RequestIdMiddleware, which sets the request id.
+    # Position 1 is just inside RequestLogMiddleware, which sets the request id.
     DjangoInstrumentor().instrument(tracer_provider=provider, response_hook=_set_route, middleware_position=1)
     CeleryInstrumentor().instrument(tracer_provider=provider)
     return provider

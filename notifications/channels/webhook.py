@@ -25,7 +25,7 @@ class WebhookChannel(EndpointChannel):
 
     name = "webhook"
     type = DestinationType.WEBHOOK
-    # The contract lists digest.weekly among the types of a webhook's body (open points, section 9).
+    # The contract lists digest.weekly among the types of a webhook's body.
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def deliver_to(self, destination: Destination, notice: Notice) -> None:

@@ -23,7 +23,7 @@ PERSON_REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DA
 
 
 class ActionKind(TextChoices):
-    """The words are those of the contract (open points, section 13)."""
+    """The values are those of the API contract."""
 
     CONTACTED = "contacted"
     SNOOZE = "snooze"

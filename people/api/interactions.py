@@ -28,7 +28,7 @@ from contacts_project.kernel.api.json import Representation, parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.interactions.pages import load_page
@@ -148,7 +148,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
             key = parse_id(text)
             person = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[key] if key else [])
             if person is None:
-                raise FieldError("personId", UNKNOWN_ID)
+                raise FieldError("personId", NO_SUCH_RECORD)
         return _page_response(self.owner, request.query_params, person)
 
     @extend_schema(operation_id="createInteraction", request=InteractionCreateSerializer, responses={201: _RECORD})

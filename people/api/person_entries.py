@@ -20,7 +20,7 @@ from contacts_project.kernel.api.fields import (
     StrictIntegerField,
 )
 from contacts_project.kernel.api.json import parse_id
-from contacts_project.kernel.errors import UNKNOWN_ID
+from contacts_project.kernel.errors import NO_SUCH_RECORD
 from people import field_table
 from people.field_table import EntryKey, KeyKind, PersonField
 from people.models import CustomFieldTemplate, ImportantDate
@@ -194,7 +194,7 @@ class DateIdField(EntryIdField):
     def to_internal_value(self, data: Any) -> UUID:
         key = parse_id(data)
         if key is None:
-            raise serializers.ValidationError(UNKNOWN_ID)
+            raise serializers.ValidationError(NO_SUCH_RECORD)
         return key
 
 
@@ -279,7 +279,7 @@ def _parse_entry(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set
         raise serializers.ValidationError("This must be an object with templateId and value.")
     template = templates.get(parse_id(item.get("templateId")))
     if template is None:
-        raise serializers.ValidationError({"templateId": [UNKNOWN_ID]})
+        raise serializers.ValidationError({"templateId": [NO_SUCH_RECORD]})
     if template.pk in seen:
         raise serializers.ValidationError({"templateId": ["This field is there already."]})
     seen.add(template.pk)

@@ -1,4 +1,4 @@
-"""The similarity score of two people, 0 to 1 (open points, section 6; the table is in docs/duplicates.md)."""
+"""The similarity score of two people, 0 to 1 (the table is in docs/duplicates.md)."""
 
 import datetime as dt
 from dataclasses import dataclass, field

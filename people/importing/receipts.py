@@ -1,4 +1,4 @@
-"""The outcome of each record of a file, and the receipt of all of them (open points, section 11)."""
+"""The outcome of each record of a file, and the receipt of all of them."""
 
 from collections import Counter
 from collections.abc import Iterable

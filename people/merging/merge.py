@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.api.json import format_timestamp
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from people.extensions import EXTENSIONS, PersonExtension
@@ -58,7 +58,7 @@ def merge_people(
             if relationship_type and not (
                 RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk).exists()
             ):
-                raise FieldError("fieldOverrides.relationshipToUserId", UNKNOWN_ID)
+                raise FieldError("fieldOverrides.relationshipToUserId", NO_SUCH_RECORD)
         # Compared with the count afterwards: an account beyond its plan may merge as long as it gets no more reminders.
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
@@ -125,7 +125,7 @@ def delete_old_merges(owner_id: UUID, now: dt.datetime) -> int:
 def _load_active_person(owner: User, person_id: UUID, field: str) -> Person:
     person: Person | None = Person.objects.active_rows.instance(owner_id=owner.pk, row_ids=[person_id])
     if person is None:
-        raise FieldError(field, UNKNOWN_ID)
+        raise FieldError(field, NO_SUCH_RECORD)
     return person
 
 

@@ -33,7 +33,7 @@ class MonthDay(models.Func):
 
 
 class ImportantDate(TrashModel):
-    """One important date of a person. With `year_unknown` the stored year is 1604 (open points, section 7).
+    """One important date of a person. With `year_unknown` the stored year is 1604.
 
     `extra_lead_days` are the lead days of additional advance reminders, all different. `next_due_at` is the instant of
     the next reminder, or null if there is none; `next_occurrence_on`, `next_kind` and `next_lead_days` identify that

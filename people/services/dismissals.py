@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import DuplicateDismissal, Person
 
@@ -22,7 +22,7 @@ def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
         )
         for field, person in (("personAId", one), ("personBId", other)):
             if person.pk not in active:
-                raise FieldError(field, UNKNOWN_ID)
+                raise FieldError(field, NO_SUCH_RECORD)
         add_dismissals(owner.pk, [(one.pk, other.pk)])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from people.dates.schedule import Calendar
@@ -126,7 +126,7 @@ def _check_people(owner: User, person_ids: Sequence[UUID], *, present: Collectio
     known = set(active.values_list("pk", flat=True))
     for index, key in enumerate(person_ids):
         if key in new and key not in known:
-            raise FieldError(f"personIds.{index}", UNKNOWN_ID)
+            raise FieldError(f"personIds.{index}", NO_SUCH_RECORD)
     if person_ids and not new and not Person.objects.owned_by(owner).active().filter(pk__in=person_ids).exists():
         raise FieldError("personIds", "One of them at least must not be in the trash.")
 

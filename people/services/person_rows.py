@@ -17,7 +17,7 @@ from contacts_project.kernel.api.columns import JsonText, text_value
 from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.dates import schedule
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, ImportantDate, Membership, Person
@@ -146,7 +146,7 @@ def _check_values(write: AccountWrite, values: Mapping[UUID, Any]) -> None:
     templates = CustomFieldTemplate.objects.owned_by(write.owner_id).active().in_bulk(values)
     for template_id, value in values.items():
         if template_id not in templates:
-            raise FieldError("customFieldValues", UNKNOWN_ID)
+            raise FieldError("customFieldValues", NO_SUCH_RECORD)
         try:
             parse_custom_value(templates[template_id], value)
         except InvalidCustomValueError as error:
@@ -158,7 +158,7 @@ def check_active(write: AccountWrite, model: Any, ids: Collection[UUID], field: 
     if write.is_fresh:
         return
     if model.objects.owned_by(write.owner_id).active().filter(pk__in=ids).count() < len(ids):
-        raise FieldError(field, UNKNOWN_ID)
+        raise FieldError(field, NO_SUCH_RECORD)
 
 
 def replace_dates(

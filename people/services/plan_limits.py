@@ -9,7 +9,7 @@ from people.models import CustomFieldTemplate, Group, ImportantDate, Person
 
 
 def count_reminders(owner: User) -> int:
-    """The number of active dates with a reminder and of people with a contact reminder (open points, section 11)."""
+    """The number of active dates with a reminder and of people with a contact reminder."""
     dates = ImportantDate.objects.owned_by(owner).active().filter(reminder_enabled=True, person__deleted_at=None)
     people = Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True)
     return int(dates.count() + people.count())

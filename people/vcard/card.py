@@ -1,4 +1,4 @@
-"""The data of one vCard: its values in the shape of a person (open points, section 3) and its content lines."""
+"""The data of one vCard: its values in the shape of a person and its content lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Entry = Mapping[str, str | float | None]
 #: The year of a date of which only month and day are known, as Apple writes it. A leap year, so 29 February is valid.
 UNKNOWN_YEAR = 1604
 
-#: The formats of a person's name in FN; a CardDAV connection has one of them as a setting (open points, section 10).
+#: The formats of a person's name in FN; a CardDAV connection has one of them as a setting.
 NAME_FORMATS = ("FULL", "FIRST_LAST", "NICKNAME_PREFERRED", "SHORT")
 
 #: The multi-value fields, in the order in which their lines are written.

@@ -1,4 +1,4 @@
-"""Fits the values of a card into the limits of a person (open points, section 3), with a warning for each change.
+"""Fits the values of a card into the limits of a person, with a warning for each change.
 
 Text is cut. A value that is useless when cut (a phone number, an e-mail or web address) becomes a custom field.
 """

@@ -244,7 +244,7 @@ class _Parser:
             handle.value = by_key.get(_handle_key(handle), handle.value)
 
     def _fallback_name(self, scalars: dict[str, str | None]) -> str:
-        """A name for a card without one, from its other values (open points, section 11); empty if there is none."""
+        """A name for a card without one, from its other values; empty if there is none."""
         for name in (scalars["organization"], scalars["nickname"]):
             if name:
                 return name

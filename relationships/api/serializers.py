@@ -13,7 +13,7 @@ from contacts_project.kernel.api.fields import (
     StrictCharField,
 )
 from contacts_project.kernel.api.json import parse_id
-from contacts_project.kernel.errors import UNKNOWN_ID
+from contacts_project.kernel.errors import NO_SUCH_RECORD
 from relationships.services.type_names import NAME_LENGTH, normalize_type_name
 
 
@@ -66,7 +66,7 @@ class AnswerSerializer(serializers.Serializer[Any]):
     def validate_ids(self, ids: list[str]) -> list[UUID]:
         """The ids in the order of the body, without repetitions."""
         keys = [parse_id(key) for key in ids]
-        unknown = {str(index): [UNKNOWN_ID] for index, key in enumerate(keys) if key is None}
+        unknown = {str(index): [NO_SUCH_RECORD] for index, key in enumerate(keys) if key is None}
         if unknown:
             raise serializers.ValidationError(unknown)
         return list(dict.fromkeys(key for key in keys if key))

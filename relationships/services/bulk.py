@@ -11,7 +11,7 @@ from django.db.models.expressions import Combinable
 
 from accounts.models import User
 from contacts_project.kernel.api.ids import FreshId
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from people.models.person import PersonQuerySet
@@ -52,7 +52,7 @@ def set_relationship(
     """Make people (None: all) a `relationship_type` of the user. Returns how many changed. Raises FieldError."""
     with account_write(owner):
         if not RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk).exists():
-            raise FieldError("relationshipTypeId", UNKNOWN_ID)
+            raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
         # NULL needs its own condition: in SQL, NULL is neither equal nor unequal to the type.
         differs = Q(relationship_to_user=None) | ~Q(relationship_to_user=relationship_type)
         rows = _active_people(owner, person_ids).filter(differs)
@@ -79,7 +79,7 @@ def _check_groups(owner: User, groups: Collection[Group]) -> None:
     active = set(Group.objects.owned_by(owner).active().filter(pk__in=ids).values_list("pk", flat=True))
     for index, group_id in enumerate(ids):
         if group_id not in active:
-            raise FieldError(f"groupIds.{index}", UNKNOWN_ID)
+            raise FieldError(f"groupIds.{index}", NO_SUCH_RECORD)
 
 
 def _insert_memberships(group_id: UUID, people: PersonQuerySet, now: dt.datetime) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
-from contacts_project.kernel.errors import UNKNOWN_ID, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.models import Person, RelationshipType
 from people.palette import pick_color
@@ -44,7 +44,7 @@ def _assignable_inverse(given: RelationshipType, row: RelationshipType) -> Relat
     """The type that the body names, read again under the lock. Raises FieldError if it cannot be the inverse."""
     found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
     if found is None:
-        raise FieldError("inverseId", UNKNOWN_ID)
+        raise FieldError("inverseId", NO_SUCH_RECORD)
     if found == row:
         raise FieldError("inverseId", "A type that is not symmetric cannot be its own inverse.")
     if found.symmetric:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.api.ids import IdHex, new_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from people.models import Person, RelationshipType
@@ -152,7 +152,7 @@ def _check_active(owner: User, person: Person, related_person: Person) -> None:
     fields = {person.pk: "personId", related_person.pk: "relatedPersonId"}
     active = {UUID(key) for (key,) in _ACTIVE_IDS.rows(owner_id=owner.pk, person_ids=list(fields))}
     for person_id in fields.keys() - active:
-        raise FieldError(fields[person_id], UNKNOWN_ID)
+        raise FieldError(fields[person_id], NO_SUCH_RECORD)
 
 
 _ACTIVE_IDS = CompiledQuery(
@@ -171,7 +171,7 @@ def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, no
         return None
     row: RelationshipType | None = _TYPE.instance(owner_id=owner.pk, type_id=relationship_type.pk)
     if row is None:
-        raise FieldError("relationshipTypeId", UNKNOWN_ID)
+        raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
     if row.inverse is None:
         raise FieldError("relationshipTypeId", NO_INVERSE)
     if row.inverse.is_deleted:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.errors import UNKNOWN_ID, DomainError, FieldError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.duplicates.keys import name_key
 from people.models import Person, RelationshipType
@@ -91,7 +91,7 @@ def _answer_each(
     found = derived | {suggestion.id: suggestion for suggestion in find_card_suggestions(owner, unanswered)}
     for position, key in enumerate(ids):
         if key not in answered and key not in found:
-            raise FieldError(f"ids.{position}", UNKNOWN_ID)
+            raise FieldError(f"ids.{position}", NO_SUCH_RECORD)
     error_messages = error_messages | dict.fromkeys(answered, ALREADY_ANSWERED)
     errors: Errors = [{"id": key, "error": error_messages[key]} for key in ids if key in error_messages]
     for key in dict.fromkeys(ids):
@@ -215,7 +215,7 @@ class _Acceptance:
     def _load_person(self, person_id: UUID, field: str) -> Person:
         person: Person | None = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[person_id])
         if person is None:
-            raise FieldError(field, UNKNOWN_ID)
+            raise FieldError(field, NO_SUCH_RECORD)
         return person
 
 

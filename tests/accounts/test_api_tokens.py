@@ -10,44 +10,37 @@ from accounts.models import ApiToken, User
 from tests.client import Client, client_of
 
 
-@pytest.fixture
-def session(alice: User) -> Client:
-    client = Client()
-    client.force_login(alice)
-    return client
-
-
 def bearer(token: str) -> Client:
     client = Client()
     client.bearer = token
     return client
 
 
-def test_a_token_is_shown_once_and_signs_in(session: Client, alice: User) -> None:
-    made = session.ok("POST", "/api/user/api-tokens", {"name": " laptop "}, status=201)["apiToken"]
+def test_a_token_is_shown_once_and_signs_in(signed_in: Client, alice: User) -> None:
+    made = signed_in.ok("POST", "/api/user/api-tokens", {"name": " laptop "}, status=201)["apiToken"]
     assert re.fullmatch(r"cnt_[0-9A-Za-z]{46}", made["token"])
     assert (made["name"], made["scope"], made["expiresAt"], made["lastUsedAt"]) == ("laptop", "READ_WRITE", None, None)
     assert made["token"].startswith(made["prefix"])
     assert bearer(made["token"]).ok("GET", "/api/auth/session")["user"]["id"] == str(alice.pk)
-    listed = session.ok("GET", "/api/user/api-tokens")["tokens"]
+    listed = signed_in.ok("GET", "/api/user/api-tokens")["tokens"]
     assert [token["id"] for token in listed] == [made["id"]]
     assert "token" not in listed[0]
     assert listed[0]["lastUsedAt"]
     assert made["token"] not in str(ApiToken.unscoped.values_list())
 
 
-def test_an_expired_token_is_401(session: Client) -> None:
+def test_an_expired_token_is_401(signed_in: Client) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         body = {"name": "short", "expiresAt": "2026-05-01T01:00:00+00:00"}
-        made = session.ok("POST", "/api/user/api-tokens", body, status=201)["apiToken"]
+        made = signed_in.ok("POST", "/api/user/api-tokens", body, status=201)["apiToken"]
         assert made["expiresAt"] == "2026-05-01T01:00:00.000Z"
         bearer(made["token"]).ok("GET", "/api/auth/session")
         clock.shift(3600)
         bearer(made["token"]).ok("GET", "/api/auth/session", status=401)
 
 
-def test_last_use_is_written_once_a_minute(session: Client) -> None:
-    token = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]["token"]
+def test_last_use_is_written_once_a_minute(signed_in: Client) -> None:
+    token = signed_in.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]["token"]
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         uses = []
         for _ in range(3):
@@ -59,16 +52,16 @@ def test_last_use_is_written_once_a_minute(session: Client) -> None:
     assert uses[0] == uses[1] < uses[2]
 
 
-def test_a_revoked_token_is_401(session: Client) -> None:
-    made = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
-    assert session.ok("DELETE", f"/api/user/api-tokens/{made['id']}") == {"success": True}
+def test_a_revoked_token_is_401(signed_in: Client) -> None:
+    made = signed_in.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
+    assert signed_in.ok("DELETE", f"/api/user/api-tokens/{made['id']}") == {"success": True}
     response = bearer(made["token"]).call("GET", "/api/auth/session")
     assert response.status_code == 401
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_invalid_bearer_is_401_even_with_a_session(session: Client) -> None:
-    response = session.call("GET", "/api/auth/session", HTTP_AUTHORIZATION="Bearer cnt_nonsense")
+def test_invalid_bearer_is_401_even_with_a_session(signed_in: Client) -> None:
+    response = signed_in.call("GET", "/api/auth/session", HTTP_AUTHORIZATION="Bearer cnt_nonsense")
     assert response.status_code == 401
 
 
@@ -89,13 +82,13 @@ def test_token_cannot_create_tokens(alice: User) -> None:
         ({"name": "x", "expiresAt": 5}, "expiresAt"),
     ],
 )
-def test_invalid_tokens_are_refused(session: Client, body: dict, field: str) -> None:
-    answer = session.ok("POST", "/api/user/api-tokens", body, status=400)
+def test_invalid_tokens_are_refused(signed_in: Client, body: dict, field: str) -> None:
+    answer = signed_in.ok("POST", "/api/user/api-tokens", body, status=400)
     assert answer["details"][0]["field"] == field
 
 
-def test_token_is_hidden_from_other_accounts(session: Client, mallory: User) -> None:
-    made = session.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
+def test_token_is_hidden_from_other_accounts(signed_in: Client, mallory: User) -> None:
+    made = signed_in.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201)["apiToken"]
     other = Client()
     other.force_login(mallory)
     assert other.ok("GET", "/api/user/api-tokens") == {"tokens": []}

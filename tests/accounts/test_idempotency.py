@@ -1,4 +1,4 @@
-"""Idempotency-Key on POST: executed once, replayed for every repeat (open points, section 13)."""
+"""Idempotency-Key on POST: executed once, replayed for every repeat."""
 
 import datetime as dt
 from typing import Any

@@ -12,7 +12,7 @@ from carddav.sync.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
 from tests.accounts.test_transfer import export_document, normalize_document
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.carddav.builders import make_connection, make_mapping, make_run
 from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.client import Client
@@ -20,7 +20,6 @@ from tests.pictures import picture
 
 FIELDS = ["organization", "nickname", "phoneNumbers"]
 CARD_TEXT = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nN:;Ada;;;\r\nORG:There\r\nTEL;TYPE=home:+47 22\r\n{}END:VCARD\r\n"
-UNKNOWN_ID = "0199c1a0-0000-7000-8000-000000000000"
 
 
 def make_conflict(person: Person, *, kind: str = "fields", names: list[str] = FIELDS, more: str = "") -> Conflict:

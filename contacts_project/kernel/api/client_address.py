@@ -1,4 +1,4 @@
-"""The address that a request comes from, behind the proxies that the operator trusts (open points, section 2)."""
+"""The address that a request comes from, behind the proxies that the operator trusts."""
 
 import ipaddress
 

@@ -1,4 +1,4 @@
-"""Error responses: one JSON shape, `{ error, code?, details? }` (open points, section 1), and the status of each error.
+"""Error responses: one JSON shape, `{ error, code?, details? }`, and the status of each error.
 
 Only this module and the tables registered here map exceptions to HTTP statuses and codes. Services raise DomainErrors
 and know nothing of HTTP.

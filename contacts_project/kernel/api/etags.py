@@ -1,4 +1,4 @@
-"""Conditional GET: strong ETags, and 304 for a caller that already has the current state (open points, 1 and 13).
+"""Conditional GET: strong ETags, and 304 for a caller that already has the current state.
 
 The ETag of a list contains the account's revision. Every write raises it in its own transaction
 (kernel.ownership.account_lock), so one number covers everything that the account owns, and a 304 needs no body. The

@@ -16,7 +16,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.ids import is_client_id
 from contacts_project.kernel.api.json import format_timestamp, parse_id
-from contacts_project.kernel.errors import UNKNOWN_ID
+from contacts_project.kernel.errors import NO_SUCH_RECORD
 
 # Control characters but tab and newline, and lone surrogates, which UTF-8 cannot encode.
 _FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -118,7 +118,7 @@ class StrictDateTimeField(serializers.DateTimeField):
 
 
 class StrictIntegerField(serializers.IntegerField):
-    """A JSON integer in a range; no text, no float, no boolean (open points, section 1)."""
+    """A JSON integer in a range; no text, no float, no boolean."""
 
     default_error_messages = {"invalid": "This must be a whole number."}
 
@@ -251,7 +251,7 @@ class OwnedField(_OwnedMixin, serializers.Field[Any, Any, str, Any]):
         owner_id, key = self.context["request"].user.pk, parse_id(data)
         row: Model | None = model.objects.active_rows.instance(owner_id=owner_id, row_ids=[key] if key else [])
         if row is None:
-            raise serializers.ValidationError(UNKNOWN_ID)
+            raise serializers.ValidationError(NO_SUCH_RECORD)
         return row
 
     def to_representation(self, value: Any) -> str:
@@ -292,7 +292,7 @@ class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
         keys = [parse_id(item) for item in data]
         ids = [key for key in keys if key]
         found = self.find_rows(ids) if ids else {}
-        unknown = {str(i): [UNKNOWN_ID] for i, key in enumerate(keys) if key not in found}
+        unknown = {str(i): [NO_SUCH_RECORD] for i, key in enumerate(keys) if key not in found}
         if unknown:
             raise serializers.ValidationError(unknown)
         return [found[key] for key in dict.fromkeys(ids)]

@@ -45,11 +45,11 @@ def camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def format_timestamp(moment: dt.datetime | None) -> str | None:
+def format_timestamp(timestamp: dt.datetime | None) -> str | None:
     """Format a time as the API contract requires it: UTC, milliseconds (cut off, not rounded), `Z`."""
-    if moment is None:
+    if timestamp is None:
         return None
-    return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return timestamp.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _to_encodable(value: Any) -> Any:

@@ -47,8 +47,8 @@ _LATENCY = Histogram(
 )
 
 
-class RequestIdMiddleware:
-    """Logs and counts each request, and sets X-Request-ID, which every log line contains (open points, section 1).
+class RequestLogMiddleware:
+    """Logs and counts each request, and sets X-Request-ID, which every log line contains.
 
     The id of the client is kept if it is plain text, else a new one is made. This middleware is the outermost, so that
     it measures the whole request.

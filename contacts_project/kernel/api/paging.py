@@ -1,4 +1,4 @@
-"""Pages of lists: parameters `limit` and `offset`, and `pagination` in answers (specification, GET /api/people)."""
+"""Pages of lists: parameters `limit` and `offset`, and `pagination` in answers."""
 
 from typing import Any, TypeVar
 

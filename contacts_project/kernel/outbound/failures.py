@@ -17,7 +17,7 @@ MAX_RETRY_AFTER_SECONDS = 999_999_999
 
 
 class Code(StrEnum):
-    """The error codes of the API (specification, POST .../test)."""
+    """The error codes of the API for failed outbound requests."""
 
     BLOCKED = "blocked"
     DNS = "dns"

@@ -1,4 +1,4 @@
-"""The target field of each column: parses a CSV mapping (open points, section 13) and proposes one."""
+"""The target field of each column: parses a CSV mapping and proposes one."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""GET /api/changes: what changed, each record once, in the order of revisions (open points, section 13)."""
+"""GET /api/changes: what changed, each record once, in the order of revisions."""
 
 import datetime as dt
 from typing import Any
