@@ -100,11 +100,17 @@ def _candidates_between(dates: Any, start: dt.date, end: dt.date) -> Iterator[Im
 
 
 def important_events(
-    owner: User, calendar: schedule.Calendar, start: dt.date, end: dt.date, *, with_dead: bool = True
+    owner: User,
+    calendar: schedule.Calendar,
+    start: dt.date,
+    end: dt.date,
+    *,
+    with_dead: bool = True,
+    dates: Any = None,
 ) -> Iterator[dict[str, Any]]:
-    """The events of important dates, unordered."""
-    dates = active_dates(owner).select_related("person").only(*READ_OF_DATES)
-    for row in _candidates_between(dates, start, end):
+    """The events of important dates (all active ones, unless `dates` restricts them), unordered."""
+    rows = active_dates(owner) if dates is None else dates
+    for row in _candidates_between(rows.select_related("person").only(*READ_OF_DATES), start, end):
         is_over = schedule.is_birthday_of_dead(row.type, row.person.deathday)
         for day in event_rule(row, calendar).between(start, end) if with_dead or not is_over else ():
             yield {

@@ -1,4 +1,4 @@
-"""Round birthdays and anniversaries within the next 30 days."""
+"""Round birthdays and anniversaries of living people within the next 30 days."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final, cast
 from accounts.models import User
 from people.dates.recurrence import Recurrence, turns
 from people.dates.schedule import Calendar
-from people.dates.upcoming import important_events
+from people.dates.upcoming import active_dates, important_events
 from people.insights.insight import MAX_INSIGHTS, Insight
 from people.models import Person
 from people.vocabularies import DateType
@@ -36,14 +36,15 @@ Found = Iterator[tuple[dt.date, Insight]]
 
 
 def _date_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
-    for event in important_events(owner, calendar, today, end):
-        if event["type"] in _CODES and event["turns"] in _ROUND_YEARS:
+    dates = active_dates(owner).filter(type__in=_CODES, person__deathday=None)
+    for event in important_events(owner, calendar, today, end, dates=dates):
+        if event["turns"] in _ROUND_YEARS:
             day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
             yield day, _build_insight(event["personId"], event["personName"], code, event["turns"], day)
 
 
 def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
-    people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False)
+    people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False, deathday=None)
     for person in people.defer(*Person.HEAVY_COLUMNS):
         first = cast("dt.date", person.anniversary)
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):

@@ -145,6 +145,17 @@ def test_anniversaries_of_both_kinds_once(api: Client) -> None:
     ]
 
 
+def test_deceased_people_are_left_out(api: Client) -> None:
+    dates = [{"type": "ANNIVERSARY", "date": "2001-03-20"}, {"type": "BIRTHDAY", "date": "1996-03-10"}]
+    ada = add(
+        api, "Ada", anniversary="2016-03-05", importantDates=dates, lastContact="2025-12-01", **remind(1, "WEEKS")
+    )
+    kinds = ("drifting", "incomplete", "milestones")
+    assert [len(insights(api, kind)) for kind in kinds] == [1, 1, 3]
+    api.ok("PUT", f"/api/people/{ada.pk}", {"deathday": "2026-01-01"})
+    assert [insights(api, kind) for kind in kinds] == [[], [], []]
+
+
 def test_number_of_statements_does_not_grow(api: Client, alice: User) -> None:
     def count() -> int:
         return count_queries(api.ok, "GET", "/api/insights")
