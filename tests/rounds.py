@@ -2,6 +2,8 @@
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 _FACTOR = int(os.environ.get("TEST_ROUNDS", "1"))
 
 
@@ -13,3 +15,12 @@ def rounds(few: int) -> int:
 def rounds_per_database(few: int) -> int:
     """The number of random examples of a test that runs on both databases: each does half of `rounds(few)`."""
     return -(-rounds(few) // 2)
+
+
+def database_settings(few: int) -> settings:
+    """Hypothesis settings for a test that uses the database. Its fixtures are shared by all examples."""
+    return settings(
+        max_examples=rounds_per_database(few),
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )

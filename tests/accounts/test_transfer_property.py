@@ -14,6 +14,7 @@ from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.rounds import rounds_per_database
+from tests.strategies import optional
 
 _accounts = itertools.count()
 
@@ -24,12 +25,8 @@ def text(most: int) -> st.SearchStrategy[str]:
     return st.text(letters, min_size=1, max_size=most).map(str.strip).filter(bool)
 
 
-def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | strategy
-
-
 TIMESTAMPS = st.sampled_from(["2024-02-29T12:00:00.000Z", "2025-01-01T00:00:00.123Z"])
-DELETED = maybe(st.just("2026-01-02T03:04:05.678Z"))
+DELETED = optional(st.just("2026-01-02T03:04:05.678Z"))
 DAYS = st.dates(min_value=dt.date(1000, 1, 1)).map(lambda day: day.isoformat())
 TIMES = {"createdAt": TIMESTAMPS, "deletedAt": DELETED}
 
@@ -40,7 +37,7 @@ def ids() -> st.SearchStrategy[str]:
 
 GROUPS = st.lists(
     st.fixed_dictionaries(
-        {"id": ids(), "name": text(30), "description": maybe(text(50)), "color": st.just("#0A0B0C"), **TIMES}
+        {"id": ids(), "name": text(30), "description": optional(text(50)), "color": st.just("#0A0B0C"), **TIMES}
     ),
     max_size=4,
     unique_by=lambda group: group["name"].casefold(),
@@ -49,13 +46,13 @@ DATES = st.lists(
     st.fixed_dictionaries(
         {
             "id": ids(),
-            "type": maybe(st.sampled_from(["BIRTHDAY", "NAMEDAY"])),
+            "type": optional(st.sampled_from(["BIRTHDAY", "NAMEDAY"])),
             "title": text(20),
             "date": DAYS,
             "yearUnknown": st.booleans(),
             "reminderEnabled": st.booleans(),
-            "reminderType": maybe(st.sampled_from(["ONCE", "RECURRING"])),
-            "reminderLeadDays": maybe(st.integers(0, 365)),
+            "reminderType": optional(st.sampled_from(["ONCE", "RECURRING"])),
+            "reminderLeadDays": optional(st.integers(0, 365)),
             "extraLeadDays": st.lists(st.integers(0, 365), max_size=3, unique=True),
             **TIMES,
         }
@@ -68,17 +65,17 @@ PEOPLE = st.lists(
         {
             "id": ids(),
             "name": text(40),
-            "surname": maybe(text(40)),
-            "nickname": maybe(text(10)),
-            "notes": maybe(text(200)),
-            "anniversary": maybe(DAYS),
+            "surname": optional(text(40)),
+            "nickname": optional(text(10)),
+            "notes": optional(text(200)),
+            "anniversary": optional(DAYS),
             "phoneNumbers": st.lists(st.fixed_dictionaries({"type": text(10), "number": text(20)}), max_size=2),
             "addresses": st.lists(
-                st.fixed_dictionaries({"streetLine1": maybe(text(20)), "country": maybe(text(5))}), max_size=2
+                st.fixed_dictionaries({"streetLine1": optional(text(20)), "country": optional(text(5))}), max_size=2
             ),
             "customFields": st.lists(st.fixed_dictionaries({"key": text(9), "value": text(9)}), max_size=2),
             "contactReminderEnabled": st.booleans(),
-            "uid": maybe(text(20)),
+            "uid": optional(text(20)),
             "importantDates": DATES,
             **TIMES,
         }
@@ -99,7 +96,7 @@ RUNS = st.lists(
             "confirmed": st.booleans(),
             "startedAt": TIMESTAMPS,
             "endedAt": TIMESTAMPS,
-            "undoneAt": maybe(TIMESTAMPS),
+            "undoneAt": optional(TIMESTAMPS),
             "imported": st.integers(0, 2**31 - 1),
             "errors": st.integers(0, 50),
             "errorMessages": st.lists(text(50), max_size=3),
@@ -110,7 +107,7 @@ RUNS = st.lists(
     ),
     max_size=3,
 )
-SAID = maybe(text(30))
+SAID = optional(text(30))
 DECISIONS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {"resolution": None, "resolvedAt": None},
@@ -145,15 +142,15 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         kind["inverseId"] = kinds[inverse]["id"]
     for person in people:
         person["groupIds"] = [group["id"] for group in groups if draw(st.booleans())]
-        person["relationshipToUserId"] = draw(maybe(st.sampled_from([kind["id"] for kind in kinds])))
+        person["relationshipToUserId"] = draw(optional(st.sampled_from([kind["id"] for kind in kinds])))
     pairs = draw(st.sets(st.sampled_from(list(itertools.combinations(range(len(people)), 2))))) if people[1:] else set()
     relationships = [
         {
             "id": str(new_id()),
             "personId": people[first]["id"],
             "relatedPersonId": people[second]["id"],
-            "relationshipTypeId": draw(maybe(st.sampled_from([kind["id"] for kind in kinds]))),
-            "notes": draw(maybe(text(20))),
+            "relationshipTypeId": draw(optional(st.sampled_from([kind["id"] for kind in kinds]))),
+            "notes": draw(optional(text(20))),
             "createdAt": draw(TIMESTAMPS),
             "deletedAt": draw(DELETED),
         }

@@ -3,23 +3,18 @@
 import gzip
 import socket
 import time
-from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
+from contacts_project.kernel.outbound import Code, OutboundError
+from tests.contacts_project.outbound_sessions import open_session
 from tests.loopback import Reply, closed_port, hang, raw_server, recording_server
 
-LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 LIMIT = 1024 * 1024
 
 
 def hang_up(connection: socket.socket) -> None:
     connection.recv(1)
-
-
-def open_session(**changes: Any) -> OutboundSession:
-    return OutboundSession(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
 
 
 def test_path_is_sent_unchanged() -> None:

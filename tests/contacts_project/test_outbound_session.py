@@ -11,7 +11,6 @@ import requests
 from contacts_project.kernel.outbound import (
     Code,
     OutboundError,
-    OutboundSession,
     Policy,
     Reason,
     Rules,
@@ -19,9 +18,8 @@ from contacts_project.kernel.outbound import (
     check_status,
     guard,
 )
+from tests.contacts_project.outbound_sessions import LOOPBACK, open_session
 from tests.loopback import Reply, closed_port, drip, hang, raw_server, recording_server
-
-LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 
 
 def resolver(*answers: Any) -> Any:
@@ -35,10 +33,6 @@ def resolver(*answers: Any) -> Any:
         return [ipaddress.ip_address(text) for text in answer]
 
     return resolve
-
-
-def open_session(**changes: Any) -> Any:
-    return OutboundSession(Rules(**{"policy": LOOPBACK, "seconds": 10.0, **changes}))
 
 
 def failure(url: str, method: Any = "GET", **changes: Any) -> Any:
@@ -95,7 +89,7 @@ def test_host_with_one_internal_address_is_blocked(server: Any) -> None:
 
 
 def test_next_address_is_tried_when_one_refuses(server: Any) -> None:
-    with open_session(policy=Policy.parse("127.0.0.0/8", "*"), resolve=resolver(["127.0.0.9", "127.0.0.1"])) as session:
+    with open_session(resolve=resolver(["127.0.0.9", "127.0.0.1"])) as session:
         assert session.get(f"http://two.example:{server.port}/").status_code == 200
 
 
@@ -287,7 +281,8 @@ def test_connection_is_reused_within_a_session(server: Any) -> None:
     with open_session() as session:
         for _ in range(3):
             session.get(server.url)
-        (pool,) = session.get_adapter(server.url).poolmanager.pools._container.values()
+        adapter: Any = session.get_adapter(server.url)
+        (pool,) = adapter.poolmanager.pools._container.values()
         assert pool.num_connections == 1
 
 

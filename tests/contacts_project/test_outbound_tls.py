@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession, Policy, Rules
+from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession
+from tests.contacts_project.outbound_sessions import open_session
 from tests.loopback import PrivateCA, drip, hang, raw_server, recording_server
 
 
@@ -14,29 +15,20 @@ def ca(tmp_path_factory: Any) -> Any:
     return PrivateCA(tmp_path_factory.mktemp("ca"))
 
 
-def open_session(ca_file: Any, **changes: Any) -> Any:
-    return OutboundSession(
-        Rules(
-            **{
-                "policy": Policy.parse("127.0.0.0/8", "*"),
-                "seconds": 10.0,
-                "ca_file": ca_file,
-                "resolve": lambda host, port: [ipaddress.ip_address("127.0.0.1")],
-                **changes,
-            }
-        )
-    )
+def open_tls_session(ca_file: Any, **rules: Any) -> OutboundSession:
+    """An outbound session that trusts the CA, and takes every host name for loopback."""
+    return open_session(ca_file=ca_file, resolve=lambda host, port: [ipaddress.ip_address("127.0.0.1")], **rules)
 
 
 def failure(ca_file: Any, url: str) -> Any:
-    with open_session(ca_file) as session, pytest.raises(OutboundError) as caught:
+    with open_tls_session(ca_file) as session, pytest.raises(OutboundError) as caught:
         session.get(url)
     return caught.value.code
 
 
 def test_private_authority_is_trusted_when_configured(ca: PrivateCA) -> None:
     with recording_server(ca.server_context("inside.example", "127.0.0.1")) as server:
-        with open_session(ca.file) as session:
+        with open_tls_session(ca.file) as session:
             assert session.get(f"https://inside.example:{server.port}/").status_code == 200
             assert session.get(f"https://inside.example.:{server.port}/").status_code == 200
             assert session.get(f"https://127.0.0.1:{server.port}/").status_code == 200
@@ -47,7 +39,7 @@ def test_server_name_indication_is_the_host_name(ca: PrivateCA) -> None:
     asked = []
     context = ca.server_context("inside.example")
     context.sni_callback = lambda sock, name, ctx: asked.append(name)
-    with recording_server(context) as server, open_session(ca.file) as session:
+    with recording_server(context) as server, open_tls_session(ca.file) as session:
         session.get(f"https://inside.example:{server.port}/")
     assert asked == ["inside.example"]
 
@@ -68,7 +60,7 @@ def test_unknown_authority_and_self_signed_certificate_are_tls_errors(ca: Privat
 def test_caller_cannot_disable_verification(ca: PrivateCA) -> None:
     with (
         recording_server(ca.server_context("inside.example", self_signed=True)) as server,
-        open_session(ca.file) as session,
+        open_tls_session(ca.file) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{server.port}/", verify=False)
@@ -87,7 +79,7 @@ def test_dripping_tls_server_times_out_at_the_deadline(ca: PrivateCA) -> None:
 
     with (
         raw_server(handle, ca.server_context("inside.example")) as port,
-        open_session(ca.file, seconds=0.5) as session,
+        open_tls_session(ca.file, seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{port}/")
@@ -97,7 +89,7 @@ def test_dripping_tls_server_times_out_at_the_deadline(ca: PrivateCA) -> None:
 def test_endless_handshake_times_out_at_the_deadline(ca: PrivateCA) -> None:
     with (
         raw_server(hang) as port,
-        open_session(ca.file, seconds=0.5) as session,
+        open_tls_session(ca.file, seconds=0.5) as session,
         pytest.raises(OutboundError) as caught,
     ):
         session.get(f"https://inside.example:{port}/")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import models, transaction
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -29,11 +29,7 @@ from people.services.reminders import replan_account
 from people.vocabularies import DateType, ReminderType, Unit
 from tests.builders import make_person
 from tests.notifications.recording_channel import RecordingChannel
-from tests.rounds import rounds_per_database
-
-many = settings(
-    max_examples=rounds_per_database(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+from tests.rounds import database_settings
 
 # Zones at both ends of the day, and some that change their clocks at midnight.
 ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin", "America/Santiago", "Asia/Beirut")
@@ -242,7 +238,7 @@ def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
     return {**shape, "on": (days, years), "reminder": reminder}
 
 
-@many
+@database_settings(15)
 @given(
     now=NOW,
     clock=CLOCKS,

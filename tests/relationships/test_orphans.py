@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -16,7 +16,7 @@ from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.relationships import reference
 from tests.relationships.steps import expect_field_error, person_names, relate, type_ids
-from tests.rounds import rounds_per_database
+from tests.rounds import database_settings
 
 
 def make_network(api: Client, owner: User, picture: str) -> dict[str, Person]:
@@ -170,9 +170,7 @@ def relate_two(
     return not then_delete
 
 
-@settings(
-    max_examples=rounds_per_database(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@database_settings(10)
 @given(edges=edges, deleted_people=some_people, deleted_edges=st.sets(st.integers(0, 13)), removed=some_people)
 def test_the_stored_network_agrees_with_the_reference(
     alice: User, edges: list[tuple[str, str]], deleted_people: set[str], deleted_edges: set[int], removed: set[str]

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -17,7 +16,7 @@ from people.importing.sources.days import DayReader
 from tests.builders import set_plan_limits
 from tests.client import Client
 from tests.people.importing.uploads import counts, import_file, people_by_name, send_form
-from tests.rounds import rounds_per_database
+from tests.rounds import database_settings
 
 GERMAN = (
     "Vorname;Nachname;E-Mail;Telefon (privat);Handy;Straße;PLZ;Ort;Geburtstag;Gruppe;Schuhgröße\r\n"
@@ -218,9 +217,7 @@ def test_dates_are_read_in_common_formats(text: str, is_month_first: bool, day: 
 
 
 @given(st.binary(max_size=400))
-@hypothesis_settings(
-    max_examples=rounds_per_database(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@database_settings(20)
 def test_any_bytes_end_in_a_receipt_or_a_refusal(alice: User, data: bytes) -> None:
     upload = Upload(source="csv", file=io.BytesIO(data))
     try:

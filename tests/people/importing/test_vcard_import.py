@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DataError, OperationalError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -18,7 +18,7 @@ from tests.client import Client
 from tests.people.importing.uploads import counts, import_vcards, vcard
 from tests.people.steps import list_people
 from tests.pictures import picture
-from tests.rounds import rounds_per_database
+from tests.rounds import database_settings
 
 
 def photo_line(color: str = "red") -> str:
@@ -304,9 +304,7 @@ FILES = st.lists(
 )
 
 
-@settings(
-    max_examples=rounds_per_database(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@database_settings(10)
 @given(FILES)
 def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, str, list[str]]]) -> None:
     Person.unscoped.all().delete()

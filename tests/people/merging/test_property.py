@@ -6,26 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
 from tests.client import Client, client_of
 from tests.people.merging.steps import merge_people, snapshot, undo_merge
 from tests.people.steps import create_person, create_template
-from tests.rounds import rounds_per_database
+from tests.rounds import database_settings
+from tests.strategies import optional
 
-FEW_EXAMPLES = settings(
-    max_examples=rounds_per_database(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FEW_EXAMPLES = database_settings(8)
 
 TEXT = st.sampled_from(["Ada", "Zo\u00eb", "\u5c71\u7530", "O'Brien", "x" * 50])
 DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 12, 31)).map(dt.date.isoformat)
 TITLES = st.sampled_from(["Met", "met", "Moved"])
-
-
-def optional(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | values
 
 
 def entries(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
@@ -13,14 +13,12 @@ from people.models import Person
 from people.names import fold
 from tests.builders import make_person
 from tests.client import Client
-from tests.rounds import rounds_per_database
+from tests.rounds import database_settings
 
 NAMES = ["Ada", "ada", "ÁDA", "Zoë", "Zoe", "Ægir", "ß", "SS", "山田", "Éva", "eve", "O'Neill", "\u0301", "Łukasz"]
 
 
-@settings(
-    max_examples=rounds_per_database(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@database_settings(10)
 @given(
     names=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from([None, *NAMES])), max_size=25),
     limit=st.integers(1, 9),

@@ -11,6 +11,7 @@ from people.vcard import Card, CardDate, read_cards, write_card
 from people.vcard.values import image_type
 from tests.people.vcard.lines import kept_lines, unmapped_lines, without_lines
 from tests.rounds import rounds
+from tests.strategies import optional
 
 
 def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
@@ -23,10 +24,6 @@ def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
 def canonical_key(entry: Any) -> str:
     """A key that is equal for entries with equal content, in whatever order their keys were drawn."""
     return repr(sorted(entry.items())) if isinstance(entry, dict) else repr(entry)
-
-
-def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | strategy
 
 
 def lists(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
