@@ -24,7 +24,7 @@ from tests.workers import workers_in
 ACCOUNTS, DATES, DUE = 100, 1_000_000, 500
 
 
-def million(shared: SharedData) -> list[Person]:
+def create_million_dates(shared: SharedData) -> list[Person]:
     """Create a hundred accounts with ten thousand dates each, none due; returns one person of each."""
 
     def make() -> list[Person]:
@@ -75,27 +75,27 @@ def make_due(people: list[Person]) -> None:
 
 
 def due_scan(shared: SharedData) -> list[Figure]:
-    people = million(shared)
+    people = create_million_dates(shared)
     now = timezone.now()
     idle = timed(lambda: planner.plan_due(now=now), times=20)
     queries = query_count(lambda: planner.plan_due(now=now))
-    spans = []
+    durations = []
     for _ in range(3):
         make_due(people)
         start = time.perf_counter()
         made = planner.plan_due(now=timezone.now()).total()
-        spans.append(time.perf_counter() - start)
+        durations.append(time.perf_counter() - start)
         assert made == DUE, made
         Delivery.unscoped.all().delete()
     note = f"of {DATES:,} dates, {ACCOUNTS} accounts"
     return [
         Figure("due scan, nothing due", idle, queries, note=note),
-        Figure(f"due scan, {DUE} due, planned", statistics.median(spans), note=note),
+        Figure(f"due scan, {DUE} due, planned", statistics.median(durations), note=note),
     ]
 
 
-def replan(shared: SharedData) -> Figure:
-    person = million(shared)[0]
+def replanning(shared: SharedData) -> Figure:
+    person = create_million_dates(shared)[0]
     zones = iter(["Asia/Tokyo", "Europe/Berlin", "America/New_York", "UTC", "Asia/Kolkata", "Australia/Sydney", "UTC"])
 
     def work() -> None:
@@ -106,10 +106,10 @@ def replan(shared: SharedData) -> Figure:
 
 
 def throughput(shared: SharedData) -> list[Figure]:
-    return [deliver(shared, workers) for workers in (1, 2)]
+    return [measure_deliveries(shared, workers) for workers in (1, 2)]
 
 
-def deliver(shared: SharedData, processes: int) -> Figure:
+def measure_deliveries(shared: SharedData, processes: int) -> Figure:
     """Measure from the first confirmation to the last, so that starting Python does not count."""
     owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
@@ -120,11 +120,11 @@ def deliver(shared: SharedData, processes: int) -> Figure:
             for _ in range(processes):
                 workers.start()
             time.sleep(8)
-            insert_dates_now(make_person(owner), DUE)
+            insert_due_dates(make_person(owner), DUE)
             workers.enqueue("notifications.tasks.due_scan")
-            mine = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
-            workers.wait_until(lambda: mine.count() == DUE, seconds=300)
-        ends = ended(mine)
+            sent = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
+            workers.wait_until(lambda: sent.count() == DUE, seconds=300)
+        ends = end_times(sent)
     seconds: float = (ends[-1] - ends[0]).total_seconds()
     return Figure(
         f"{DUE} webhooks, {processes} worker process{'es' * (processes > 1)} of 4 threads",
@@ -133,14 +133,14 @@ def deliver(shared: SharedData, processes: int) -> Figure:
     )
 
 
-def insert_dates_now(person: Person, count: int, due: dt.datetime | None = None) -> None:
+def insert_due_dates(person: Person, count: int, due: dt.datetime | None = None) -> None:
     due = due or timezone.now()
     insert_dates(person, count, due)
     rows = ImportantDate.objects.owned_by(person.owner_id)
     rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
 
 
-def from_due_to_sent(shared: SharedData) -> Figure:
+def delay(shared: SharedData) -> Figure:
     """Measure the delay of reminders that are due at a full minute, with the scheduler as `make run` starts it."""
     owner = make_user("latency@example.org", email_reminders_enabled=False)
     seed_schedule(plan=[])
@@ -149,22 +149,22 @@ def from_due_to_sent(shared: SharedData) -> Figure:
         hook.set_url(f"{receiver.url}/hook", "")
         hook.save()
         due = timezone.now().replace(second=0, microsecond=0) + dt.timedelta(minutes=2)
-        insert_dates_now(make_person(owner), 20, due)
+        insert_due_dates(make_person(owner), 20, due)
         with workers_in(Path(folder)) as workers:
             workers.start("--beat")
-            mine = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
-            workers.wait_until(lambda: mine.count() == 20, seconds=200)
-        spans = [(end - due).total_seconds() for end in ended(mine)]
-    return Figure("from due to sent, median of 20", spans[10], note=f"the last after {spans[-1]:.2f} s")
+            sent = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
+            workers.wait_until(lambda: sent.count() == 20, seconds=200)
+        durations = [(end - due).total_seconds() for end in end_times(sent)]
+    return Figure("from due to sent, median of 20", durations[10], note=f"the last after {durations[-1]:.2f} s")
 
 
-def ended(deliveries: Any) -> list[dt.datetime]:
+def end_times(deliveries: Any) -> list[dt.datetime]:
     return sorted(deliveries.values_list("ended_at", flat=True))
 
 
 BENCHES: list[tuple[str, Any]] = [
     ("reminders due scan", due_scan),
-    ("reminders replan", replan),
+    ("reminders replan", replanning),
     ("reminders throughput", throughput),
-    ("reminders latency", from_due_to_sent),
+    ("reminders latency", delay),
 ]
