@@ -6,6 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
@@ -29,7 +30,7 @@ def create_million_dates(shared: SharedData) -> list[Person]:
 
     def make() -> list[Person]:
         users = [make_user(f"due{n}@example.org", email_reminders_enabled=False) for n in range(ACCOUNTS)]
-        people = [make_person(user) for user in users]
+        people = [create_person(user) for user in users]
         far = timezone.now() + dt.timedelta(days=200)
         for person in people:
             insert_dates(person, DATES // ACCOUNTS, far)
@@ -39,6 +40,11 @@ def create_million_dates(shared: SharedData) -> list[Person]:
 
     made: list[Person] = shared.once("million-dates", make)
     return made
+
+
+def create_person(owner: User) -> Person:
+    with account_write(owner):
+        return make_person(owner)
 
 
 def insert_dates(person: Person, count: int, due: dt.datetime) -> None:
@@ -70,8 +76,13 @@ def make_due(people: list[Person]) -> None:
     for person in people:
         rows = ImportantDate.objects.owned_by(person.owner_id).filter(next_due_at__gt=now).order_by("-next_due_at")
         ids = list(rows.values_list("pk", flat=True)[:each])
-        values = {"next_due_at": now, "next_occurrence_on": now.date(), "next_kind": "day", "date": now.date()}
-        ImportantDate.unscoped.filter(pk__in=ids).update(**values)
+        set_due(person.owner_id, ids, now)
+
+
+def set_due(owner_id: UUID, date_ids: list[UUID], due: dt.datetime) -> None:
+    with account_write(owner_id):
+        rows = ImportantDate.objects.owned_by(owner_id).filter(pk__in=date_ids)
+        rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
 
 
 def due_scan(shared: SharedData) -> list[Figure]:
@@ -113,14 +124,12 @@ def measure_deliveries(shared: SharedData, processes: int) -> Figure:
     """Measure from the first confirmation to the last, so that starting Python does not count."""
     owner = make_user(f"webhook{processes}@example.org", email_reminders_enabled=False)
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
-        hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
-        hook.set_url(f"{receiver.url}/hook", "")
-        hook.save()
+        create_webhook(owner, f"{receiver.url}/hook")
         with workers_in(Path(folder)) as workers:
             for _ in range(processes):
                 workers.start()
             time.sleep(8)
-            insert_due_dates(make_person(owner), DUE)
+            insert_due_dates(create_person(owner), DUE)
             workers.enqueue("notifications.tasks.due_scan")
             sent = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
             workers.wait_until(lambda: sent.count() == DUE, seconds=300)
@@ -133,11 +142,17 @@ def measure_deliveries(shared: SharedData, processes: int) -> Figure:
     )
 
 
+def create_webhook(owner: User, url: str) -> None:
+    destination = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
+    destination.set_url(url, "")
+    with account_write(owner):
+        destination.save()
+
+
 def insert_due_dates(person: Person, count: int, due: dt.datetime | None = None) -> None:
     due = due or timezone.now()
     insert_dates(person, count, due)
-    rows = ImportantDate.objects.owned_by(person.owner_id)
-    rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
+    set_due(person.owner_id, list(ImportantDate.objects.owned_by(person.owner_id).values_list("pk", flat=True)), due)
 
 
 def delay(shared: SharedData) -> Figure:
@@ -145,11 +160,9 @@ def delay(shared: SharedData) -> Figure:
     owner = make_user("latency@example.org", email_reminders_enabled=False)
     seed_schedule(plan=[])
     with recording_server() as receiver, tempfile.TemporaryDirectory() as folder:
-        hook = Destination(owner=owner, type="WEBHOOK", label="Bench", secret="whsec_" + "A" * 44)
-        hook.set_url(f"{receiver.url}/hook", "")
-        hook.save()
+        create_webhook(owner, f"{receiver.url}/hook")
         due = timezone.now().replace(second=0, microsecond=0) + dt.timedelta(minutes=2)
-        insert_due_dates(make_person(owner), 20, due)
+        insert_due_dates(create_person(owner), 20, due)
         with workers_in(Path(folder)) as workers:
             workers.start("--beat")
             sent = Delivery.objects.owned_by(owner).filter(state=DeliveryState.SENT)
