@@ -27,6 +27,7 @@ from people.importing.sources.targets import propose_targets
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
 from people.importing.vcards import PLAN_LIMIT
 from people.models import ContactImport
+from people.services.plan_limits import limit_error
 from people.vocabularies import ImportSource
 
 
@@ -126,7 +127,7 @@ class FileImportViewSet(ApiViewSet[Any]):
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
         if outcomes and all(outcome.code == PLAN_LIMIT for outcome in outcomes):
-            raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
+            raise limit_error(self.owner, "people")
         return Response(run.receipt(outcomes))
 
     @extend_schema(

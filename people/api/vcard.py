@@ -21,6 +21,7 @@ from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_ca
 from people.importing.receipts import build_receipt
 from people.importing.vcards import PLAN_LIMIT, import_cards
 from people.projection.vcard_export import export_cards
+from people.services.plan_limits import limit_error
 from people.vcard import VERSIONS
 
 
@@ -38,7 +39,7 @@ class VCardViewSet(ApiViewSet[Any]):
             outcomes = list(import_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now()))
         # If only some are refused, the receipt reports it for each of them.
         if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
-            raise PlanLimitError(f"Your plan allows {self.owner.plan_limit('people')} people.")
+            raise limit_error(self.owner, "people")
         return Response(build_receipt(outcomes))
 
     @extend_schema(

@@ -19,7 +19,7 @@ from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ImportantDate, Person
 from people.photos.files import confirm_upload, delete_files, photo_hash
 from people.services.person_writer import PersonWriter
-from people.services.plan_limits import count_reminders
+from people.services.plan_limits import count_reminders, describe_limit
 from people.vcard import Card
 from people.vocabularies import RecordKind
 
@@ -83,7 +83,7 @@ class Batch:
         existing = count_reminders(self.owner) + (self.dry_run.reminders if self.dry_run else 0)
         for item in reminding[max(0, limit - existing) :]:
             item.columns = {**item.columns, "contact_reminder_enabled": False}
-            item.reasons.append(f"your plan allows {limit} reminders: its contact reminder is off")
+            item.reasons.append(f"{describe_limit(self.owner, 'reminders')}: its contact reminder is off")
 
     @property
     def changed(self) -> list[KnownPerson]:
@@ -114,7 +114,7 @@ class Batch:
         known, is_same = self.people.find_by_uid(item)
         known = known or self.people.find_by_name(item)
         if known is None and is_full:
-            reason = f"your plan allows {self.owner.plan_limit('people')} people"
+            reason = describe_limit(self.owner, "people")
             return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)

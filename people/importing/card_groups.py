@@ -6,6 +6,7 @@ from accounts.models import User
 from people.models import Group, Membership, Person
 from people.models.group import group_key
 from people.palette import pick_color
+from people.services.plan_limits import describe_limit
 from people.vcard import Card
 from people.vcard.line_merge import without_categories
 
@@ -35,8 +36,7 @@ class GroupPlan:
         refused = [name for name in card.categories if not self.reserve(name)]
         if not refused:
             return card
-        limit = self.owner.plan_limit("groups")
-        reasons.append(f"your plan allows {limit} groups: not put into {', '.join(refused)}")
+        reasons.append(f"{describe_limit(self.owner, 'groups')}: not put into {', '.join(refused)}")
         return without_categories(card, refused)
 
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:

@@ -27,6 +27,8 @@ _COUNTS: dict[str, Callable[[User], int]] = {
     "templates": lambda owner: CustomFieldTemplate.objects.owned_by(owner).active().count(),
 }
 
+_SINGULARS = {"people": "person", "groups": "group", "reminders": "reminder", "templates": "template"}
+
 
 def count_of(owner: User, kind: str) -> int:
     """The number of records of `kind` (people, groups, reminders, templates) that the plan limits."""
@@ -40,4 +42,14 @@ def check_plan(owner: User, kind: str, adding: int = 1) -> None:
     """
     limit = owner.plan_limit(kind)
     if limit is not None and count_of(owner, kind) + adding > limit:
-        raise PlanLimitError(f"Your plan allows {limit} {kind}.")
+        raise limit_error(owner, kind)
+
+
+def describe_limit(owner: User, kind: str) -> str:
+    """Why a record of `kind` is refused, as a part of a sentence: your plan allows 10 groups."""
+    limit = owner.plan_limit(kind)
+    return f"your plan allows {limit} {_SINGULARS[kind] if limit == 1 else kind}"
+
+
+def limit_error(owner: User, kind: str) -> PlanLimitError:
+    return PlanLimitError(f"{describe_limit(owner, kind).capitalize()}.")

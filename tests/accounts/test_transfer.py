@@ -271,7 +271,7 @@ def test_plan_limits_apply_to_an_import(full: Client, importing_client: Client, 
     set_plan_limits(settings, people=1, groups=1, reminders=5, templates=1)
     receipt = importing_client.ok("POST", "/api/user/import", export_document(full))
     reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
-    assert "Your plan allows 1 people." in reasons
+    assert "Your plan allows 1 person." in reasons
     assert Person.objects.owned_by(User.objects.get(email="other@example.org")).active().count() == 1
 
 

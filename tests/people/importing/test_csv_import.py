@@ -99,7 +99,7 @@ def test_a_dry_run_counts_reminders_of_earlier_batches(api: Client, settings: An
         [result.get("reason") for result in import_file(api, "csv", data, dryRun=dry)["results"]]
         for dry in ("true", "")
     ]
-    assert reasons[0] == reasons[1] == [None, "your plan allows 1 reminders: its contact reminder is off"]
+    assert reasons[0] == reasons[1] == [None, "your plan allows 1 reminder: its contact reminder is off"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252", "cp1251", "shift_jis"])

@@ -168,7 +168,7 @@ def test_plan_limits_apply_to_each_card(api: Client, settings: Any) -> None:
     answer = import_vcards(api, data)
     assert counts(answer) == (2, 0, 0, 2)
     assert "plan allows 2 people" in answer["errorMessages"][0]
-    assert "plan allows 1 groups" in answer["results"][1]["reason"]
+    assert "plan allows 1 group:" in answer["results"][1]["reason"]
     assert Group.unscoped.count() == 1
     assert import_vcards(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
     assert len(list_people(api)) == 2
