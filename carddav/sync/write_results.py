@@ -79,8 +79,9 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
 def finish_found_write(context: Context, intent: JournalEntry, found: FetchedCard) -> None:
     """Record a write whose reply was lost and that was found applied. Its ETag is unknown, since another client may
     have written meanwhile."""
+    intent_id = intent.pk  # None after `finish_write` has deleted the intent, because the person is gone
     finish_write(context, intent, found.href, None)
-    finish_read_back(context, intent.pk, found, is_late=True)
+    finish_read_back(context, intent_id, found, is_late=True)
 
 
 def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, is_late: bool = False) -> None:

@@ -94,11 +94,14 @@ def test_server_changed_during_an_export(synced: SyncedAccount) -> None:
     assert answer.status_code == 409, answer.content
 
 
-def test_person_removed_permanently_during_its_push(synced: SyncedAccount) -> None:
+@pytest.mark.parametrize("is_reply_lost", [False, True])
+def test_person_removed_permanently_during_its_push(synced: SyncedAccount, is_reply_lost: bool) -> None:
     synced.sync()
     person = synced.make_person(name="Bob")
 
     def remove() -> None:
+        if is_reply_lost:
+            synced.server.faults[len(synced.server.requests)] = "lose_after"
         now = timezone.now()
         delete_people(owner=synced.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
         remove_people(owner=synced.owner, person_ids=[person.pk])
