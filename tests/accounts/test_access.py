@@ -12,7 +12,7 @@ from tests.client import Client
 
 BODY = {"email": "Ada@Example.org", "password": PASSWORD, "name": "Ada"}
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 def csrf(browser: Client) -> dict[str, Any]:
@@ -117,6 +117,7 @@ def test_passwords_that_meet_only_the_documented_rules_are_accepted(browser: Cli
     browser.ok("POST", "/api/auth/register", {**BODY, "password": password}, status=201)
 
 
+@pytest.mark.both_databases
 def test_only_the_first_account_becomes_operator(browser: Client) -> None:
     browser.ok("POST", "/api/auth/register", BODY, status=201)
     browser.ok("POST", "/api/auth/register", {**BODY, "email": "bo@example.org"}, status=201)
@@ -193,6 +194,7 @@ def test_unknown_and_known_addresses_take_the_same_number_of_hashes(
     assert len(checked) == 4
 
 
+@pytest.mark.both_databases
 def test_client_ip_is_read_behind_the_trusted_proxies(browser: Client, alice: User) -> None:
     def address(forwarded: str) -> str:
         client = Client()
@@ -217,6 +219,7 @@ def test_session_write_needs_the_csrf_token(browser: Client) -> None:
     browser.ok("POST", "/api/user/api-tokens", {"name": "x"}, status=201, **csrf(browser))
 
 
+@pytest.mark.both_databases
 def test_sign_in_rotates_the_session_and_signs_out_the_previous_user(browser: Client, alice: User) -> None:
     browser.ok("POST", "/api/auth/register", BODY, status=201)
     former = browser.cookies["sessionid"].value

@@ -19,7 +19,7 @@ from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
 from tests.mailbox import Mailbox
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 def test_unverified_registration_does_not_block_the_address(
@@ -133,6 +133,7 @@ def test_create_superuser_refuses_a_taken_address(alice: User) -> None:
     assert (operator.email_verified, operator.is_claimed) == (True, True)
 
 
+@pytest.mark.both_databases
 def test_an_unverified_account_is_deleted_after_thirty_days(mandatory_verification: None, settings: Any) -> None:
     make_user("operator@example.org", is_staff=True)
     verify_email(make_user("proven@example.org"))

@@ -8,6 +8,8 @@ from accounts.models import User
 from accounts.signals import preferences_changed
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 # path, body, what is answered beside the id, the profile's key and value
 CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("theme", {"theme": "DARK"}, {"theme": "DARK"}),

@@ -16,7 +16,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording_channel import RecordingChannel
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 DAY, LEAD = "reminder.important_date", "reminder.important_date_lead"
 
@@ -88,6 +88,7 @@ def test_digests_and_contact_reminders_are_included(api: Client, channel: Record
     ]
 
 
+@pytest.mark.both_databases
 def test_forecast_tells_which_digests_have_events(
     api: Client, alice: User, ada: Person, channel: RecordingChannel
 ) -> None:

@@ -16,6 +16,8 @@ from tests.relationships.steps import (
     type_ids,
 )
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def get_person(api: Client, row: Any) -> Any:
     return api.ok("GET", f"/api/people/{getattr(row, 'pk', row)}")["person"]

@@ -9,6 +9,8 @@ from tests.client import Client
 from tests.people.steps import create_person
 from tests.queries import count_queries
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def groups(api: Client) -> list[list[str]]:
     return [[person["id"] for person in group["people"]] for group in api.ok("get", "/api/people/duplicates")["groups"]]
@@ -142,6 +144,7 @@ def test_the_trash_and_other_accounts_are_left_out(api: Client, stranger: Client
     assert api.call("get", "/api/people/nobody/duplicates").status_code == 404
 
 
+@pytest.mark.both_databases
 def test_edited_people_are_compared_again(api: Client) -> None:
     first, second = create_person(api, "Ada", "Lovelace"), create_person(api, "Grace", "Hopper")
     api.ok("put", f"/api/people/{second}", {"name": "Ada", "surname": "Lovelace"})
@@ -177,6 +180,7 @@ def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
     assert {detail["field"] for detail in missing} == {"personAId", "personBId"}
 
 
+@pytest.mark.both_databases
 def test_the_number_of_queries_does_not_grow(api: Client) -> None:
     first = create_person(api, "Ada", "Lovelace", **birthday("1815-12-10"), emails=[{"email": "a@x.org"}])
     second = create_person(api, "Ada", "Lovelace", **birthday("1815-12-10"), emails=[{"email": "a@x.org"}])

@@ -12,7 +12,7 @@ from people.services.custom_templates import renamed_options
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 PATH = "/api/custom-field-templates"
 

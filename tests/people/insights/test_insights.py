@@ -12,7 +12,11 @@ from tests.client import Client
 from tests.people.interactions.steps import add_interaction
 from tests.queries import count_queries
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of 1 March 2026, UTC
+pytestmark = [
+    pytest.mark.sqlite_suffices,
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("clock"),  # noon of 1 March 2026, UTC
+]
 
 
 def insights(api: Client, kind: str) -> list[tuple[str, str]]:

@@ -13,6 +13,8 @@ from tests.people.importing.uploads import counts, import_vcards, vcard
 from tests.people.steps import list_people
 from tests.queries import count_queries
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def export(client: Client, query: str = "", **headers: Any) -> Any:
     response: Any = client.get(f"/api/vcard/export{query}", **headers)
@@ -95,6 +97,7 @@ def test_export_and_import_into_another_account_lose_nothing(api: Client, strang
     assert [bool(photo) for photo in photos[1]] == [True, False]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("version", ["4.0", "3.0"])
 def test_an_export_imported_into_its_own_account_changes_nothing(api: Client, version: str) -> None:
     api.ok("POST", "/api/people", FULL_BODY, status=201)
@@ -123,6 +126,7 @@ def test_person_has_a_uid_from_its_creation(api: Client) -> None:
     assert all(person["uid"] == f"urn:uuid:{person['id']}" for person in list_people(api))
 
 
+@pytest.mark.both_databases
 def test_uid_of_a_card_replaces_the_generated_one(api: Client) -> None:
     """The export of that one person still contains it."""
     person = api.ok("POST", "/api/people", {"name": "Ada", "emails": [{"email": "ada@example.org"}]}, status=201)
@@ -169,6 +173,7 @@ def test_export_contains_no_foreign_and_no_deleted_people(api: Client, stranger:
     assert export(api).body == b""
 
 
+@pytest.mark.both_databases
 def test_number_of_queries_does_not_grow(api: Client, alice: Any) -> None:
     import_vcards(api, vcard("FN:P", "UID:p", "CATEGORIES:G", "BDAY:2000-01-01"))
     before = count_queries(export, client_of(alice))
