@@ -139,7 +139,8 @@ def _detect_delimiter(lines: Sequence[str]) -> str:
 class _RereadableLines:
     """An iterator of lines that can put lines back. `taken` are the lines of the current row.
 
-    `size` is how many characters the current row has, `spare` how many may still be put back.
+    `size` is how many characters the current row has, `spare` how many may still be put back. `has_ended`: the current
+    row needs another line, because a quote is open, but the file has ended.
     """
 
     def __init__(self, lines: Iterator[str]) -> None:
@@ -147,11 +148,12 @@ class _RereadableLines:
         self._returned: deque[str] = deque()
         self.taken: list[str] = []
         self.size = 0
+        self.has_ended = False
         self.spare = _MAX_REREAD
 
     def begin(self) -> None:
         """Start a new row."""
-        self.taken, self.size = [], 0
+        self.taken, self.size, self.has_ended = [], 0, False
 
     def __iter__(self) -> "_RereadableLines":
         return self
@@ -159,7 +161,10 @@ class _RereadableLines:
     def __next__(self) -> str:
         if len(self.taken) >= _MAX_ROW_LINES or self.size >= _MAX_ROW_SIZE:
             raise csv.Error("this row is too long")
-        line = self._returned.popleft() if self._returned else next(self._lines)
+        line = self._returned.popleft() if self._returned else next(self._lines, None)
+        if line is None:
+            self.has_ended = bool(self.taken)
+            raise StopIteration
         self.taken.append(line)
         self.size += len(line)
         return line
@@ -186,9 +191,9 @@ def _parse_rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
         except csv.Error:
             yield _repair_row(source, delimiter)
             continue
-        # An odd number of quotes means that one is not closed, or stands inside a cell, as in 6" pipe.
-        has_odd_quote = sum(line.count('"') for line in source.taken) % 2 == 1
-        if has_odd_quote and (len(source.taken) > 1 or _ends_in_quotes(source.taken[0], delimiter)):
+        # An odd number of quotes means that one is not closed. In a single line it stands inside a cell, as in 6" pipe.
+        has_odd_quote = len(source.taken) > 1 and sum(line.count('"') for line in source.taken) % 2 == 1
+        if source.has_ended or has_odd_quote:
             yield _repair_row(source, delimiter)
         else:
             yield Row(cells)
@@ -196,15 +201,6 @@ def _parse_rows(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     for line in source:
         yield _parse_without_quotes(line, delimiter)
         source.begin()
-
-
-def _ends_in_quotes(line: str, delimiter: str) -> bool:
-    """Whether a quote that opens a cell is not closed in this line, the last of the file."""
-    try:
-        next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-    except csv.Error as error:
-        return "end of data" in str(error)
-    return False
 
 
 def _repair_row(source: _RereadableLines, delimiter: str) -> Row:

@@ -166,12 +166,21 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
         ('Ada,"never closed', "Ada", "never closed", True),
         ('Ada,6" pipe', "Ada", '6" pipe', False),
         ('"Byron, Ada",6" pipe', "Byron, Ada", '6" pipe', False),
+        ('"Ada" L.,"never closed', 'Ada" L.', "never closed", True),
+        ('6" pipe,"never closed', '6" pipe', "never closed", True),
     ],
 )
 def test_quote_in_the_last_row(api: Client, row: str, name: str, notes: str, is_damaged: bool) -> None:
     [result] = import_file(api, "csv", f"name,notes\n{row}\n".encode())["results"]
     assert people_by_name(api)[name]["notes"] == notes
     assert ("not closed" in result.get("reason", "")) == is_damaged
+
+
+def test_quote_that_is_open_at_the_end_takes_no_rows(api: Client) -> None:
+    rows = ['Ada,6" pipe,"never closed', "Eve,,", "Bob,,"]  # an even number of quotes
+    results = import_file(api, "csv", "\n".join(["name,notes,jobTitle", *rows, ""]).encode())["results"]
+    assert ["not closed" in result.get("reason", "") for result in results] == [True, False, False]
+    assert people_by_name(api).keys() == {"Ada", "Eve", "Bob"}
 
 
 def test_other_files_are_refused(api: Client) -> None:
