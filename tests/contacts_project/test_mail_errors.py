@@ -6,6 +6,7 @@ import ssl
 from base64 import b64encode
 
 import pytest
+from django.conf import LazySettings
 
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 
@@ -34,6 +35,14 @@ CERTIFICATE_ERROR = "certificate verify failed: self-signed certificate"
             smtplib.SMTPSenderRefused(550, b"5.7.1 <service@example.org> is not yours", "service@example.org"),
             "SMTPSenderRefused: 550 5.7.1 *** is not yours",
         ),
+        (
+            smtplib.SMTPSenderRefused(550, b'5.1.8 <"Ada Lovelace"@example.org> is unknown', '"Ada Lovelace"@example.org'),
+            "SMTPSenderRefused: 550 5.1.8 *** is unknown",
+        ),
+        (
+            smtplib.SMTPConnectError(554, b"5.7.1 \x1b]0;title\x07Go\x00away\xe2\x80\xae\x9b2J"),
+            "SMTPConnectError: 554 5.7.1 ]0;title Go away �2J",
+        ),
         (smtplib.SMTPDataError(554, b"5.7.1 Ada Lovelace has had enough"), "SMTPDataError: 554 5.7.1"),
         (smtplib.SMTPDataError(554, b"Ada Lovelace has had enough"), "SMTPDataError: 554"),
         (
@@ -53,6 +62,13 @@ CERTIFICATE_ERROR = "certificate verify failed: self-signed certificate"
 )
 def test_reply_is_described(error: Exception, described: str) -> None:
     assert describe_mail_error(error) == described
+
+
+@pytest.mark.parametrize("form", ["pass word", "cGFzcyB3b3Jk", "AG1haWxlcgBwYXNzIHdvcmQ="])
+def test_reply_that_repeats_the_password_is_masked(settings: LazySettings, form: str) -> None:
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "mailer", "pass word"
+    error = smtplib.SMTPAuthenticationError(500, f'5.5.1 Unknown command: "{form}"'.encode())
+    assert describe_mail_error(error) == 'SMTPAuthenticationError: 500 5.5.1 Unknown command: "***"'
 
 
 def test_long_reply_is_cut() -> None:

@@ -2,7 +2,10 @@
 
 import re
 import smtplib
+from base64 import b64encode
 from typing import Final
+
+from django.conf import settings
 
 # Replies that come before the server knows recipient and content of the mail, so that they cannot quote them.
 _SAFE_REPLIES: Final = (
@@ -14,8 +17,8 @@ _SAFE_REPLIES: Final = (
 # Of these, smtplib has written the text.
 _SAFE_EXCEPTIONS: Final = (smtplib.SMTPServerDisconnected, smtplib.SMTPNotSupportedError)
 _ENHANCED_STATUS: Final = re.compile(r"[245]\.\d{1,3}\.\d{1,3}(?!\S)")  # RFC 3463, section 2
-# Addresses, among them that of the sender, URLs, and what may be an encoded password.
-_PRIVATE_WORDS: Final = re.compile(r"\S*(?:@|://)\S*|\S{30,}")
+# Addresses, among them that of the sender, also with a quoted local part; URLs; what may be an encoded secret.
+_PRIVATE_WORDS: Final = re.compile(r'\S*"[^"]*"@\S*|\S*(?:@|://)\S*|\S{30,}')
 _MAX_LENGTH: Final = 200
 
 
@@ -49,5 +52,18 @@ def _decode(reply: bytes | str) -> str:
 
 
 def _mask(text: str) -> str:
-    one_line = " ".join(text.split())
+    # Control characters could write to the operator's terminal.
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    one_line = " ".join(printable.split())
+    for secret in _encode_password():
+        one_line = one_line.replace(secret, "***")
     return _PRIVATE_WORDS.sub("***", one_line)[:_MAX_LENGTH]
+
+
+def _encode_password() -> list[str]:
+    """The password of the mail server as it was sent to it: some servers repeat a command that they do not accept."""
+    user, password = settings.EMAIL_HOST_USER or "", settings.EMAIL_HOST_PASSWORD
+    if not password:
+        return []
+    sent = (f"\0{user}\0{password}", password)  # AUTH PLAIN and AUTH LOGIN
+    return [*(b64encode(text.encode()).decode() for text in sent), password]
