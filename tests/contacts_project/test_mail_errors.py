@@ -36,7 +36,7 @@ CERTIFICATE_ERROR = "certificate verify failed: self-signed certificate"
             "SMTPSenderRefused: 550 5.7.1 *** is not yours",
         ),
         (
-            smtplib.SMTPSenderRefused(550, b'5.1.8 <"Ada Lovelace"@example.org> is unknown', '"Ada Lovelace"@example.org'),
+            smtplib.SMTPSenderRefused(550, b'5.1.8 <"Ada King"@example.org> is unknown', '"Ada King"@example.org'),
             "SMTPSenderRefused: 550 5.1.8 *** is unknown",
         ),
         (
