@@ -1,6 +1,5 @@
 """The routes of a person's important dates."""
 
-from functools import cached_property
 from uuid import UUID
 
 from django.utils import timezone
@@ -39,8 +38,9 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     def current_record(self) -> Representation:
         return whole_date(self.get_object())
 
-    @cached_property
+    @property
     def person(self) -> Person:
+        # Not cached: the answer 412 must not show a date whose person went to the trash after the first look-up.
         return Person.objects.owned_by(self.owner).active().find(self.kwargs["person_id"])
 
     def get_queryset(self) -> TrashQuerySet[ImportantDate]:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
+from people.services import important_dates
 from people.services.important_dates import create_date, delete_date, remove_date, restore_date, update_date
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
@@ -244,6 +246,22 @@ def test_date_that_its_person_lost_since_it_was_read_is_not_changed(
         with pytest.raises(MissingError):
             write()
     assert list(ImportantDate.unscoped.order_by("pk").values()) == before
+
+
+def test_if_match_for_a_date_whose_person_goes_to_the_trash_meanwhile_is_404(
+    api: Client, path: str, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    date_path = f"{path}/{add(api, path, BIRTHDAY)['id']}"
+    etag = api.call("get", date_path)["ETag"]
+
+    def update_late(**arguments: Any) -> ImportantDate:
+        # As another process does it: a request in this thread would take over the check of If-Match.
+        Person.unscoped.rows().filter(pk=ada.pk).update_quietly(deleted_at=timezone.now())
+        ImportantDate.unscoped.rows().update_quietly(revision=F("revision") + 1)
+        return update_date(**arguments)
+
+    monkeypatch.setattr(important_dates, "update_date", update_late)
+    assert api.call("put", date_path, BIRTHDAY, HTTP_IF_MATCH=etag).status_code == 404
 
 
 def test_dates_of_others_and_of_deleted_people_are_404(
