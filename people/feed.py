@@ -10,11 +10,11 @@ from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from contacts_project.kernel.api.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
-from people.projection import whole_people
-from people.projection.custom_templates import whole_template
-from people.projection.groups import whole_groups
-from people.projection.important_dates import whole_date
-from people.projection.interactions import whole_interactions
+from people.projection import represent_people
+from people.projection.custom_templates import represent_template
+from people.projection.groups import represent_groups
+from people.projection.important_dates import represent_date
+from people.projection.interactions import represent_interactions
 
 # The parts of a person's response that repeat other records, which the feed contains as records of their own.
 _REPEATED_KEYS: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
@@ -24,10 +24,10 @@ def register_feed() -> None:
     """Called once, from AppConfig.ready()."""
     register_feed_kind(
         FeedKind(CustomFieldTemplate, 10, _render_templates),
-        FeedKind(Group, 30, whole_groups, _without_people),
-        FeedKind(Person, 40, whole_people, _without_repeated_records),
+        FeedKind(Group, 30, represent_groups, _without_people),
+        FeedKind(Person, 40, represent_people, _without_repeated_records),
         FeedKind(ImportantDate, 50, _render_dates),
-        FeedKind(Interaction, 65, whole_interactions),
+        FeedKind(Interaction, 65, represent_interactions),
         FeedKind(DuplicateDismissal, 70, _render_dismissals),
     )
 
@@ -48,12 +48,12 @@ def _without_people(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _render_templates(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
-    return {row.pk: whole_template(row) for row in rows}
+    return {row.pk: represent_template(row) for row in rows}
 
 
 def _render_dates(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
-    return {row.pk: whole_date(row) for row in rows}
+    return {row.pk: represent_date(row) for row in rows}
 
 
 def _render_dismissals(owner: User, ids: Collection[UUID]) -> RecordsById:

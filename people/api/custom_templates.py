@@ -26,7 +26,7 @@ from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimi
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
-from people.projection.custom_templates import list_templates, whole_template
+from people.projection.custom_templates import list_templates, represent_template
 from people.services import custom_templates as service
 from people.vocabularies import TemplateType
 
@@ -79,7 +79,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     record_name, record_serializer = "customFieldTemplate", TemplateSerializer
 
     def current_record(self) -> Representation:
-        return whole_template(self.get_object())
+        return represent_template(self.get_object())
 
     @extend_schema(operation_id="listCustomFieldTemplates", responses=_LIST)
     def list(self, request: Request) -> Response:
@@ -143,4 +143,4 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
 
 
 def _template_response(template: CustomFieldTemplate, status: int = 200) -> Response:
-    return record_answer("customFieldTemplate", whole_template(template), status)
+    return record_answer("customFieldTemplate", represent_template(template), status)

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import Group
-from people.projection.groups import list_groups, serialize_groups, whole_group
+from people.projection.groups import list_groups, represent_group, serialize_groups
 from people.services import group_lifecycle as service
 from people.services.groups import add_member, remove_member
 
@@ -85,7 +85,7 @@ class GroupViewSet(TrashViewSet[Group]):
     record_name, record_serializer = "group", GroupWithPeopleSerializer
 
     def get_record(self, row_id: UUID) -> Representation:
-        return whole_group(self.owner, row_id)
+        return represent_group(self.owner, row_id)
 
     @extend_schema(operation_id="listGroups", responses=_LIST)
     @conditional

@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person
-from people.projection.important_dates import serialize_date, whole_date
+from people.projection.important_dates import represent_date, serialize_date
 from people.services import important_dates as service
 
 _RECORD = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
@@ -36,7 +36,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     record_name, record_serializer = "importantDate", ImportantDateSerializer
 
     def current_record(self) -> Representation:
-        return whole_date(self.get_object())
+        return represent_date(self.get_object())
 
     @property
     def person(self) -> Person:
@@ -60,7 +60,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         owner, person = self.owner, self.person
         data = self.read_body(NewDateSerializer)
         row = service.create_date(owner=owner, person=person, data=data, now=timezone.now())
-        return record_answer("importantDate", whole_date(row))
+        return record_answer("importantDate", represent_date(row))
 
     @extend_schema(operation_id="getImportantDate", responses=_RECORD)
     @conditional_record
@@ -76,7 +76,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         """Replace an important date: what the body leaves out is not kept."""
         row = self.get_object()
         row = service.update_date(row=row, data=self.read_body(ImportantDateSerializer), now=timezone.now())
-        return record_answer("importantDate", whole_date(row))
+        return record_answer("importantDate", represent_date(row))
 
     @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
     @if_match
@@ -93,7 +93,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     def restore(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.get_object(), now=timezone.now())
-        return record_answer("importantDate", whole_date(row))
+        return record_answer("importantDate", represent_date(row))
 
     @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])

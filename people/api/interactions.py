@@ -35,7 +35,7 @@ from people.interactions.pages import load_page
 from people.models import Interaction, Person
 from people.models.interaction import InteractionQuerySet
 from people.models.person import PersonQuerySet
-from people.projection.interactions import serialize_interactions_by_id, whole_interaction
+from people.projection.interactions import represent_interaction, serialize_interactions_by_id
 from people.services import interactions as service
 from people.vocabularies import InteractionKind
 
@@ -136,7 +136,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         return found
 
     def get_record(self, row_id: UUID) -> Representation:
-        return whole_interaction(self.owner, row_id)
+        return represent_interaction(self.owner, row_id)
 
     @extend_schema(operation_id="listInteractions", parameters=[_PERSON, *_DAYS], responses=_PAGE)
     @raises(FieldError)

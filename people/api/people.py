@@ -36,7 +36,7 @@ from people.counts import PEOPLE, count_of
 from people.extensions import EXTENSIONS
 from people.models import Person
 from people.photos.files import delete_files
-from people.projection import any_person, project, project_all, project_page, search_records, whole_person
+from people.projection import project, project_all, project_page, represent_any_person, represent_person, search_records
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
@@ -96,17 +96,17 @@ class PersonViewSet(TrashViewSet[Person]):
         return person
 
     def get_record(self, row_id: UUID) -> Representation:
-        return any_person(self.owner, row_id)
+        return represent_any_person(self.owner, row_id)
 
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """A page of the people in name order, or everybody with includeAll=true."""
         query = read_people_query(request.query_params)
-        if not query.everything:
+        if not query.include_all:
             return self._page_response(query)
         people = query.filter_people(self.get_queryset(), self.owner).in_name_order()
-        everyone = project_all(self.owner, people, details=query.details, everything=True)
+        everyone = project_all(self.owner, people, include_details=query.include_details, include_all=True)
         return StreamingHttpResponse(stream_list("people", everyone), content_type="application/json")
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _RECORD})
@@ -122,7 +122,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponseBase:
         """A person with everything that hangs on it."""
-        return record_answer("person", whole_person(self.owner, person_id))
+        return record_answer("person", represent_person(self.owner, person_id))
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_RECORD)
     @raises(PlanLimitError)
@@ -193,12 +193,14 @@ class PersonViewSet(TrashViewSet[Person]):
             # The stored count and the compiled page cost the same in an account of any size.
             total = count_of(self.owner.pk, PEOPLE)
             if query.offset < total:
-                listed = project_page(self.owner, limit=query.limit, offset=query.offset, details=query.details)
+                listed = project_page(
+                    self.owner, limit=query.limit, offset=query.offset, include_details=query.include_details
+                )
         else:
             people = query.filter_people(self.get_queryset(), self.owner)
             total = people.count()
             page = people.in_name_order()[query.offset : query.offset + query.limit]
-            listed = project(self.owner, page, details=query.details)
+            listed = project(self.owner, page, include_details=query.include_details)
         answer = {
             "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),

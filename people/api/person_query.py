@@ -24,8 +24,8 @@ class PeopleQuery:
     limit: int
     offset: int
     group_ids: list[UUID] | None
-    details: bool
-    everything: bool
+    include_details: bool
+    include_all: bool
 
     def filter_people(self, people: Any, owner: Any) -> Any:
         """The `people` in at least one of the groups, or all without `group_ids`. Unknown ids match nobody."""
@@ -42,8 +42,8 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
         limit=limit,
         offset=offset,
         group_ids=_read_group_ids(query),
-        details=read_flag(query, "includeDetails", default=True),
-        everything=read_flag(query, "includeAll", default=False),
+        include_details=read_flag(query, "includeDetails", default=True),
+        include_all=read_flag(query, "includeAll", default=False),
     )
 
 

@@ -35,7 +35,7 @@ from people.api.person_serializer import PersonSerializer
 from people.models import Person
 from people.photos.files import photo_hash, read_photo
 from people.photos.images import PictureRefusedError, convert_heif
-from people.projection import any_person
+from people.projection import represent_any_person
 from people.services import photos as service
 
 
@@ -79,7 +79,7 @@ class PersonPhotoViewSet(_PersonPhotoBase):
     record_serializer = PersonSerializer
 
     def get_record(self, row_id: UUID) -> Representation:
-        return any_person(self.owner, row_id)
+        return represent_any_person(self.owner, row_id)
 
     @extend_schema(
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}

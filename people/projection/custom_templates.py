@@ -21,7 +21,7 @@ def serialize_template(row: CustomFieldTemplate) -> dict[str, Any]:
     }
 
 
-def whole_template(row: CustomFieldTemplate) -> Representation:
+def represent_template(row: CustomFieldTemplate) -> Representation:
     """The template with the revision of its row."""
     return Representation(row.revision, serialize_template(row))
 

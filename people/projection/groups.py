@@ -25,14 +25,14 @@ def list_groups(owner: User) -> list[dict[str, Any]]:
     return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
 
 
-def whole_group(owner: User, group_id: UUID) -> Representation:
+def represent_group(owner: User, group_id: UUID) -> Representation:
     """One group, active or in the trash, with its people in name order. Raises MissingError."""
     for answer in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
         return answer
     raise MissingError
 
 
-def whole_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+def represent_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active groups among `ids`, with their people, by id."""
     return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
 

@@ -27,7 +27,7 @@ def serialize_date(row: ImportantDate) -> dict[str, Any]:
     }
 
 
-def whole_date(row: ImportantDate) -> Representation:
+def represent_date(row: ImportantDate) -> Representation:
     """The date with the revision of its row."""
     return Representation(row.revision, serialize_date(row))
 

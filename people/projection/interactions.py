@@ -25,7 +25,7 @@ def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[dic
     return serialize_interactions(owner, [found[key] for key in ids if key in found])
 
 
-def whole_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+def represent_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The interactions among `ids` that are active and have an active participant, by id."""
     rows = list(Interaction.objects.owned_by(owner).active().with_active_people().filter(pk__in=ids))
     return {
@@ -34,7 +34,7 @@ def whole_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Represe
     }
 
 
-def whole_interaction(owner: User, interaction_id: UUID) -> Representation:
+def represent_interaction(owner: User, interaction_id: UUID) -> Representation:
     """One interaction, active or in the trash. Raises MissingError."""
     row = Interaction.objects.owned_by(owner).filter(pk=interaction_id).first()
     if row is None:

@@ -51,15 +51,15 @@ from people.projection.people import (
 _pick_id_and_group_ids = itemgetter(0, -1)
 
 
-def project(owner: User, rows: Any, *, details: bool = True) -> list[Fragment]:
-    """The JSON of the people in a small queryset, in its order; `details` adds the multi-value fields."""
-    columns = COLUMNS_WITH_LISTS if details else COLUMNS
+def project(owner: User, rows: Any, *, include_details: bool = True) -> list[Fragment]:
+    """The JSON of the people in a small queryset, in its order; `include_details` adds the multi-value fields."""
+    columns = COLUMNS_WITH_LISTS if include_details else COLUMNS
     return _project_rows(owner, columns, list(rows.values_list(*columns.values(), _group_ids(owner.pk))))
 
 
-def project_page(owner: User, *, limit: int, offset: int, details: bool) -> list[Fragment]:
+def project_page(owner: User, *, limit: int, offset: int, include_details: bool) -> list[Fragment]:
     """The JSON of one page of all active people, in name order."""
-    columns, query = (COLUMNS_WITH_LISTS, _PAGE) if details else (COLUMNS, _PAGE_WITHOUT_LISTS)
+    columns, query = (COLUMNS_WITH_LISTS, _PAGE) if include_details else (COLUMNS, _PAGE_WITHOUT_LISTS)
     return _project_rows(owner, columns, query.rows(owner_id=owner.pk, limit=limit, offset=offset))
 
 
@@ -71,14 +71,14 @@ def _project_rows(owner: User, columns: Collection[str], rows: list[Any]) -> lis
     return [Fragment(assemble(row)) for row in rows]
 
 
-def project_all(owner: User, rows: Any, *, details: bool = True, everything: bool = False) -> Iterator[bytes]:
+def project_all(owner: User, rows: Any, *, include_details: bool = True, include_all: bool = False) -> Iterator[bytes]:
     """The JSON of each person in a large queryset.
 
     The related tables are read before the first person is yielded; the people are read while iterating.
     """
-    columns = COLUMNS_WITH_LISTS if details else COLUMNS
+    columns = COLUMNS_WITH_LISTS if include_details else COLUMNS
     lists: dict[str, Mapping[str, str]] = {}
-    if everything:
+    if include_all:
         from_extensions = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
         lists = {"importantDates": _load_dates(owner), **from_extensions, "customFieldValues": _load_values(owner)}
     assemble = build_assembler(owner, columns, load_types(owner), load_groups(owner), lists)

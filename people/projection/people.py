@@ -66,31 +66,31 @@ _pick_name_parts = itemgetter(*(_POSITIONS[column] for column in NAME_COLUMNS))
 
 def serialize_people(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
     """People with everything, in the order of the ids, including those in the trash."""
-    found = dict(_represent(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=person_ids)))
+    found = dict(_represent_rows(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=person_ids)))
     return [found[key.hex].body for key in person_ids if key.hex in found]
 
 
-def any_person(owner: User, person_id: UUID) -> Representation:
+def represent_any_person(owner: User, person_id: UUID) -> Representation:
     """A person with everything, active or in the trash. Three statements. Raises MissingError."""
-    for _, representation in _represent(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+    for _, representation in _represent_rows(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError
 
 
-def whole_person(owner: User, person_id: UUID) -> Representation:
+def represent_person(owner: User, person_id: UUID) -> Representation:
     """An active person with everything. Three statements. Raises MissingError."""
-    for _, representation in _represent(owner, _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+    for _, representation in _represent_rows(owner, _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError
 
 
-def whole_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+def represent_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active people among some hundred `ids`, each with everything, by id."""
     id_list = list(ids)
     found: dict[UUID, Representation] = {}
     for start in range(0, len(id_list), FETCH_SIZE):
         rows = _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=_pad_ids(id_list[start : start + FETCH_SIZE]))
-        found |= {UUID(key): representation for key, representation in _represent(owner, rows)}
+        found |= {UUID(key): representation for key, representation in _represent_rows(owner, rows)}
     return found
 
 
@@ -112,7 +112,7 @@ _ACTIVE_PEOPLE = CompiledQuery(
 )
 
 
-def _represent(owner: User, rows: list[Any]) -> Iterator[tuple[str, Representation]]:
+def _represent_rows(owner: User, rows: list[Any]) -> Iterator[tuple[str, Representation]]:
     """For rows with _ALL_COLUMNS, the id of each (as IdHex) and its representation."""
     if not rows:
         return

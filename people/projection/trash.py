@@ -14,5 +14,5 @@ _MAX_PEOPLE_BY_ID = 500
 def deleted_people(owner: User, rows: Any) -> list[Fragment]:
     """People in the trash, without their multi-value fields."""
     if rows.query.is_sliced or rows.count() <= _MAX_PEOPLE_BY_ID:
-        return project(owner, rows, details=False)
-    return [Fragment(person) for person in project_all(owner, rows, details=False)]
+        return project(owner, rows, include_details=False)
+    return [Fragment(person) for person in project_all(owner, rows, include_details=False)]
