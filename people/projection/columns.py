@@ -66,7 +66,7 @@ class JsonMembers(Func):
         pairs = zip(self.names, self.source_expressions, strict=True)
         # The comma is part of the next constant: SQLite copies the text before it at each `||`.
         members = (f"""{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs)
-        return """'\"""" + """||',\"""".join(members), []
+        return "'\"" + "||',\"".join(members), []
 
 
 class JsonBoolean(Func):
