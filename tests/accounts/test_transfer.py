@@ -22,6 +22,8 @@ from tests.pictures import picture, upload
 from tests.relationships.invariants import check_invariants
 from tests.row_factory import account_models
 
+pytestmark = pytest.mark.sqlite_suffices
+
 TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
 
 
@@ -248,6 +250,7 @@ def test_photos_are_imported_byte_for_byte(full: Client, importing_client: Clien
     )
 
 
+@pytest.mark.both_databases
 def test_invalid_photo_is_refused(full: Client, importing_client: Client) -> None:
     document = export_document(full)
     document["people"][0]["photo"] = base64.b64encode(b"GIF89a nonsense").decode()
@@ -267,6 +270,7 @@ def test_records_found_by_name_are_not_duplicated(full: Client, importing_client
     assert len(names) == len(set(names))
 
 
+@pytest.mark.both_databases
 def test_plan_limits_apply_to_an_import(full: Client, importing_client: Client, settings: Any) -> None:
     set_plan_limits(settings, people=1, groups=1, reminders=5, templates=1)
     receipt = importing_client.ok("POST", "/api/user/import", export_document(full))
@@ -297,6 +301,7 @@ def test_document_has_at_most_20_mib(api: Client, settings: Any) -> None:
     assert api.ok("POST", "/api/user/import", body, status=413)["code"] == "too_large"
 
 
+@pytest.mark.both_databases
 def test_imported_people_are_in_search_and_upcoming(full: Client, importing_client: Client) -> None:
     importing_client.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
@@ -305,6 +310,7 @@ def test_imported_people_are_in_search_and_upcoming(full: Client, importing_clie
     assert [event["title"] for event in dates if event["kind"] == "important_date"]
 
 
+@pytest.mark.both_databases
 def test_imported_relationships_and_types_have_their_inverses(full: Client, importing_client: Client) -> None:
     importing_client.ok("POST", "/api/user/import", export_document(full))
     owner = User.objects.get(email="other@example.org")
@@ -316,6 +322,7 @@ def test_imported_relationships_and_types_have_their_inverses(full: Client, impo
     check_invariants(owner)
 
 
+@pytest.mark.both_databases
 def test_existing_type_gets_the_imported_inverse(full: Client, importing_client: Client) -> None:
     types = {
         row["name"]: row["id"] for row in importing_client.ok("GET", "/api/relationship-types")["relationshipTypes"]
@@ -331,6 +338,7 @@ def test_existing_type_gets_the_imported_inverse(full: Client, importing_client:
     check_invariants(User.objects.get(email="other@example.org"))
 
 
+@pytest.mark.both_databases
 def test_an_imported_relationship_restores_its_type_from_the_trash(full: Client, full_account: User) -> None:
     document = export_document(full)
     for person in full.ok("GET", "/api/people")["people"]:
@@ -385,6 +393,7 @@ def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Clie
     assert {**export_document(full), "exportedAt": 0} == {**before, "exportedAt": 0}
 
 
+@pytest.mark.both_databases
 def test_dates_with_the_same_id_are_imported_separately(full: Client, importing_client: Client) -> None:
     document = export_document(full)
     ada = document["people"][0]
@@ -408,6 +417,7 @@ def test_impossible_times_are_refused_or_clamped(importing_client: Client, momen
     assert all("1970" <= text < "2100" for text in created)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("section", [section.name for section in sections() if section.name != "account"])
 def test_invalid_records_are_errors(importing_client: Client, section: str) -> None:
     nonsense: list[Any] = [None, [], "x", {}, {"id": 5}, {"id": "x" * 36}, {"id": str(new_id())}]

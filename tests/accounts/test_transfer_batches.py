@@ -27,6 +27,8 @@ from tests.client import Client, client_of
 from tests.pictures import picture
 from tests.relationships.invariants import check_invariants
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PEOPLE = 7
 
 
@@ -105,6 +107,7 @@ def test_an_interrupted_import_continues_when_repeated(
     check_invariants(alice)
 
 
+@pytest.mark.both_databases
 def test_receipt_reports_a_database_that_fails_half_way(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +144,7 @@ def test_record_refused_by_the_database_does_not_stop_the_others(
     assert receipt["errorMessages"][0] == "people, record 5: This record could not be stored."
 
 
+@pytest.mark.both_databases
 def test_type_refused_by_the_database_does_not_stop_the_others(
     api: Client, alice: User, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +163,7 @@ def test_type_refused_by_the_database_does_not_stop_the_others(
     check_invariants(alice)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/api/user/import", "/api/user/import/validate"])
 def test_other_requests_write_during_an_import(
@@ -207,6 +212,7 @@ def _free_plan(settings: Any) -> None:
     set_plan_limits(settings, people=6, groups=5, reminders=4, templates=1)
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("_free_plan")
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])
 def test_reminders_beyond_the_plan_are_switched_off_and_reported(

@@ -18,6 +18,8 @@ from tests.carddav.sync.synced_account import SyncedAccount, vcard
 from tests.client import Client
 from tests.pictures import picture
 
+pytestmark = pytest.mark.sqlite_suffices
+
 FIELDS = ["organization", "nickname", "phoneNumbers"]
 CARD_TEXT = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Ada\r\nN:;Ada;;;\r\nORG:There\r\nTEL;TYPE=home:+47 22\r\n{}END:VCARD\r\n"
 
@@ -77,6 +79,7 @@ def person_of(client: Client, conflict: dict[str, Any]) -> dict[str, Any]:
     return dict(client.ok("GET", f"/api/people/{conflict['personId']}")["person"])
 
 
+@pytest.mark.both_databases
 def test_runs_and_conflicts_are_imported(api: Client, stranger: Client, mallory: User, history: Conflict) -> None:
     document = export_document(api)
     assert (len(document["cardDavRuns"]), len(document["cardDavConflicts"])) == (1, 2)
@@ -100,6 +103,7 @@ def test_import_into_the_same_account_duplicates_nothing(api: Client, history: C
     assert {**export_document(api), "exportedAt": 0} == {**document, "exportedAt": 0}
 
 
+@pytest.mark.both_databases
 def test_existing_open_conflict_is_kept(api: Client, alice: User, history: Conflict) -> None:
     document = export_document(api)
     for conflict in document["cardDavConflicts"]:
@@ -137,6 +141,7 @@ BAD_CONFLICTS = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("section", "changes"), [("cardDavRuns", BAD_RUNS), ("cardDavConflicts", BAD_CONFLICTS)], ids=["runs", "conflicts"]
 )
@@ -203,6 +208,7 @@ def test_keep_remote_takes_the_picture_of_the_stored_card(
     assert person_of(stranger, conflict)["photo"]
 
 
+@pytest.mark.both_databases
 def test_picture_at_a_url_is_not_fetched(api: Client, stranger: Client, alice: User) -> None:
     make_conflict(make_person(alice, name="Ada"), names=["photo"], more="PHOTO:https://example.org/ada.jpg\r\n")
     conflict = import_into_stranger(api, stranger)
@@ -232,6 +238,7 @@ def test_locally_deleted_person_is_restored_or_stays_deleted(
     assert bool(stranger.ok("GET", "/api/people")["people"]) == is_back
 
 
+@pytest.mark.both_databases
 def test_only_keep_local_is_possible_without_a_stored_card(api: Client, alice: User) -> None:
     row = make_conflict(make_person(alice, name="Ada"))
     Conflict.objects.owned_by(alice).filter(pk=row.pk).update(mapping=None, remote_raw="")
@@ -246,6 +253,7 @@ def test_imported_conflict_is_hidden_from_other_accounts(api: Client, stranger: 
     assert person_of(stranger, conflict)["organization"] == "Here"
 
 
+@pytest.mark.both_databases
 def test_first_sync_closes_a_deletion_conflict_if_the_card_exists(
     api: Client, stranger: Client, alice: User, mallory: User
 ) -> None:
@@ -259,6 +267,7 @@ def test_first_sync_closes_a_deletion_conflict_if_the_card_exists(
     assert stranger.ok("GET", "/api/carddav/conflicts")["conflicts"] == []
 
 
+@pytest.mark.both_databases
 def test_first_sync_updates_an_imported_conflict(api: Client, stranger: Client, alice: User, mallory: User) -> None:
     make_conflict(make_person(alice, name="Ada", uid="ada-1", organization="Here"))
     synced = SyncedAccount(mallory)
@@ -270,6 +279,7 @@ def test_first_sync_updates_an_imported_conflict(api: Client, stranger: Client, 
     assert Conflict.objects.owned_by(mallory).get().mapping is not None
 
 
+@pytest.mark.both_databases
 def test_imported_run_cannot_be_undone(api: Client, stranger: Client, history: Conflict) -> None:
     import_into_stranger(api, stranger)
     [run] = stranger.ok("GET", "/api/carddav/runs")["runs"]

@@ -25,7 +25,7 @@ from tests.concurrency import repeat_concurrently
 from tests.leaks import leak_detector
 from tests.rounds import rounds
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 FEEDS = "/api/calendar-feeds"
 TODAY = dt.date(2026, 3, 1)  # of the fixture clock
 
@@ -84,6 +84,7 @@ def add_date(person: Person, day: str, **fields: Any) -> ImportantDate:
     )
 
 
+@pytest.mark.both_databases
 def test_feed_is_created_read_changed_and_deleted(api: Client, alice: User, clock: Any) -> None:
     made = make_feed(api)
     assert made["url"].startswith("http")
@@ -148,12 +149,14 @@ def test_account_has_at_most_twenty_feeds(api: Client, alice: User) -> None:
     assert CalendarFeed.objects.owned_by(alice).count() == 20
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_limit_of_twenty_feeds_holds_for_concurrent_requests(alice: User) -> None:
     counted = repeat_concurrently(alice, 24, lambda client, number: client.call("POST", FEEDS, {"name": str(number)}))
     assert counted == {201: 20, 409: 4}
 
 
+@pytest.mark.both_databases
 def test_feed_needs_get_and_its_secret(api: Client, ada: Person) -> None:
     feed = make_feed(api)
     assert Client().post(path_of(feed)).status_code == 405
@@ -355,6 +358,7 @@ def test_feed_is_in_its_own_language_or_the_accounts(api: Client, ada: Person, c
     assert recurring_events(own)[0].summary.value == "Geburtstag: Ada"
 
 
+@pytest.mark.both_databases
 def test_hostile_names_are_escaped(api: Client, alice: User) -> None:
     name = 'Eve\nEND:VEVENT\r\nBEGIN:VALARM; \\n ,;:"' + "ü" * 60
     person = make_person(alice, name=name[:100])

@@ -17,7 +17,7 @@ from tests.client import Client
 from tests.concurrency import repeat_concurrently
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 def add(api: Client, status: int = 201, **body: Any) -> Any:
@@ -158,6 +158,7 @@ def test_only_what_was_deleted_is_restored_or_removed(api: Client) -> None:
     assert api.call("post", f"{path}/restore").status_code == 404
 
 
+@pytest.mark.both_databases
 def test_a_persons_groups_replace_but_spare_the_trash(api: Client, alice: User) -> None:
     ada = make_person(alice)
     kept, gone = add(api, name="kept"), add(api, name="gone", peopleIds=[str(ada.pk)])
@@ -261,6 +262,7 @@ def test_a_group_deleted_since_the_body_was_read_is_refused(api: Client, alice: 
         update_person(owner=alice, person=ada, data={"groups": [row]}, now=timezone.now())
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_creations_with_one_name_create_one_group(alice: User) -> None:
     statuses = repeat_concurrently(alice, 6, lambda client, _: client.call("post", "/api/groups", {"name": "Friends"}))

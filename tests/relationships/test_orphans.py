@@ -18,6 +18,8 @@ from tests.relationships import reference
 from tests.relationships.steps import expect_field_error, person_names, relate, type_ids
 from tests.rounds import database_settings
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def make_network(api: Client, owner: User, picture: str) -> dict[str, Person]:
     """People of the letters of `picture`, related as its pairs say; `*` is the user."""
@@ -132,6 +134,7 @@ def test_malformed_ids_are_refused(api: Client, alice: User, value: Any) -> None
     assert person_names(api) == "ab"
 
 
+@pytest.mark.both_databases
 def test_orphans_of_many_people(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a *b ac bc cd *e ef")
     ids = {letter: str(person.pk) for letter, person in people.items()}
@@ -170,6 +173,7 @@ def relate_two(
     return not then_delete
 
 
+@pytest.mark.both_databases
 @database_settings(10)
 @given(edges=edges, deleted_people=some_people, deleted_edges=st.sets(st.integers(0, 13)), removed=some_people)
 def test_the_stored_network_agrees_with_the_reference(

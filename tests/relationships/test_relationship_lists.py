@@ -1,6 +1,7 @@
 """The list of relationships: a constant number of statements, and 304 if nothing has changed."""
 
 import orjson
+import pytest
 
 from accounts.models import User
 from contacts_project.kernel.api.json import format_timestamp
@@ -10,7 +11,10 @@ from tests.client import Client
 from tests.queries import count_queries
 from tests.relationships.steps import list_relationships, make_ada_and_bob, make_people, relate, type_ids
 
+pytestmark = pytest.mark.sqlite_suffices
 
+
+@pytest.mark.both_databases
 def test_one_row_and_fifty_take_the_same_statements(api: Client, alice: User) -> None:
     types = type_ids(api)
     center, *others = make_people(
@@ -58,6 +62,7 @@ def test_an_unchanged_list_is_304(api: Client, alice: User) -> None:
     assert changed["ETag"] != first["ETag"]
 
 
+@pytest.mark.both_databases
 def test_a_response_has_the_values_of_the_row(api: Client, alice: User) -> None:
     """The database formats ids and times; zero microseconds are the special case."""
     made = relate(api, *make_ada_and_bob(alice), type_ids(api)["FRIEND"], "x")

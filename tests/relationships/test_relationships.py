@@ -16,6 +16,8 @@ from tests.relationships.steps import (
     type_ids,
 )
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def inverse_of(api: Client, made: Any) -> Any:
     """The other row of the pair, from the list of the API."""
@@ -66,6 +68,7 @@ def test_type_and_notes_may_be_left_out(api: Client, alice: User) -> None:
     assert inverse_of(api, made)["relationshipTypeId"] is None
 
 
+@pytest.mark.both_databases
 def test_update_changes_both_rows(api: Client, alice: User) -> None:
     types = type_ids(api)
     made = relate(api, *make_ada_and_bob(alice), types["FRIEND"], "old")
@@ -149,6 +152,7 @@ def test_update_and_restore_refuse_a_duplicate(api: Client, alice: User) -> None
     assert len(list_relationships(api)) == 4
 
 
+@pytest.mark.both_databases
 @pytest.mark.split
 @pytest.mark.parametrize(
     ("change", "field"),

@@ -17,7 +17,7 @@ from tests.people.importing.uploads import import_vcards, vcard
 from tests.people.steps import create_person
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 PATH = "/api/relationship-suggestions"
 
@@ -60,6 +60,7 @@ def test_a_label_in_any_language_is_a_type(api: Client, label: str, kind: str) -
     assert suggestion_tuples(api) == [("Anna Meier", kind, "Carla Wolf", "card")]
 
 
+@pytest.mark.both_databases
 def test_names_on_cards_match_people_as_duplicates_do(api: Client) -> None:
     """A lone given name of a family member is tried with the surname, too. A UID matches its person, a URL nobody."""
     bob, eve = create_person(api, "Robert", surname="Hill", nickname="Bob"), create_person(api, "Eve")
@@ -118,6 +119,7 @@ def test_accept_may_name_another_person(api: Client, mallory: User) -> None:
     assert list_suggestions(stranger) == []
 
 
+@pytest.mark.both_databases
 def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> None:
     home = {"type": "home", "streetLine1": "Hauptstr. 1", "postalCode": "10115", "locality": "Berlin"}
     eva, tom = create_person(api, "Eva", surname="Roth"), create_person(api, "Tom", surname="Roth", addresses=[home])
@@ -150,6 +152,7 @@ def test_suggestions_derived_from_relationships_and_addresses(api: Client) -> No
     assert list(find_violations("related names")) == list(find_violations("look-up keys")) == []
 
 
+@pytest.mark.both_databases
 def test_dismissed_suggestions_do_not_come_back(api: Client, mallory: User) -> None:
     lines = ("RELATED;TYPE=child;VALUE=text:Carla Wolf", "RELATED;TYPE=friend;VALUE=text:Ben Wolf")
     import_vcards(api, card(*lines))
@@ -187,6 +190,7 @@ def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: A
     assert suggestion_tuples(api) == [("Anna Meier", "PARENT", "Carla Wolf", "card")]
 
 
+@pytest.mark.both_databases
 def test_one_name_and_fifty_take_the_same_statements(api: Client) -> None:
     counts = []
     for number in (1, 50):
@@ -196,6 +200,7 @@ def test_one_name_and_fifty_take_the_same_statements(api: Client) -> None:
     assert counts[0] == counts[1] <= 12
 
 
+@pytest.mark.both_databases
 def test_a_failed_suggestion_rolls_back_only_its_own_person(api: Client) -> None:
     """Both name a person who does not exist; the first fails, the second succeeds."""
     import_vcards(api, card("item1.X-ABRELATEDNAMES:Carla Wolf", "item1.X-ABLabel:Freund"))
@@ -212,6 +217,7 @@ def test_a_failed_suggestion_rolls_back_only_its_own_person(api: Client) -> None
     }
 
 
+@pytest.mark.both_databases
 def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     parent = create_person(api, "Adam")
     children = [create_person(api, f"Child {number}") for number in range(40)]
@@ -230,6 +236,7 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client) -> None:
     assert len(list_suggestions(api)) == 30 * 29 // 2 - 401
 
 
+@pytest.mark.both_databases
 def test_accept_restores_or_creates_a_missing_type(api: Client) -> None:
     """Restored from the trash with its inverse, or created as in a new account."""
     types = {row["name"]: row["id"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
@@ -264,6 +271,7 @@ def test_changes_between_computing_and_the_lock_are_errors(api: Client, monkeypa
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 0, "errors": [related, *gone]}
 
 
+@pytest.mark.both_databases
 def test_names_that_are_never_shown_hide_no_others(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = (f"RELATED;TYPE=friend:urn:uuid:nobody-{number}" for number in range(6))
     import_vcards(api, card(*nobody, "RELATED;TYPE=friend;VALUE=text:Ben Wolf"))

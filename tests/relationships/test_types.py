@@ -16,6 +16,8 @@ from tests.relationships.steps import (
     type_ids,
 )
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATH = "/api/relationship-types"
 
 
@@ -67,6 +69,7 @@ def test_an_inverse_whose_name_is_taken_gets_a_number(api: Client) -> None:
     assert repeated["inverse"]["name"] == "COUSIN_2"
 
 
+@pytest.mark.both_databases
 @pytest.mark.split
 @pytest.mark.parametrize(
     ("body", "field"),
@@ -141,6 +144,7 @@ def test_a_new_inverse_takes_over_the_relationships(api: Client, alice: User) ->
     assert by_person == {made["personId"]: ids["PARENT"], made["relatedPersonId"]: rows["KID"]["id"]}
 
 
+@pytest.mark.both_databases
 def test_a_former_inverse_that_is_some_persons_type_stays(api: Client, alice: User) -> None:
     ids = type_ids(api)
     make_person(alice, relationship_to_user_id=ids["CHILD"])
@@ -148,6 +152,7 @@ def test_a_former_inverse_that_is_some_persons_type_stays(api: Client, alice: Us
     assert (types_by_name(api)["CHILD"]["inverse"], types_by_name(api)["CHILD"]["symmetric"]) == (None, False)
 
 
+@pytest.mark.both_databases
 def test_a_pair_becomes_one_symmetric_type(api: Client, alice: User) -> None:
     ids = type_ids(api)
     relate(api, *make_ada_and_bob(alice), ids["CHILD"])

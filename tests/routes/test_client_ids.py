@@ -15,6 +15,8 @@ from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
 
+pytestmark = pytest.mark.sqlite_suffices
+
 PATHS = [
     "/api/people",
     "/api/groups",
@@ -60,6 +62,7 @@ def test_record_has_the_id_chosen_by_the_client(alice: User, path: str, make: An
     assert created_record(create(alice, path, key))["id"] == key
 
 
+@pytest.mark.both_databases
 @pytest.mark.split
 @every_path
 @pytest.mark.parametrize(
@@ -93,6 +96,7 @@ def test_id_stays_taken_as_long_as_its_tombstone(api: Client, alice: User) -> No
             assert create(alice, "/api/people", key).status_code == status
 
 
+@pytest.mark.both_databases
 def test_dates_of_a_new_person_have_chosen_ids(api: Client) -> None:
     key, date = str(uuid4()), str(uuid4())
     body: dict[str, Any] = {
@@ -111,6 +115,7 @@ def test_dates_of_a_new_person_have_chosen_ids(api: Client) -> None:
     assert api.call("POST", "/api/people", body).json()["details"][0]["field"] == "importantDates.0.id"
 
 
+@pytest.mark.both_databases
 def test_concurrent_use_of_an_id_in_two_tables_succeeds_once(transactional_db: None) -> None:
     owners = [make_user("alice@example.org"), make_user("mallory@example.org")]
     for _ in range(5):

@@ -30,6 +30,8 @@ from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
 from tests.routes.test_routes import SAFE, owner_client, send
 
+pytestmark = pytest.mark.sqlite_suffices
+
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)
 #: Tables whose rows the feed reports as part of another record.
@@ -135,6 +137,7 @@ def test_write_sets_the_revision_of_changed_rows_only(
     assert {(row.kind, row.record_id): row.revision for row in Tombstone.objects.owned_by(owner)} == removed
 
 
+@pytest.mark.both_databases
 def test_every_feed_kind_is_changed_by_some_route(route_data: RouteData) -> None:
     """Checks that the test above covers every kind."""
     kinds = {*(model.FEED_TYPE for model in feed_models()), "settings"}

@@ -17,6 +17,8 @@ from tests.accounts.feed.reader import Replica, load_account_records
 from tests.builders import make_person
 from tests.client import Client
 
+pytestmark = pytest.mark.sqlite_suffices
+
 CONNECTED = {"person", "group", "relationship", "relationshipType", "importantDate", "customFieldTemplate"}
 
 
@@ -120,6 +122,7 @@ def test_permanent_removal_is_reported(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
+@pytest.mark.both_databases
 def test_first_read_reports_no_earlier_deletions(api: Client) -> None:
     ids = create_records(api)
     api.ok("DELETE", f"/api/people/{ids['ada']}")
@@ -140,6 +143,7 @@ def test_a_deletion_during_the_first_read_is_reported(api: Client) -> None:
     assert replica.own_fields() == load_account_records(api)
 
 
+@pytest.mark.both_databases
 def test_types_filter_the_feed_and_belong_to_the_cursor(api: Client) -> None:
     create_records(api)
     replica = Replica(api, types="group,person")
@@ -205,6 +209,7 @@ def test_cursor_from_before_a_restore_has_expired(api: Client, alice: User) -> N
         api.ok("POST", "/api/people", {"name": "Ada"}, status=201)
 
 
+@pytest.mark.both_databases
 def test_cursor_newer_than_the_restored_backup_has_expired(api: Client, alice: User) -> None:
     replica = Replica(api)
     replica.catch_up()
@@ -223,6 +228,7 @@ def test_purge_is_reported_as_a_deletion(api: Client, alice: User) -> None:
         assert ("person", str(person.pk), True) in {(c["type"], c["id"], c["deleted"]) for c in replica.catch_up()}
 
 
+@pytest.mark.both_databases
 def test_number_of_queries_does_not_grow_with_the_page(api: Client, django_assert_max_num_queries: Any) -> None:
     groups = [{"name": f"Group {number}"} for number in range(3)]
     ids = [api.ok("POST", "/api/groups", group, status=201)["group"]["id"] for group in groups]
@@ -247,6 +253,7 @@ def test_changed_settings_are_in_the_feed(api: Client) -> None:
     assert (change["type"], change["record"]["theme"]) == ("settings", "DARK")
 
 
+@pytest.mark.both_databases
 def test_dismissals_are_in_the_feed(api: Client, alice: User) -> None:
     first, second = (make_person(alice, name="Ada") for _ in range(2))
     replica = Replica(api)

@@ -11,7 +11,10 @@ from people.models import Person
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
+pytestmark = pytest.mark.sqlite_suffices
 
+
+@pytest.mark.both_databases
 def test_first_run_imports_and_second_run_sends_nothing(synced: SyncedAccount) -> None:
     for number in range(60):
         synced.server.edit(f"{number}.vcf", vcard(f"Person{number} Test", "TEL:1", uid=str(number)))
@@ -63,6 +66,7 @@ def test_new_person_is_exported(synced: SyncedAccount) -> None:
     assert synced.requests() == ["changes"]
 
 
+@pytest.mark.both_databases
 def test_edits_of_different_fields_are_merged(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "TEL:1", "TEL;TYPE=WORK:2"))
     synced.sync()
@@ -81,6 +85,7 @@ def test_edits_of_different_fields_are_merged(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_field_edited_on_both_sides_is_a_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L", "ORG:A"))
     synced.sync()
@@ -108,6 +113,7 @@ def test_remote_deletion_moves_the_person_to_the_trash(synced: SyncedAccount) ->
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_many_remote_deletions_are_held(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{n}.vcf", vcard(f"P{n} X", uid=str(n))) for n in range(20)]
     synced.sync()

@@ -10,6 +10,8 @@ from carddav.models import JournalEntry, Mapping, MappingStatus
 from carddav.sync.backoff import MAX_TRIES
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 @pytest.fixture
 def synced(alice: User) -> SyncedAccount:
@@ -69,6 +71,7 @@ def test_card_that_keeps_failing_is_quarantined(synced: SyncedAccount, is_new: b
     assert len(synced.server.cards) == (3 if is_new else 2)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_new", [True, False])
 def test_quarantined_card_is_sent_when_the_server_has_recovered(synced: SyncedAccount, is_new: bool) -> None:
     name = make_failing_contact(synced, is_new=is_new)

@@ -19,6 +19,8 @@ from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.pictures import picture, upload
 
+pytestmark = pytest.mark.sqlite_suffices
+
 GROUP_4 = "BEGIN:VCARD\r\nVERSION:4.0\r\nKIND:group\r\nUID:g4\r\nFN:Friends\r\nMEMBER:urn:uuid:{uid}\r\nEND:VCARD\r\n"
 GROUP_APPLE = (
     "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:g3\r\nN:Family\r\nFN:Family\r\nX-ADDRESSBOOKSERVER-KIND:group\r\n"
@@ -43,6 +45,7 @@ def test_card_without_uid_is_imported_once_in_two_runs(synced: SyncedAccount) ->
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_unparsable_card_does_not_stop_the_others(synced: SyncedAccount) -> None:
     for number in range(99):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -61,6 +64,7 @@ def test_unparsable_card_does_not_stop_the_others(synced: SyncedAccount) -> None
     assert not OtherCard.objects.owned_by(synced.owner).exists()
 
 
+@pytest.mark.both_databases
 def test_properties_without_field_are_updated_from_a_newer_card(synced: SyncedAccount) -> None:
     """Related names and labels are updated from the newer card, and nothing is written back."""
     old = ("X-ODD:old", "item1.X-ABRELATEDNAMES:Eve", "item1.X-ABLabel:Mutter", "item2.TEL:1", "item2.X-ABLabel:Boat")
@@ -83,6 +87,7 @@ def test_properties_without_field_are_updated_from_a_newer_card(synced: SyncedAc
     assert "ROLE:Poet" in synced.server.cards[href].text
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("text", "name"), [(GROUP_4, "Friends"), (GROUP_APPLE, "Family")])
 def test_group_cards_of_both_dialects_become_groups(synced: SyncedAccount, text: str, name: str) -> None:
     synced.server.edit("1.vcf", vcard("Ada L", uid=UID))
@@ -116,6 +121,7 @@ def test_server_without_sync_collection(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"updated_locally": 1}
 
 
+@pytest.mark.both_databases
 def test_size_of_the_book_includes_pending_imports(alice: User) -> None:
     """Pending imports count towards the size of the book."""
     synced = SyncedAccount(alice, import_mode="manual")
@@ -131,6 +137,7 @@ def test_size_of_the_book_includes_pending_imports(alice: User) -> None:
     assert synced.requests()[:2] == ["changes", "list"]
 
 
+@pytest.mark.both_databases
 def test_run_after_a_push_lists_at_once_without_sync_collection(synced: SyncedAccount) -> None:
     synced.server.has_sync = False
     synced.server.edit("1.vcf", vcard("Ada L"))
@@ -155,6 +162,7 @@ def test_full_listing_instead_of_changes(synced: SyncedAccount, runs: int) -> No
     assert Person.objects.owned_by(synced.owner).active().count() == 9
 
 
+@pytest.mark.both_databases
 def test_card_deleted_between_listing_and_fetch(synced: SyncedAccount) -> None:
     for number in range(20):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -178,6 +186,7 @@ def test_changed_etag_with_equal_content_changes_nothing(synced: SyncedAccount) 
     assert synced.requests() == ["changes"]
 
 
+@pytest.mark.both_databases
 def test_put_refused_for_its_content_is_not_retried(synced: SyncedAccount) -> None:
     synced.sync()
     for name in ("Good", "Bad", "Fine"):
@@ -271,6 +280,7 @@ def test_read_only_book(synced: SyncedAccount) -> None:
     assert synced.person().notes == "mine"
 
 
+@pytest.mark.both_databases
 def test_429_ends_the_run_until_retry_after(synced: SyncedAccount) -> None:
     for number in range(60):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -297,6 +307,7 @@ def test_429_ends_the_run_until_retry_after(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {"imported": 10}
 
 
+@pytest.mark.both_databases
 def test_wrong_password_pauses_the_sync(synced: SyncedAccount) -> None:
     synced.server.on_request = raise_at(LoginRefusedError(status=401), at="changes")
     run = synced.sync()
@@ -310,6 +321,7 @@ def test_wrong_password_pauses_the_sync(synced: SyncedAccount) -> None:
     assert synced.sync().code == ""
 
 
+@pytest.mark.both_databases
 def test_removed_book_is_an_error(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
@@ -320,6 +332,7 @@ def test_removed_book_is_an_error(synced: SyncedAccount) -> None:
     assert not Conflict.objects.owned_by(synced.owner).exists()
 
 
+@pytest.mark.both_databases
 def test_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(3)]
     synced.sync()
@@ -337,6 +350,7 @@ def test_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_restored_card_ends_the_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
@@ -369,6 +383,7 @@ def test_edit_during_the_push_is_sent_by_the_next_run(synced: SyncedAccount) -> 
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_server_that_ignores_if_none_match(synced: SyncedAccount) -> None:
     synced.server.checks_conditions = False
     foreign = synced.server.edit("ada.vcf", vcard("Ada L", "NOTE:foreign"))
@@ -485,6 +500,7 @@ def test_too_large_card_is_sent_without_its_photo(synced: SyncedAccount) -> None
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_changed_href_of_a_card(synced: SyncedAccount) -> None:
     for number in range(10):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", uid=f"uid-{number}"))
@@ -498,6 +514,7 @@ def test_changed_href_of_a_card(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 def test_person_excluded_from_sync(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
@@ -529,6 +546,7 @@ def test_dry_run_reports_changes_and_makes_none(synced: SyncedAccount) -> None:
     assert counts(synced.sync()) == {}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_told", [True, False])
 def test_missing_card_to_be_deleted_is_not_counted(synced: SyncedAccount, is_told: bool) -> None:
     hrefs = [synced.server.edit(f"{number}.vcf", vcard(f"P{number} X")) for number in range(10)]

@@ -16,7 +16,7 @@ from people.services.important_dates import create_date, delete_date, remove_dat
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 BIRTHDAY = {"type": "BIRTHDAY", "date": "1990-05-04"}
 
@@ -220,6 +220,7 @@ def test_date_that_went_to_the_trash_since_it_was_read_is_neither_changed_nor_de
     assert (stored.title, stored.deleted_at) == (deleted.title, deleted.deleted_at)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("leave", ["trash", "merge"])
 def test_date_that_its_person_lost_since_it_was_read_is_not_changed(
     api: Client, path: str, ada: Person, alice: User, leave: str

@@ -15,7 +15,7 @@ from tests.people.interactions.steps import add_interaction
 from tests.people.steps import create_person, create_template
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 def results(api: Client, query: str, **more: Any) -> list[dict[str, Any]]:
@@ -81,6 +81,7 @@ PHONE = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("query", PHONE)
 @pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
 def test_phones_are_found_in_any_format(api: Client, number: str, query: str) -> None:
@@ -130,6 +131,7 @@ def test_best_match_comes_first(api: Client) -> None:
     assert found_names(api, "anna brother") == ["Cy"]
 
 
+@pytest.mark.both_databases
 def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
     template = create_template(api, "Drink", "SELECT", options=["Espresso", "Green tea"])
     key = create_person(api, "Ada", customFieldValues=[{"templateId": template, "value": "Green tea"}])
@@ -150,6 +152,7 @@ def test_custom_values_as_their_templates_come_and_go(api: Client) -> None:
     assert not ValueWord.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_interactions_and_what_becomes_of_them(api: Client) -> None:
     ada, bob = create_person(api, "Ada"), create_person(api, "Bob")
     row = add_interaction(api, ada, bob, title="Concert", notes="The harp was out of tune.")
@@ -169,6 +172,7 @@ def test_interactions_and_what_becomes_of_them(api: Client) -> None:
     assert not InteractionWord.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_changed_values_are_found(api: Client) -> None:
     key = create_person(api, "Ada", notes="harp " + " ".join(f"word{number}" for number in range(1200)))
     api.ok("PUT", f"/api/people/{key}", {"notes": "lute", "organization": "Engines"})
@@ -184,6 +188,7 @@ def test_changed_values_are_found(api: Client) -> None:
     assert not LookupKey.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_merging_and_undoing(api: Client) -> None:
     template = create_template(api, "Drink")
     ada = create_person(api, "Ada")
@@ -200,6 +205,7 @@ def test_merging_and_undoing(api: Client) -> None:
     check_find_invariants(api)
 
 
+@pytest.mark.both_databases
 def test_imported_people_are_found(api: Client) -> None:
     template = create_template(api, "Drink")
     ada = create_person(api, "Ada", notes="harp", customFieldValues=[{"templateId": template, "value": "Tea"}])
@@ -251,6 +257,7 @@ def test_number_of_statements_does_not_grow(api: Client) -> None:
     assert max(before) <= 4
 
 
+@pytest.mark.both_databases
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 2)
     for name in ("Zoe", "Ada", "Bob", "Cy"):
@@ -260,6 +267,7 @@ def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypa
         assert len(found_names(api, query)) == 1
 
 
+@pytest.mark.both_databases
 def test_deleted_people_do_not_hide_others(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.find.candidates._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]

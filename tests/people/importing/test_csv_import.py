@@ -18,6 +18,8 @@ from tests.client import Client
 from tests.people.importing.uploads import counts, import_file, people_by_name, send_form
 from tests.rounds import database_settings
 
+pytestmark = pytest.mark.sqlite_suffices
+
 GERMAN = (
     "Vorname;Nachname;E-Mail;Telefon (privat);Handy;Straße;PLZ;Ort;Geburtstag;Gruppe;Schuhgröße\r\n"
     "Jürgen;Müller;juergen@example.org;089 1234567;0171 7654321;Hauptstraße 1;"
@@ -79,6 +81,7 @@ def test_invalid_mapping_is_refused(api: Client, mapping: str) -> None:
     assert answer["details"][0]["field"].startswith("mapping")
 
 
+@pytest.mark.both_databases
 def test_dry_run_returns_the_same_result_and_writes_nothing(api: Client, alice: User) -> None:
     alice.refresh_from_db()
     revision = alice.revision
@@ -136,6 +139,7 @@ def test_a_line_may_name_the_separator_and_blanks_may_follow_it(api: Client) -> 
     assert people_by_name(api)["Ada"]["notes"] == "one, two"
 
 
+@pytest.mark.both_databases
 def test_bad_row_does_not_stop_the_others(api: Client) -> None:
     data = (
         b"Name,Email,Notes\n"
@@ -225,6 +229,7 @@ def test_dates_are_read_in_common_formats(text: str, is_month_first: bool, day: 
     assert (found and found[0].isoformat()) == day
 
 
+@pytest.mark.both_databases
 @given(st.binary(max_size=400))
 @database_settings(20)
 def test_any_bytes_end_in_a_receipt_or_a_refusal(alice: User, data: bytes) -> None:

@@ -18,7 +18,7 @@ from tests.client import Client
 from tests.people.interactions.steps import add_interaction
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 @pytest.fixture
@@ -90,6 +90,7 @@ def test_update_keeps_omitted_fields(api: Client, ada: Person, bob: Person) -> N
     assert api.ok("PUT", path, changed)["interaction"]["personIds"] == changed["personIds"]
 
 
+@pytest.mark.both_databases
 def test_pages_newest_first_of_all_and_of_one(api: Client, ada: Person, bob: Person) -> None:
     made = [
         add_interaction(api, ada, *([bob] if day % 2 else []), at=f"2026-02-{day:02}T12:00:00Z") for day in range(1, 8)
@@ -125,6 +126,7 @@ def test_interactions_at_one_instant_have_a_stable_order(api: Client, ada: Perso
     assert (len(found), set(found)) == (5, made)
 
 
+@pytest.mark.both_databases
 def test_days_are_those_of_the_accounts_zone(api: Client, ada: Person) -> None:
     api.ok("PUT", "/api/user/timezone", {"timezone": "Asia/Tokyo"})
     late = add_interaction(api, ada, at="2026-02-20T15:00:00Z")  # midnight in Tokyo
@@ -175,6 +177,7 @@ def test_interaction_is_deleted_and_restored_with_all_its_people(api: Client, ad
     assert not Interaction.unscoped.exists()
 
 
+@pytest.mark.both_databases
 def test_deleted_interaction_is_in_the_trash(api: Client, ada: Person) -> None:
     made = add_interaction(api, ada, title="Lost")
     path = f"/api/interactions/{made['id']}"
@@ -191,6 +194,7 @@ def test_deleted_interaction_is_in_the_trash(api: Client, ada: Person) -> None:
     assert not Interaction.unscoped.exists()
 
 
+@pytest.mark.both_databases
 def test_purge_removes_interactions_after_the_retention(api: Client, ada: Person) -> None:
     with time_machine.travel("2026-03-01T12:00:00Z"):
         made = add_interaction(api, ada)
@@ -201,6 +205,7 @@ def test_purge_removes_interactions_after_the_retention(api: Client, ada: Person
     assert [str(row.pk) for row in Interaction.unscoped.all()] == [kept["id"]]
 
 
+@pytest.mark.both_databases
 def test_a_list_costs_the_same_for_one_and_for_fifty(api: Client, alice: User, ada: Person) -> None:
     paths = ["/api/interactions", f"/api/people/{ada.pk}/interactions"]
     add_interaction(api, ada)

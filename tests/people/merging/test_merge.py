@@ -13,6 +13,8 @@ from tests.people.steps import create_person, create_template
 from tests.pictures import picture, upload
 from tests.queries import count_queries
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def values_of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
     return [tuple(entry[key] for key in keys) if len(keys) > 1 else entry[keys[0]] for entry in entries]
@@ -27,6 +29,7 @@ def test_the_secondary_goes_to_the_trash_and_the_primary_is_answered_whole(api: 
     assert [row["id"] for row in api.ok("get", "/api/people")["people"]] == [primary]
 
 
+@pytest.mark.both_databases
 def test_an_empty_field_takes_the_secondarys_and_a_full_one_stays(api: Client) -> None:
     primary = create_person(api, "Ada", "Lovelace", jobTitle="Mathematician")
     secondary = create_person(
@@ -37,6 +40,7 @@ def test_an_empty_field_takes_the_secondarys_and_a_full_one_stays(api: Client) -
     assert (person["jobTitle"], person["anniversary"], person["notes"]) == ("Mathematician", "1835-07-08", "Poetical")
 
 
+@pytest.mark.both_databases
 def test_overrides_come_first_and_null_clears(api: Client) -> None:
     friend = next(
         kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"] if kind["name"] == "FRIEND"
@@ -94,6 +98,7 @@ def test_no_overrides_may_be_null(api: Client) -> None:
     api.ok("post", "/api/people/merge", body)
 
 
+@pytest.mark.both_databases
 def test_multi_value_fields_are_joined_without_repeats(api: Client) -> None:
     primary = create_person(
         api,
@@ -209,6 +214,7 @@ def test_relationships_move_but_never_to_oneself_and_never_twice(api: Client) ->
     assert len(rows) == 4
 
 
+@pytest.mark.both_databases
 def test_the_photo_comes_along_when_there_is_none(api: Client) -> None:
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     assert upload(api, f"/api/people/{secondary}/photo", picture()).status_code == 200
@@ -257,6 +263,7 @@ def test_a_reminder_by_override_counts_for_the_plan(api: Client, alice: User, se
     assert read_person(api, secondary)["deletedAt"] is None
 
 
+@pytest.mark.both_databases
 def test_the_number_of_statements_does_not_grow(api: Client) -> None:
     def count(entries: int) -> int:
         body: dict[str, Any] = {

@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Any
 
+import pytest
 import time_machine
 from django.utils import timezone
 
@@ -15,7 +16,10 @@ from tests.people.merging.steps import merge_people, read_person, snapshot, undo
 from tests.people.steps import create_person, create_template
 from tests.pictures import picture, upload
 
+pytestmark = pytest.mark.sqlite_suffices
 
+
+@pytest.mark.both_databases
 def test_undo_restores_both_people(api: Client) -> None:
     one, two = create_template(api, "one"), create_template(api, "two")
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("A", "B")]
@@ -88,6 +92,7 @@ def test_an_entry_that_was_edited_after_the_merge_stays(api: Client) -> None:
     assert [entry["email"] for entry in read_person(api, secondary)["emails"]] == ["a@x.org", "b@x.org"]
 
 
+@pytest.mark.both_databases
 def test_other_edits_after_the_merge_are_kept(api: Client) -> None:
     primary, secondary = (
         create_person(api, "Ada"),
@@ -173,6 +178,7 @@ def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None
     check_undo_is_refused(api, answer["mergeId"])
 
 
+@pytest.mark.both_databases
 def test_undo_restores_the_primarys_relationship_to_the_user(api: Client) -> None:
     kinds = {kind["name"]: kind["id"] for kind in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
     primary, secondary = create_person(api, "Ada", relationshipToUserId=kinds["FRIEND"]), create_person(api, "Ada")
@@ -192,6 +198,7 @@ def test_merge_with_a_removed_relationship_type_cannot_be_undone(api: Client) ->
     check_undo_is_refused(api, merge_id)
 
 
+@pytest.mark.both_databases
 def test_cleared_value_is_restored(api: Client, alice: User) -> None:
     key = create_template(api, "one")
     secondary = create_person(api, "Ada", customFieldValues=[{"templateId": key, "value": "theirs"}])
@@ -203,6 +210,7 @@ def test_cleared_value_is_restored(api: Client, alice: User) -> None:
     assert read_person(api, secondary)["customFieldValues"] == before["customFieldValues"]
 
 
+@pytest.mark.both_databases
 def test_left_or_removed_groups_do_not_prevent_the_undo(api: Client) -> None:
     left, removed = (
         api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in ("left", "removed")
@@ -238,6 +246,7 @@ def test_plan_limit_counts_restored_reminders(api: Client, settings: Any) -> Non
     undo_merge(api, merge_id)
 
 
+@pytest.mark.both_databases
 def test_merge_cannot_be_undone_after_the_retention(api: Client) -> None:
     merge_id = merge_people(api, create_person(api, "Ada"), create_person(api, "Ada"))["mergeId"]
     now = timezone.now()

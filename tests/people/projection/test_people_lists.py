@@ -15,9 +15,12 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.rounds import database_settings
 
+pytestmark = pytest.mark.sqlite_suffices
+
 NAMES = ["Ada", "ada", "ÁDA", "Zoë", "Zoe", "Ægir", "ß", "SS", "山田", "Éva", "eve", "O'Neill", "\u0301", "Łukasz"]
 
 
+@pytest.mark.both_databases
 @database_settings(10)
 @given(
     names=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from([None, *NAMES])), max_size=25),
@@ -45,6 +48,7 @@ def test_paging_visits_each_person_once_in_order(
     assert [person["id"] for person in everybody] == [person["id"] for person in seen]
 
 
+@pytest.mark.both_databases
 def test_default_and_cap_of_limit(api: Client, alice: User) -> None:
     Person.objects.bulk_create(Person(owner=alice, name=f"P{n}", sort_key=b"%04d" % n) for n in range(501))
     assert len(api.ok("get", "/api/people")["people"]) == 100
@@ -80,6 +84,7 @@ def test_flags_are_accepted_in_any_case(api: Client, word: str) -> None:
     assert "pagination" not in api.ok("get", f"/api/people?includeAll={word}")
 
 
+@pytest.mark.both_databases
 def test_people_of_at_least_one_group(api: Client) -> None:
     groups = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in "abc"]
     for name, own in (("A", groups[:1]), ("B", groups[1:2]), ("AB", groups[:2]), ("none", [])):
@@ -136,6 +141,7 @@ def test_search(api: Client, alice: User, text: str, names: list[str]) -> None:
     assert [person["name"] for person in found] == names
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("text", "is_found"),
     [

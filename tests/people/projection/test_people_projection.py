@@ -12,6 +12,8 @@ from people.models import Person
 from tests.client import Client
 from tests.queries import count_queries
 
+pytestmark = pytest.mark.sqlite_suffices
+
 BODIES: list[dict[str, Any]] = [
     {
         "name": "Ada",
@@ -78,6 +80,7 @@ def people(api: Client) -> list[dict[str, Any]]:
     return made
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("order", ["WESTERN", "EASTERN"])
 @pytest.mark.parametrize("form", ["FULL", "NICKNAME_PREFERRED", "SHORT"])
 def test_projection_and_serializer_agree(
@@ -217,6 +220,7 @@ def test_search_index_has_unchanged_texts(api: Client) -> None:
     assert found == {f"{handle} second" for handle in handles}
 
 
+@pytest.mark.both_databases
 def test_deleted_person_is_in_the_trash_as_in_the_list(api: Client, people: list[dict[str, Any]]) -> None:
     listed = {person["id"]: person for person in api.ok("get", "/api/people?includeDetails=false")["people"]}
     for person in people:

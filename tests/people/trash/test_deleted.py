@@ -15,7 +15,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 KINDS_OF_PEOPLE = ["people", "groups", "importantDates", "customFieldTemplates"]
 
@@ -50,6 +50,7 @@ def test_response_contains_the_end_of_the_retention(api: Client, settings: Any) 
     assert abs(timezone.now() - dt.timedelta(days=7) - cutoff) < dt.timedelta(minutes=1)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
 def test_own_records_newest_first(api: Client, stranger: Client, alice: User, kind: str) -> None:
     keys = [_delete_one(api, alice, kind, name) for name in ("one", "two")]
@@ -77,6 +78,7 @@ def _delete_one(api: Client, owner: User, kind: str, name: str) -> str:
     return key
 
 
+@pytest.mark.both_databases
 def test_records_after_the_retention_are_not_listed(api: Client) -> None:
     kept, gone = delete_group(api, "kept"), delete_group(api, "gone")
     old = timezone.now() - dt.timedelta(days=30, minutes=1)
@@ -100,6 +102,7 @@ def test_the_record_is_as_it_was(api: Client) -> None:
     }
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
 def test_deleted_records_are_paged(api: Client, alice: User, kind: str) -> None:
     keys = [_delete_one(api, alice, kind, name) for name in ("one", "two", "three")][::-1]
