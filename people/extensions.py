@@ -54,7 +54,7 @@ class PersonExtension:
         """Additional fields of the delete body, by JSON name."""
         return {}
 
-    def check_create(self, data: dict[str, Any]) -> None:
+    def check_create(self, owner_id: UUID, data: dict[str, Any]) -> None:
         """Check the validated create body before anything is written; may change it. Raises FieldError."""
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:

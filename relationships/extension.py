@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 from rest_framework.serializers import Field
 
-from contacts_project.kernel.api.fields import OwnedField, OwnedIdsField, StrictBooleanField
+from contacts_project.kernel.api.fields import OwnedIdField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
@@ -36,8 +36,8 @@ class RelationshipsExtension(PersonExtension):
         return RelationshipResponseSerializer(many=True, read_only=True)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
-        options = {"source": "connected_through", "required": False, "allow_null": True, "write_only": True}
-        return {"connectedThroughId": OwnedField("people.Person", **options)}
+        options = {"source": "connected_through_id", "required": False, "allow_null": True, "write_only": True}
+        return {"connectedThroughId": OwnedIdField("people.Person", **options)}
 
     def delete_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         return {
@@ -45,11 +45,11 @@ class RelationshipsExtension(PersonExtension):
             "orphanIds": OwnedIdsField("people.Person", source="orphan_ids", required=False, allow_null=True),
         }
 
-    def check_create(self, data: dict[str, Any]) -> None:
+    def check_create(self, owner_id: UUID, data: dict[str, Any]) -> None:
         """With connectedThroughId, relationshipToUserId is the type of the relationship to that person."""
-        if through := data.get("connected_through"):
+        if through_id := data.get("connected_through_id"):
             # Checked again under the lock: another request may have deleted the person since the body was validated.
-            if not Person.objects.owned_by(through.owner_id).active().filter(pk=through.pk).exists():
+            if not Person.objects.active_ids.rows(owner_id=owner_id, row_ids=[through_id]):
                 raise FieldError("connectedThroughId", NO_SUCH_RECORD)
             # Removed from `data`, so that the new person has no relationship to the user.
             data["connected_as"] = relationship_type = data.pop("relationship_to_user", None)
@@ -58,11 +58,11 @@ class RelationshipsExtension(PersonExtension):
                 raise FieldError("relationshipToUserId", NO_INVERSE)
 
     def created(self, person: Person, data: Mapping[str, Any]) -> None:
-        if through := data.get("connected_through"):
+        if through_id := data.get("connected_through_id"):
             create_relationship(
                 owner=person.owner,
-                person=person,
-                related_person=through,
+                person_id=person.pk,
+                related_person_id=through_id,
                 relationship_type=data["connected_as"],
                 notes=None,
                 now=person.created_at,

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.fields import OwnedIdField
 from contacts_project.kernel.api.schema import envelope
 from people.duplicates.finder import find_duplicates, find_groups
 from people.models import Person
@@ -22,8 +22,8 @@ from people.services.dismissals import dismiss_pair
 class DismissSerializer(serializers.Serializer[Any]):
     """Two own people, in either order."""
 
-    personAId = OwnedField("people.Person", source="one")
-    personBId = OwnedField("people.Person", source="other")
+    personAId = OwnedIdField("people.Person", source="one_id")
+    personBId = OwnedIdField("people.Person", source="other_id")
 
 
 class DuplicateMemberSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
-from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedField, OwnedListField, StrictCharField
+from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedIdField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
@@ -66,7 +66,7 @@ class GroupWithPeopleSerializer(GroupSerializer):
 
 
 class MemberAddSerializer(serializers.Serializer[Any]):
-    personId = OwnedField("people.Person")
+    personId = OwnedIdField("people.Person")
 
 
 _RECORD = envelope("GroupAnswer", group=GroupWithPeopleSerializer())
@@ -150,8 +150,8 @@ class GroupViewSet(TrashViewSet[Group]):
     def add_member(self, request: Request, group_id: UUID) -> Response:
         """Put a person in the group; one that is in it already stays so."""
         group = self.get_object()
-        person = self.read_body(MemberAddSerializer)["personId"]
-        add_member(group=group, person=person, now=timezone.now())
+        person_id = self.read_body(MemberAddSerializer)["personId"]
+        add_member(group=group, person_id=person_id, now=timezone.now())
         return Response({"group": serialize_groups(self.get_queryset().with_id(group.pk))[0]})
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})

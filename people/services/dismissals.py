@@ -9,21 +9,20 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import DuplicateDismissal, Person
 
 
-def dismiss_pair(*, owner: User, one: Person, other: Person) -> None:
+def dismiss_pair(*, owner: User, one_id: UUID, other_id: UUID) -> None:
     """Store that two active people are not duplicates. Repeating it, in either order, changes nothing.
 
     Raises FieldError if both are the same person, or if one was deleted meanwhile.
     """
-    if one.pk == other.pk:
+    if one_id == other_id:
         raise FieldError("personBId", "A person cannot be told apart from itself.")
     with account_write(owner):
-        active = set(
-            Person.objects.owned_by(owner).active().filter(pk__in=[one.pk, other.pk]).values_list("pk", flat=True)
-        )
-        for field, person in (("personAId", one), ("personBId", other)):
-            if person.pk not in active:
+        found = Person.objects.active_ids.rows(owner_id=owner.pk, row_ids=[one_id, other_id])
+        active = {UUID(key) for (key,) in found}
+        for field, key in (("personAId", one_id), ("personBId", other_id)):
+            if key not in active:
                 raise FieldError(field, NO_SUCH_RECORD)
-        add_dismissals(owner.pk, [(one.pk, other.pk)])
+        add_dismissals(owner.pk, [(one_id, other_id)])
 
 
 def add_dismissals(owner_id: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:

@@ -10,11 +10,11 @@ from people.models import Group, Membership, Person
 from people.signals import announce_change
 
 
-def add_member(*, group: Group, person: Person, now: dt.datetime) -> None:
+def add_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
     """Add a person to a group, unless it is a member already. Raises MissingError."""
     with account_write(group.owner_id):
         group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
-        put_members(group, [person.pk], now)
+        put_members(group, [person_id], now)
 
 
 def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:

@@ -100,7 +100,7 @@ class PersonWriter:
             check_plan(self.owner, "people", len(created))
         for _, data in created:
             for extension in EXTENSIONS:
-                extension.check_create(data)
+                extension.check_create(self.owner.pk, data)
         self._set_columns(pairs)
         stored = {person.pk for person, _ in pairs} - {person.pk for person, _ in created}
         # The rows of other tables refer to the person, so it is written first.

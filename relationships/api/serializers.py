@@ -9,6 +9,7 @@ from contacts_project.kernel.api.fields import (
     ClientIdField,
     ColorField,
     OwnedField,
+    OwnedIdField,
     StrictBooleanField,
     StrictCharField,
 )
@@ -26,8 +27,8 @@ class RelationshipUpdateSerializer(serializers.Serializer[Any]):
 
 class RelationshipCreateSerializer(RelationshipUpdateSerializer):
     id = ClientIdField(required=False, source="relationship_id", help_text="Of the row of personId.")
-    personId = OwnedField("people.Person", source="person")
-    relatedPersonId = OwnedField("people.Person", source="related_person")
+    personId = OwnedIdField("people.Person", source="person_id")
+    relatedPersonId = OwnedIdField("people.Person", source="related_person_id")
 
 
 class TypeNameField(StrictCharField):

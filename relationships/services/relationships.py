@@ -30,25 +30,26 @@ class PersonDeletedError(DomainError):
 def create_relationship(
     *,
     owner: User,
-    person: Person,
-    related_person: Person,
+    person_id: UUID,
+    related_person_id: UUID,
     relationship_type: RelationshipType | None,
     notes: str | None,
     now: dt.datetime,
     relationship_id: UUID | None = None,
 ) -> Relationship:
-    """Make `person` a `relationship_type` of `related_person`, and insert the inverse. Raises FieldError, IdTakenError.
+    """Make the person a `relationship_type` of the related person, and insert the inverse.
 
-    `relationship_id` is the id that the client chose for the row of `person`; the inverse row gets a new one.
+    `relationship_id` is the id that the client chose for the row of the person; the inverse row gets a new one.
+    Raises FieldError, IdTakenError.
     """
-    if person.pk == related_person.pk:
+    if person_id == related_person_id:
         raise FieldError("relatedPersonId", "A person has no relationship with itself.")
     with account_write(owner) as write:
         if not write.is_fresh:
             # Another write may have deleted one of them since the body was validated.
-            _check_active(owner, person, related_person)
+            _check_active(owner, person_id, related_person_id)
         inverse_type_id = _inverse_type_id(owner, relationship_type, now)
-        row, inverse = build_pair(owner.pk, person.pk, related_person.pk, now=now)
+        row, inverse = build_pair(owner.pk, person_id, related_person_id, now=now)
         if relationship_id:
             claim_ids([relationship_id])
             row.pk = inverse.inverse_id = relationship_id
@@ -147,19 +148,12 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
     return Relationship.objects.owned_by(row.owner_id).filter(pk__in=[row.pk, row.inverse_id])
 
 
-def _check_active(owner: User, person: Person, related_person: Person) -> None:
+def _check_active(owner: User, person_id: UUID, related_person_id: UUID) -> None:
     """Raise FieldError unless both people are active."""
-    fields = {person.pk: "personId", related_person.pk: "relatedPersonId"}
-    active = {UUID(key) for (key,) in _ACTIVE_IDS.rows(owner_id=owner.pk, person_ids=list(fields))}
-    for person_id in fields.keys() - active:
-        raise FieldError(fields[person_id], NO_SUCH_RECORD)
-
-
-_ACTIVE_IDS = CompiledQuery(
-    lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(IdHex("pk"))
-    )
-)
+    fields = {person_id: "personId", related_person_id: "relatedPersonId"}
+    active = {UUID(key) for (key,) in Person.objects.active_ids.rows(owner_id=owner.pk, row_ids=list(fields))}
+    for key in fields.keys() - active:
+        raise FieldError(fields[key], NO_SUCH_RECORD)
 
 
 def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, now: dt.datetime) -> UUID | None:
@@ -169,19 +163,24 @@ def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, no
     """
     if relationship_type is None:
         return None
-    row: RelationshipType | None = _TYPE.instance(owner_id=owner.pk, type_id=relationship_type.pk)
-    if row is None:
+    rows = _INVERSE_OF_TYPE.values(owner_id=owner.pk, type_id=relationship_type.pk)
+    if not rows:
         raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
-    if row.inverse is None:
+    inverse_id: UUID | None
+    inverse_id, inverse_deleted_at = rows[0]
+    if inverse_id is None:
         raise FieldError("relationshipTypeId", NO_INVERSE)
-    if row.inverse.is_deleted:
-        restore_deleted_types(owner.pk, [row.inverse_id], now)
-    return row.inverse_id
+    if inverse_deleted_at is not None:
+        restore_deleted_types(owner.pk, [inverse_id], now)
+    return inverse_id
 
 
-_TYPE = CompiledQuery(
+_INVERSE_OF_TYPE = CompiledQuery(
     lambda owner_id, type_id: (
-        RelationshipType.objects.owned_by(owner_id).active().select_related("inverse").filter(pk=type_id)
+        RelationshipType.objects.owned_by(owner_id)
+        .active()
+        .filter(pk=type_id)
+        .values_list("inverse_id", "inverse__deleted_at")
     )
 )
 

@@ -46,18 +46,18 @@ def list_suggestions(owner: User) -> list[dict[str, Any]]:
 
 
 def accept_suggestions(
-    *, owner: User, ids: Sequence[UUID], related_person: Person | None, now: dt.datetime
+    *, owner: User, ids: Sequence[UUID], related_person_id: UUID | None, now: dt.datetime
 ) -> tuple[int, Errors]:
     """Create the relationships; returns their number, and an error for each suggestion that failed.
 
     A name that matches nobody creates a person, one for all suggestions of the request with this name.
-    `related_person` replaces the person whom the suggestion matched. A type that the account does not have is restored
-    from the trash, or created. Raises FieldError where an id is unknown.
+    `related_person_id` replaces the person whom the suggestion matched. A type that the account does not have is
+    restored from the trash, or created. Raises FieldError where an id is unknown.
     """
     derived = _find_derived(owner, ids)
     with account_write(owner):
-        errors = {} if related_person else _deleted_errors(owner, derived) | _related_errors(owner, derived)
-        acceptance = _Acceptance(owner, related_person, now)
+        errors = {} if related_person_id else _deleted_errors(owner, derived) | _related_errors(owner, derived)
+        acceptance = _Acceptance(owner, related_person_id, now)
         return _answer_each(owner, ids, derived, errors, acceptance.accept)
 
 
@@ -165,34 +165,34 @@ def _record_answer(owner: User, suggestion: Suggestion, related_person_id: UUID 
 class _Acceptance:
     """The state of one accept request: the account's types, and the people created so far, by name key."""
 
-    def __init__(self, owner: User, related_person: Person | None, now: dt.datetime) -> None:
-        self.owner, self.related_person, self.now = owner, related_person, now
+    def __init__(self, owner: User, related_person_id: UUID | None, now: dt.datetime) -> None:
+        self.owner, self.related_person_id, self.now = owner, related_person_id, now
         self.types = {row.name: row for row in RelationshipType.objects.owned_by(owner).active()}
-        self.created: dict[str, Person] = {}
+        self.created: dict[str, UUID] = {}
 
     def accept(self, suggestion: Suggestion) -> None:
         """Raises FieldError, PlanLimitError."""
-        related = self.related_person or self._load_or_create_related(suggestion)
+        related_id = self.related_person_id or self._find_or_create_related(suggestion)
         create_relationship(
             owner=self.owner,
-            person=self._load_person(suggestion.person_id, "personId"),
-            related_person=related,
+            person_id=self._check_active(suggestion.person_id, "personId"),
+            related_person_id=related_id,
             relationship_type=self._load_or_create_type(suggestion.type_name),
             notes=None,
             now=self.now,
         )
-        _record_answer(self.owner, suggestion, related.pk, accepted=True)
+        _record_answer(self.owner, suggestion, related_id, accepted=True)
         # Last: an error above rolls back the savepoint, and with it the new person.
         if not suggestion.related_person_id:
-            self.created[_related_name_key(suggestion)] = related
+            self.created[_related_name_key(suggestion)] = related_id
 
-    def _load_or_create_related(self, suggestion: Suggestion) -> Person:
+    def _find_or_create_related(self, suggestion: Suggestion) -> UUID:
         if suggestion.related_person_id:
-            return self._load_person(suggestion.related_person_id, "relatedPersonId")
+            return self._check_active(suggestion.related_person_id, "relatedPersonId")
         if created := self.created.get(_related_name_key(suggestion)):
             return created
         name, surname = split_name(suggestion.related_name)
-        return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now)
+        return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now).pk
 
     def _load_or_create_type(self, name: str) -> RelationshipType:
         """The type with this name: active, restored from the trash, or created with the defaults. Raises FieldError."""
@@ -212,11 +212,10 @@ class _Acceptance:
         created: RelationshipType = types.get(pk=ensure_types(self.owner.pk, [kind])[name])
         return created
 
-    def _load_person(self, person_id: UUID, field: str) -> Person:
-        person: Person | None = Person.objects.active_rows.instance(owner_id=self.owner.pk, row_ids=[person_id])
-        if person is None:
+    def _check_active(self, person_id: UUID, field: str) -> UUID:
+        if not Person.objects.active_ids.rows(owner_id=self.owner.pk, row_ids=[person_id]):
             raise FieldError(field, NO_SUCH_RECORD)
-        return person
+        return person_id
 
 
 def _related_name_key(suggestion: Suggestion) -> str:

@@ -164,7 +164,12 @@ def relate_two(
     now = owner.created_at
     try:
         row = create_relationship(
-            owner=owner, person=one, related_person=other, relationship_type=relationship_type, notes=None, now=now
+            owner=owner,
+            person_id=one.pk,
+            related_person_id=other.pk,
+            relationship_type=relationship_type,
+            notes=None,
+            now=now,
         )
     except FieldError:  # they have a relationship of this type already
         return True

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.api.ids import IdHex, new_id
 from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
@@ -104,12 +104,16 @@ class OwnedManager(Generic[M, Q]):
     @cached_property
     def active_rows(self) -> CompiledQuery:
         """A compiled query for the account's active rows with certain ids. Parameters: `owner_id` and `row_ids`."""
+        return CompiledQuery(self._filter_active)
 
-        def rows(owner_id: UUID, row_ids: Collection[UUID]) -> Any:
-            owned: Any = self.owned_by(owner_id)
-            return (owned.active() if hasattr(owned, "active") else owned).filter(pk__in=row_ids)
+    @cached_property
+    def active_ids(self) -> CompiledQuery:
+        """Like `active_rows`, but reads only the ids, each as IdHex."""
+        return CompiledQuery(lambda owner_id, row_ids: self._filter_active(owner_id, row_ids).values_list(IdHex("pk")))
 
-        return CompiledQuery(rows)
+    def _filter_active(self, owner_id: UUID, row_ids: Collection[UUID]) -> Any:
+        owned: Any = self.owned_by(owner_id)
+        return (owned.active() if hasattr(owned, "active") else owned).filter(pk__in=row_ids)
 
     def create(self, **kwargs: Any) -> M:
         return cast("M", self._rows().create(**kwargs))

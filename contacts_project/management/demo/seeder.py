@@ -99,8 +99,8 @@ class DemoSeeder:
             if other := self.people.get(uid_of(number)):
                 create_relationship(
                     owner=self.owner,
-                    person=person,
-                    related_person=other,
+                    person_id=person.pk,
+                    related_person_id=other.pk,
                     relationship_type=self.types.get(type_name),
                     notes=None,
                     now=self.now,

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.fields import OwnedIdField
 from contacts_project.kernel.api.schema import envelope
 from people.models import Person
 from relationships.api.response_serializers import SuggestionErrorSerializer, SuggestionSerializer
@@ -29,16 +29,16 @@ DISMISSED = envelope(
 
 
 class AcceptSerializer(AnswerSerializer):
-    relatedPersonId = OwnedField(
+    relatedPersonId = OwnedIdField(
         "people.Person",
-        source="related_person",
+        source="related_person_id",
         required=False,
         allow_null=True,
         help_text="Whom the one suggestion means, where it is another or nobody yet.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs.get("related_person") and len(attrs["ids"]) > 1:
+        if attrs.get("related_person_id") and len(attrs["ids"]) > 1:
             raise serializers.ValidationError({"relatedPersonId": ["This goes with one id alone."]})
         return attrs
 
@@ -56,7 +56,7 @@ class SuggestionViewSet(ApiViewSet[Person]):
     @action(detail=False, methods=["post"])
     def accept(self, request: Request) -> Response:
         """Make the relationships; a name that nobody has makes a person."""
-        body = {"related_person": None, **self.read_body(AcceptSerializer)}
+        body = {"related_person_id": None, **self.read_body(AcceptSerializer)}
         accepted, errors = services.accept_suggestions(owner=self.owner, now=timezone.now(), **body)
         return Response({"accepted": accepted, "errors": errors})
 
