@@ -1,6 +1,7 @@
 """Forks further processes that run tests of the same session, each on a database of its own (tests/run.py).
 
-The fork comes after the collection, which takes five seconds of CPU time; the fork itself takes next to none.
+The fork comes after the collection and after what every process needs: together ten seconds of CPU time. The fork itself
+takes next to none.
 """
 
 import os
@@ -11,8 +12,11 @@ from contextlib import ExitStack, contextmanager
 from typing import IO
 
 import pytest
+from django.db.migrations.loader import MigrationLoader
+from django.urls import get_resolver
 
 from tests.reloaded_settings import reload_settings
+from tests.routes.openapi import operations
 
 
 @contextmanager
@@ -22,6 +26,7 @@ def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
     The forks write their output to files, which this process prints after the block. If a test of a fork failed, this
     session fails, too.
     """
+    _load_for_all()
     forks: list[tuple[int, IO[bytes]]] = []
     with ExitStack() as stack:
         for number in range(2, processes + 1):
@@ -42,6 +47,13 @@ def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
                 output.seek(0)
                 sys.stdout.write(f"\n{output.read().decode(errors='replace')}\n")
                 session.testsfailed += bool(status)
+
+
+def _load_for_all() -> None:
+    """Load what each process would otherwise load by itself: routes, migrations, and the API description."""
+    assert get_resolver().url_patterns
+    MigrationLoader(None)
+    operations()
 
 
 def _set_up_fork(config: pytest.Config, number: int, output: IO[bytes]) -> None:
