@@ -1,7 +1,7 @@
 """Forks further processes that run tests of the same session, each on a database of its own (tests/run.py).
 
-The fork comes after the collection and after what every process needs: together ten seconds of CPU time. The fork itself
-takes next to none.
+The fork comes after the collection and after loading what every process needs, so that is done once. The fork itself
+takes next to no time.
 """
 
 import os
