@@ -98,7 +98,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contacts_project.kernel.api.middleware.RequestLogMiddleware",
-    "contacts_project.kernel.api.middleware.AnswerHeadersMiddleware",
+    "contacts_project.kernel.api.middleware.ResponseHeadersMiddleware",
     "contacts_project.kernel.api.middleware.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

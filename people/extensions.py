@@ -42,7 +42,7 @@ class PersonExtension:
 
     name: str | None = None
 
-    def answer_field(self) -> "Field[Any, Any, Any, Any] | None":
+    def response_field(self) -> "Field[Any, Any, Any, Any] | None":
         """The serializer field of `name` in a response; None without a name."""
         return None
 

@@ -32,8 +32,8 @@ def register_feed() -> None:
     )
 
 
-def _without_repeated_records(answer: orjson.Fragment) -> dict[str, Any]:
-    person: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+def _without_repeated_records(record: orjson.Fragment) -> dict[str, Any]:
+    person: dict[str, Any] = orjson.loads(orjson.dumps(record))
     for name in _REPEATED_KEYS:
         del person[name]
     person["customFieldValues"] = [
@@ -42,8 +42,8 @@ def _without_repeated_records(answer: orjson.Fragment) -> dict[str, Any]:
     return person
 
 
-def _without_people(answer: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in answer.items() if name != "people"}
+def _without_people(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "people"}
 
 
 def _render_templates(owner: User, ids: Collection[UUID]) -> RecordsById:

@@ -32,7 +32,7 @@ class RelationshipsExtension(PersonExtension):
     name = "relationships"
     rows = staticmethod(relationships_json_by_person)
 
-    def answer_field(self) -> "Field[Any, Any, Any, Any]":
+    def response_field(self) -> "Field[Any, Any, Any, Any]":
         return RelationshipResponseSerializer(many=True, read_only=True)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:

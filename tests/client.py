@@ -8,7 +8,7 @@ from django.test import Client as DjangoClient
 from accounts.models import User
 from tests.builders import make_token
 from tests.leaks import leak_detector
-from tests.routes.openapi import check_answer
+from tests.routes.openapi import check_response
 
 
 class Client(DjangoClient):
@@ -24,7 +24,7 @@ class Client(DjangoClient):
         if self.bearer:
             extra.setdefault("HTTP_AUTHORIZATION", f"Bearer {self.bearer}")
         response = super().generic(method, path, data, content_type or "application/json", **extra)
-        check_answer(response)
+        check_response(response)
         if self.reader is not None and not response.streaming:
             leak_detector.scan_response(self.reader.pk, f"{path} {data!r}", response.content)
         return response

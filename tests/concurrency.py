@@ -34,7 +34,7 @@ def run_concurrently(*calls: Callable[[], Result]) -> list[Result]:
 def send_concurrently(owner: User, *requests: Callable[[Client], Any]) -> list[int]:
     """Send requests of `owner` that start together; returns their statuses, in the order of `requests`."""
     calls = (partial(request, client_of(owner)) for request in requests)
-    return [int(answer.status_code) for answer in run_concurrently(*calls)]
+    return [int(response.status_code) for response in run_concurrently(*calls)]
 
 
 def repeat_concurrently(owner: User, number: int, send: Callable[[Client, int], Any]) -> Counter[int]:

@@ -217,7 +217,7 @@ def _feed_leak_detector() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _fail_on_leaks() -> Iterator[None]:
-    """Fail a test whose log lines, mails or answers contain secrets or private data."""
+    """Fail a test whose log lines, mails or responses contain secrets or private data."""
     leak_detector.clear()
     yield
     for message in getattr(mail, "outbox", []):

@@ -72,9 +72,9 @@ class LeakDetector:
         if wrong:
             self.leaks.append(f"{wrong} in a mail")
 
-    def scan_response(self, reader_id: UUID, sent: str, answer: bytes) -> None:
+    def scan_response(self, reader_id: UUID, sent: str, response: bytes) -> None:
         """Record names of other accounts in a response to `reader_id`, unless they are in the request (`sent`)."""
-        text = answer.decode("utf-8", "replace")
+        text = response.decode("utf-8", "replace")
         own = self.names[reader_id]
         for owner_id, names in self.names.items():
             for name in names - own if owner_id != reader_id else ():

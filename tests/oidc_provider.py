@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback that validates requests strictly and can send wrong answers."""
+"""A small OpenID Connect provider on loopback that validates requests strictly and can send wrong responses."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ def default_key() -> RSAKey:
 
 @dataclass
 class Provider:
-    """The state of the provider: its only user, the requests it received, and what makes it send wrong answers."""
+    """The state of the provider: its only user, the requests it received, and what makes it send wrong responses."""
 
     port: int = 0
     claims: dict[str, Any] = field(
@@ -39,7 +39,7 @@ class Provider:
     auth_methods: list[str] = field(default_factory=lambda: ["client_secret_basic"])
     key: RSAKey = field(default_factory=default_key)
     signing_key: RSAKey | None = None  # signs instead of `key`, which is the published one
-    token_answer: Any = None  # sent instead of tokens
+    token_response: Any = None  # sent instead of tokens
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)  # the forms whose code was exchanged for tokens
     requested_paths: list[str] = field(default_factory=list)
@@ -116,8 +116,8 @@ class Provider:
             return 200, {"keys": [self.key.as_dict(private=False)]}
         if path == "/userinfo":
             return (200, self.userinfo) if authorization == "Bearer opaque" else (401, {})
-        if path == "/token" and self.token_answer is not None:
-            return 200, self.token_answer
+        if path == "/token" and self.token_response is not None:
+            return 200, self.token_response
         if path == "/token" and method == "POST":
             return self.token(form, authorization)
         return 404, {}

@@ -20,7 +20,7 @@ from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
 from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.models import User
 from accounts.services.profile import load_profile
-from contacts_project.kernel.api.json import Representation, parse_id, record_answer
+from contacts_project.kernel.api.json import Representation, parse_id, representation_response
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
 
 M = TypeVar("M", bound=Model)
@@ -173,7 +173,7 @@ class OwnedViewSet(ApiViewSet[M]):
 
     def record_response(self, row_id: UUID, status: int = 200) -> Response:
         """The response `{ <record_name>: record }` with the record's ETag. Raises MissingError."""
-        return record_answer(self.record_name, self.get_record(row_id), status)
+        return representation_response(self.record_name, self.get_record(row_id), status)
 
 
 class SettingsViewSet(ApiViewSet[Any]):

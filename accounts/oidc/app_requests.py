@@ -51,10 +51,10 @@ def check_app_request(app: AppRequest, method: str) -> None:
         raise AppRequestError("code_challenge must be a SHA-256 in base64url, and code_challenge_method S256.")
 
 
-def redirect_to_app(app: AppRequest, **answer: str) -> HttpResponse:
-    """Redirect the browser to the app, with `answer` and the app's `state` (RFC 6749, section 4.1.2)."""
+def redirect_to_app(app: AppRequest, **parameters: str) -> HttpResponse:
+    """Redirect the browser to the app, with `parameters` and the app's `state` (RFC 6749, section 4.1.2)."""
     separator = "&" if "?" in app["redirect_uri"] else "?"
-    location = f"{app['redirect_uri']}{separator}{urlencode({**answer, 'state': app['state']})}"
+    location = f"{app['redirect_uri']}{separator}{urlencode({**parameters, 'state': app['state']})}"
     # HttpResponseRedirect refuses private-use schemes. The URI is safe, because it is registered.
     return HttpResponse(status=302, headers={"Location": location, "Cache-Control": "no-store"})
 

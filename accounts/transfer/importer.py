@@ -44,7 +44,7 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
     for section in _check_document(document):
         importer.import_section(section, document[section.name])
     importer.writer.finish()
-    return importer.receipt.answer()
+    return importer.receipt.to_json()
 
 
 def _check_document(document: Any) -> list[Section]:
@@ -87,7 +87,7 @@ class _Importer:
                 section, [valid for unit in units if (valid := [record for record in unit if not record.status])]
             )
             for record in chain.from_iterable(units):
-                results.append(record.answer())
+                results.append(record.to_json())
                 messages += messages_of(record)
             # Validation is pure Python: without a pause, other threads wait for the interpreter to switch (5 ms each).
             time.sleep(0.001)

@@ -7,7 +7,7 @@ from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecor
 
 
 class Receipt:
-    """Collects the answer of an import. Keeps one result for each record, not the record itself."""
+    """Collects the response of an import. Keeps one result for each record, not the record itself."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -20,7 +20,7 @@ class Receipt:
         self.messages += [text for _, text in sorted(messages)]
         self.counts.update(result["status"] for result in results)
 
-    def answer(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "success": not self.messages,
             "imported": self.counts[IMPORTED],

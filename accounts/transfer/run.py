@@ -46,15 +46,15 @@ class ImportRecord:
         """Discard the result after a rollback, before the record is written again."""
         self.status, self.new_id, self.reason, self.ref, self.left_out = "", None, "", None, []
 
-    def answer(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
+    def to_json(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
         if self.source_id != NO_ID:
-            answer["id"] = str(self.source_id)
+            result["id"] = str(self.source_id)
         if self.new_id:
-            answer["newId"] = str(self.new_id)
+            result["newId"] = str(self.new_id)
         if reason := "; ".join(filter(None, [self.reason, *self.left_out])):
-            answer["reason"] = reason
-        return answer
+            result["reason"] = reason
+        return result
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ class BackupViewSet(ApiViewSet[Any]):
         """Every contact on the server as one vCard file, group cards included; X-Contact-Count says how many."""
         made = back_up_book(owner=self.owner)
         name = f"contacts-{timezone.now():%Y-%m-%d}.vcf"
-        answer = FileResponse(made.file, as_attachment=True, filename=name, content_type="text/vcard; charset=utf-8")
-        answer["X-Contact-Count"] = str(made.cards)
-        answer["Cache-Control"] = "no-store"
+        response = FileResponse(made.file, as_attachment=True, filename=name, content_type="text/vcard; charset=utf-8")
+        response["X-Contact-Count"] = str(made.cards)
+        response["Cache-Control"] = "no-store"
         if made.unreadable:
-            answer["X-Unreadable-Count"] = str(made.unreadable)
-        return answer
+            response["X-Unreadable-Count"] = str(made.unreadable)
+        return response

@@ -66,7 +66,7 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         """The open conflicts, oldest first."""
         rows = Conflict.objects.owned_by(self.owner).unresolved().select_related("person").order_by("created_at", "pk")
         rows = rows.defer("remote_raw", "remote_etag", "values")
-        return Response({"conflicts": [_answer(row, self.owner) for row in rows]})
+        return Response({"conflicts": [_serialize(row, self.owner) for row in rows]})
 
     @extend_schema(
         operation_id="resolveConflict",
@@ -99,7 +99,7 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         return Response({"success": True})
 
 
-def _answer(row: Conflict, owner: User) -> dict[str, Any]:
+def _serialize(row: Conflict, owner: User) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),

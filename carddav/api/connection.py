@@ -37,7 +37,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Representation, record_answer
+from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
 
@@ -159,7 +159,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     @conditional_status
     def connection(self, request: Request) -> Response:
         """The connection, without its password; 404 if there is none."""
-        return _answer(get_connection(self.owner))
+        return _connection_response(get_connection(self.owner))
 
     @extend_schema(
         operation_id="createCardDavConnection",
@@ -173,7 +173,9 @@ class ConnectionViewSet(ApiViewSet[Any]):
     def create_connection(self, request: Request) -> Response:
         """Connect a CardDAV server. Nothing is sent there yet."""
         settings = self.read_body(CreateConnection)
-        return _answer(create_connection(owner=self.owner, password=settings.pop("password"), settings=settings))
+        return _connection_response(
+            create_connection(owner=self.owner, password=settings.pop("password"), settings=settings)
+        )
 
     @extend_schema(
         operation_id="updateCardDavConnection",
@@ -190,7 +192,9 @@ class ConnectionViewSet(ApiViewSet[Any]):
         get_connection(self.owner)
         settings = self.read_body(UpdateConnection)
         password = settings.pop("password", None)
-        return _answer(update_connection(owner=self.owner, password=password, settings=settings, now=timezone.now()))
+        return _connection_response(
+            update_connection(owner=self.owner, password=password, settings=settings, now=timezone.now())
+        )
 
     @extend_schema(
         operation_id="deleteCardDavConnection",
@@ -245,5 +249,5 @@ def _represent(row: Connection) -> Representation:
     return Representation(row.revision, ConnectionAnswer(row).data)
 
 
-def _answer(row: Connection) -> Response:
-    return record_answer("connection", _represent(row))
+def _connection_response(row: Connection) -> Response:
+    return representation_response("connection", _represent(row))

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import OpenViewSet
-from carddav.api.answers import receipt_answer, receipt_schema
+from carddav.api.sync_responses import receipt_schema, serialize_receipt
 from carddav.models import Trigger
 from carddav.services.schedule import is_cron_secret, sync_due
 from contacts_project.kernel.api.schema import raises
@@ -30,4 +30,4 @@ class CronViewSet(OpenViewSet):
             raise NotAuthenticated
         receipt = sync_due(now=timezone.now(), trigger=Trigger.CRON)
         total = receipt.done + receipt.skipped + receipt.errors
-        return Response({**receipt_answer(receipt, "synced"), "total": total})
+        return Response({**serialize_receipt(receipt, "synced"), "total": total})

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
-from carddav.api.answers import receipt_answer, receipt_schema
+from carddav.api.sync_responses import receipt_schema, serialize_receipt
 from carddav.models import PendingImport
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.exports import export_people
@@ -96,7 +96,7 @@ class ImportExportViewSet(ApiViewSet[Any]):
             groups_of=data["perContactGroups"],
             now=timezone.now(),
         )
-        return Response(receipt_answer(receipt, "imported"))
+        return Response(serialize_receipt(receipt, "imported"))
 
     @extend_schema(
         operation_id="exportBulk",
@@ -109,4 +109,4 @@ class ImportExportViewSet(ApiViewSet[Any]):
     def export_bulk(self, request: Request) -> Response:
         """Write a card on the server for each of these people who has none."""
         receipt = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])
-        return Response(receipt_answer(receipt, "exported"))
+        return Response(serialize_receipt(receipt, "exported"))

@@ -41,11 +41,11 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
     def list_all(self, request: Request) -> Response:
         """Contacts that are not imported yet, the latest found first."""
         rows = self.get_queryset().order_by("-discovered_at", "display_name", "id")
-        answers = [
+        records = [
             {"id": str(key), "uid": uid, "displayName": name, "discoveredAt": format_timestamp(found_at)}
             for key, uid, name, found_at in rows.values_list("id", "uid", "display_name", "discovered_at")
         ]
-        return Response({"pendingImports": answers})
+        return Response({"pendingImports": records})
 
     @extend_schema(
         operation_id="countPendingImports",

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import OwnedViewSet
-from carddav.api.answers import RunSerializer, counts_of, receipt_answer, receipt_schema, run_answer
+from carddav.api.sync_responses import RunSerializer, counts_of, receipt_schema, serialize_receipt, serialize_run
 from carddav.models import Run, RunState, Trigger
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.discovery import discover_contacts
@@ -74,7 +74,7 @@ class SyncViewSet(OwnedViewSet[Run]):
     def runs(self, request: Request) -> Response:
         """The last hundred runs with their counts, newest first."""
         rows = self.get_queryset().order_by("-started_at", "-pk")[:_MAX_RUNS]
-        return Response({"runs": [run_answer(run) for run in rows]})
+        return Response({"runs": [serialize_run(run) for run in rows]})
 
     @extend_schema(
         operation_id="discoverContacts",
@@ -87,7 +87,7 @@ class SyncViewSet(OwnedViewSet[Run]):
     def discover(self, request: Request) -> Response:
         """Keep contacts of the server that are not here yet as pending imports."""
         receipt = discover_contacts(owner=self.owner)
-        return Response(receipt_answer(receipt, "discovered", is_skipping=False))
+        return Response(serialize_receipt(receipt, "discovered", is_skipping=False))
 
 
 async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:

@@ -11,7 +11,7 @@ from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
-    MalformedAnswerError,
+    MalformedResponseError,
     NotCardDavError,
     StatusError,
     UntrustedHostError,
@@ -85,7 +85,7 @@ class Book:
             except BookMovedError:
                 # Must come before BookGoneError, its base: the listing would be redirected, too.
                 raise
-            except (StatusError, MalformedAnswerError, AccessDeniedError, BookGoneError) as error:
+            except (StatusError, MalformedResponseError, AccessDeniedError, BookGoneError) as error:
                 # The token has expired (servers use many statuses for that), or the server lists a report that it does
                 # not have. If the book itself is gone or forbidden, the listing raises the same error again.
                 if error.status in UNSUPPORTED_REPORT_STATUSES:

@@ -8,7 +8,7 @@ from carddav.client.etags import if_match_candidates, parse_etag
 from carddav.client.hrefs import MAX_URL_LENGTH, member_url, resolve_url
 from carddav.client.session import is_html, read_error_conditions
 from carddav.client.shapes import Outcome, WriteResult
-from contacts_project.kernel.outbound import Answer
+from contacts_project.kernel.outbound import OutboundResponse
 
 if TYPE_CHECKING:  # Book is what calls this
     from carddav.client.book import Book
@@ -65,25 +65,25 @@ def _send_if_match(
 
 def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: bytes) -> WriteResult:
     try:
-        answer, tries = book.session.send(method, member_url(book.url, href), body=body, headers=headers)
+        response, tries = book.session.send(method, member_url(book.url, href), body=body, headers=headers)
     except (ServerTimeoutError, ConnectionBrokenError) as error:
         # Nothing was sent, so the outcome is known: the caller may repeat the request.
         if not error.has_sent:
             raise
         return WriteResult(Outcome.UNKNOWN, href, message=str(error))
-    with answer:
+    with response:
         # A 200 with HTML is the login page of a proxy, not a successful write.
-        if answer.status in _SUCCESS_STATUSES and not (answer.status == 200 and is_html(answer)):
-            etag = parse_etag(answer.headers.get("ETag")) if method == "PUT" else None
-            return WriteResult(Outcome.DONE, _resolve_location(book, href, answer), etag, answer.status)
-        preconditions = read_error_conditions(answer)
-        outcome = _outcome(book, answer.status, preconditions)
-        if answer.status == 412 and tries > 1:
+        if response.status in _SUCCESS_STATUSES and not (response.status == 200 and is_html(response)):
+            etag = parse_etag(response.headers.get("ETag")) if method == "PUT" else None
+            return WriteResult(Outcome.DONE, _resolve_location(book, href, response), etag, response.status)
+        preconditions = read_error_conditions(response)
+        outcome = _outcome(book, response.status, preconditions)
+        if response.status == 412 and tries > 1:
             # The first attempt, which was answered with 429 or 503, may have succeeded after all.
             outcome = Outcome.UNKNOWN
         reason = f" ({', '.join(sorted(preconditions))})" if preconditions else ""
-        message = f"The server refuses the card with status {answer.status}{reason}."
-        return WriteResult(outcome, href, None, answer.status, message, preconditions)
+        message = f"The server refuses the card with status {response.status}{reason}."
+        return WriteResult(outcome, href, None, response.status, message, preconditions)
 
 
 def _outcome(book: "Book", status: int, preconditions: frozenset[str]) -> Outcome:
@@ -102,9 +102,9 @@ def _outcome(book: "Book", status: int, preconditions: frozenset[str]) -> Outcom
     return Outcome.REFUSED if 400 <= status < 500 else Outcome.UNKNOWN
 
 
-def _resolve_location(book: "Book", href: str, answer: Answer) -> str:
+def _resolve_location(book: "Book", href: str, response: OutboundResponse) -> str:
     """The href of the card: a server may choose another one and return it in Location."""
-    location = answer.headers.get("Location")
+    location = response.headers.get("Location")
     if not location:
         return href
     try:

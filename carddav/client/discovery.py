@@ -127,8 +127,8 @@ def _well_known_urls(session: DavSession, root: str) -> Iterator[str]:
     url = root + WELL_KNOWN
     yield url
     try:
-        with session.answer("GET", url) as answer:
-            target = answer.url
+        with session.response("GET", url) as response:
+            target = response.url
     except DavError:
         return
     if target != url:

@@ -70,13 +70,13 @@ class StatusError(NotCardDavError):
         self.conditions = conditions
 
 
-class MalformedAnswerError(NotCardDavError):
+class MalformedResponseError(NotCardDavError):
     """The XML is malformed or incomplete."""
 
     message = "The server answers with XML that cannot be read."
 
 
-class AnswerTooLongError(MalformedAnswerError):
+class ResponseTooLongError(MalformedResponseError):
     """The response is over the size limit: request fewer cards at once."""
 
     message = "The server answers with more than can be read at once."
@@ -169,6 +169,8 @@ _ERROR_BY_CODE: dict[Code, type[DavError]] = {
 def convert_outbound_error(error: OutboundError) -> DavError:
     """The DavError for a failure below HTTP. Only the outbound policy's own message is kept."""
     kind = (
-        AnswerTooLongError if isinstance(error, TooLongError) else _ERROR_BY_CODE.get(error.code, ConnectionBrokenError)
+        ResponseTooLongError
+        if isinstance(error, TooLongError)
+        else _ERROR_BY_CODE.get(error.code, ConnectionBrokenError)
     )
     return kind(str(error) if kind is PolicyError else "", has_sent=error.has_sent)

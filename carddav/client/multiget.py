@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from carddav.client import request_bodies
 from carddav.client.errors import (
     AccessDeniedError,
-    AnswerTooLongError,
-    MalformedAnswerError,
+    MalformedResponseError,
     NotCardDavError,
+    ResponseTooLongError,
     StatusError,
 )
 from carddav.client.etags import parse_etag
@@ -71,11 +71,11 @@ class _Fetcher:
             return [get_card(self.book, href) for href in batch.values()]
         try:
             found = self._multiget(batch)
-        except AnswerTooLongError:
+        except ResponseTooLongError:
             self.size = max(1, len(batch) // 2)
             return self._fetch_halves(batch)
         # One card with characters that XML does not allow can break the whole response.
-        except MalformedAnswerError:
+        except MalformedResponseError:
             return self._fetch_halves(batch)
         except (StatusError, AccessDeniedError) as error:
             if error.status in UNSUPPORTED_REPORT_STATUSES:
@@ -129,18 +129,18 @@ class _Fetcher:
 def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
     """Fetch one card by GET. Raises NotCardDavError for an HTML login page."""
     key = book.key(href)
-    with book.session.answer("GET", member_url(book.url, href), headers={"Accept": "text/vcard"}) as answer:
-        if answer.status in _GONE_STATUSES:
+    with book.session.response("GET", member_url(book.url, href), headers={"Accept": "text/vcard"}) as response:
+        if response.status in _GONE_STATUSES:
             return Missing(href, key)
-        if answer.status != 200:
-            return Unreadable(href, key, answer.status, f"The server answers with status {answer.status}.")
-        if is_html(answer):
+        if response.status != 200:
+            return Unreadable(href, key, response.status, f"The server answers with status {response.status}.")
+        if is_html(response):
             raise NotCardDavError("The server answers with a page for a browser, not with a card.")
-        etag, charset = parse_etag(answer.headers.get("ETag")), parse_charset(answer)
+        etag, charset = parse_etag(response.headers.get("ETag")), parse_charset(response)
         try:
-            body = answer.read(MAX_BODY_BYTES)
+            body = response.read(MAX_BODY_BYTES)
         except TooLongError as error:
-            return Unreadable(href, key, answer.status, str(error))
+            return Unreadable(href, key, response.status, str(error))
     return Card(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from carddav.client.errors import MalformedAnswerError
+from carddav.client.errors import MalformedResponseError
 from carddav.client.xml_text import clean_text
 
 DAV, CARD, CALENDARSERVER = "{DAV:}", "{urn:ietf:params:xml:ns:carddav}", "{http://calendarserver.org/ns/}"
@@ -75,7 +75,7 @@ class Multistatus:
     sync_token: str = ""
 
     def __iter__(self) -> Iterator[Response]:
-        """Raises MalformedAnswerError if it is no complete multistatus."""
+        """Raises MalformedResponseError if it is no complete multistatus."""
         target = _TreeBuilder()
         parser = DefusedXMLParser(target=target, encoding="utf-8", forbid_dtd=True)
         try:
@@ -84,10 +84,10 @@ class Multistatus:
                 yield from self._finished_responses(target)
             parser.close()
         except (ParseError, DefusedXmlException, ValueError) as error:
-            raise MalformedAnswerError from error
+            raise MalformedResponseError from error
         yield from self._finished_responses(target)
         if target.root != f"{DAV}multistatus":
-            raise MalformedAnswerError
+            raise MalformedResponseError
 
     def _finished_responses(self, target: "_TreeBuilder") -> Iterator[Response]:
         done, target.finished = target.finished, []

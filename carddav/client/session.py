@@ -26,8 +26,8 @@ from carddav.client.hrefs import normalize_server_url, origin, resolve_url, same
 from carddav.client.login import Authenticator, Login
 from carddav.client.multistatus import Multistatus, error_conditions
 from contacts_project.kernel.outbound import (
-    Answer,
     OutboundError,
+    OutboundResponse,
     OutboundSession,
     Schemes,
     outbound_session,
@@ -105,26 +105,26 @@ class DavSession:
 
     def send(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> "tuple[Answer, int]":
+    ) -> "tuple[OutboundResponse, int]":
         """The response after redirects, with its body unread, and how often the last request was sent."""
         for _ in range(MAX_REDIRECTS + 1):
-            answer, tries = self._send_with_retries(method, url, body, headers or {})
-            location = answer.headers.get("Location")
-            if answer.status not in _REDIRECT_STATUSES or not location:
-                return answer, tries
+            response, tries = self._send_with_retries(method, url, body, headers or {})
+            location = response.headers.get("Location")
+            if response.status not in _REDIRECT_STATUSES or not location:
+                return response, tries
             # Method, body, Depth and conditions stay the same: HTTP libraries drop them after 301 and 302.
-            answer.close()
-            url = self._redirect_target(url, location, answer.status)
+            response.close()
+            url = self._redirect_target(url, location, response.status)
         raise NotCardDavError("The server sends requests round in circles.")
 
     @contextmanager
-    def answer(
+    def response(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> Iterator[Answer]:
+    ) -> Iterator[OutboundResponse]:
         """`send` as a context manager: closes the response and converts read errors to DavError."""
-        answer, _ = self.send(method, url, body=body, headers=headers)
-        with answer, _convert_errors():
-            yield answer
+        response, _ = self.send(method, url, body=body, headers=headers)
+        with response, _convert_errors():
+            yield response
 
     @contextmanager
     def multistatus(self, method: str, url: str, body: str, depth: str) -> "Iterator[tuple[str, Multistatus]]":
@@ -133,14 +133,16 @@ class DavSession:
         Raises AccessDeniedError for 403, StatusError for any other status, NotCardDavError for HTML.
         """
         headers = {"Content-Type": "application/xml; charset=utf-8", "Depth": depth}
-        with self.answer(method, url, body=body.encode(), headers=headers) as answer:
-            if answer.status != 207:
-                raise_for_status(answer)
-            if is_html(answer):
+        with self.response(method, url, body=body.encode(), headers=headers) as response:
+            if response.status != 207:
+                raise_for_status(response)
+            if is_html(response):
                 raise NotCardDavError("The server answers with a page for a browser, not as a CardDAV server.")
-            yield answer.url, Multistatus(answer.chunks(MAX_BODY_BYTES), parse_charset(answer))
+            yield response.url, Multistatus(response.chunks(MAX_BODY_BYTES), parse_charset(response))
 
-    def _send_with_retries(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> tuple[Answer, int]:
+    def _send_with_retries(
+        self, method: str, url: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[OutboundResponse, int]:
         """Retry while the server is busy; repeat a read once if the connection broke."""
         busy = _BUSY_STATUSES if method in _WRITE_METHODS else _BUSY_READ_STATUSES
         # A write must not be repeated blindly: the server may have applied it.
@@ -149,19 +151,19 @@ class DavSession:
         while True:
             tries += 1
             try:
-                answer = self._send_authorized(method, url, body, headers)
+                response = self._send_authorized(method, url, body, headers)
             except ConnectionBrokenError:
                 if not may_resend:
                     raise
                 may_resend = False
                 continue
-            if answer.status not in busy:
-                return answer, tries
-            self._wait_before_retry(answer, tries)
+            if response.status not in busy:
+                return response, tries
+            self._wait_before_retry(response, tries)
 
-    def _wait_before_retry(self, answer: Answer, tries: int) -> None:
-        asked = parse_retry_after(answer.headers.get("Retry-After"), dt.datetime.now(dt.UTC))
-        answer.close()
+    def _wait_before_retry(self, response: OutboundResponse, tries: int) -> None:
+        asked = parse_retry_after(response.headers.get("Retry-After"), dt.datetime.now(dt.UTC))
+        response.close()
         if asked is None:
             # Jitter, so that clients that were refused together do not come back together.
             seconds = _RETRY_DELAYS[min(tries, len(_RETRY_DELAYS)) - 1] * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
@@ -170,24 +172,24 @@ class DavSession:
         out_of_time = self._give_up_at is not None and time.monotonic() + seconds > self._give_up_at
         if tries > len(_RETRY_DELAYS) or seconds > _MAX_INLINE_WAIT_SECONDS or out_of_time:
             wait = None if asked is None else min(asked, MAX_RETRY_AFTER_SECONDS)
-            raise BusyError(status=answer.status, retry_after=wait, has_sent=True)
+            raise BusyError(status=response.status, retry_after=wait, has_sent=True)
         self._sleep(seconds)
 
-    def _send_authorized(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _send_authorized(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> OutboundResponse:
         while True:
             sent = self._auth.header(method, url) if origin(url) in self._trusted else ""
-            answer = self._send_once(method, url, body, {**headers, **({"Authorization": sent} if sent else {})})
-            if answer.status != 401:
-                return answer
-            challenge = answer.headers.get("WWW-Authenticate") or ""
-            answer.close()
+            response = self._send_once(method, url, body, {**headers, **({"Authorization": sent} if sent else {})})
+            if response.status != 401:
+                return response
+            challenge = response.headers.get("WWW-Authenticate") or ""
+            response.close()
             if not sent:
                 # Not LoginRefusedError, which would pause the connection: no login was sent.
                 raise UntrustedHostError(status=401)
             if not self._auth.accept_challenge(sent, challenge):
                 raise LoginRefusedError(status=401)
 
-    def _send_once(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _send_once(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> OutboundResponse:
         seconds = None if self._give_up_at is None else self._give_up_at - time.monotonic()
         if seconds is not None and seconds <= 0:
             raise ServerTimeoutError
@@ -252,33 +254,33 @@ def open_session(
         yield DavSession(outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at)
 
 
-def raise_for_status(answer: Answer) -> NoReturn:
+def raise_for_status(response: OutboundResponse) -> NoReturn:
     """Raise the error for an unexpected status."""
-    conditions = read_error_conditions(answer)
+    conditions = read_error_conditions(response)
     # A 403 with another condition concerns the request, such as an expired sync token.
-    if answer.status == 403 and conditions <= {"need-privileges"}:
+    if response.status == 403 and conditions <= {"need-privileges"}:
         raise AccessDeniedError(status=403)
-    raise StatusError(answer.status, conditions)
+    raise StatusError(response.status, conditions)
 
 
-def read_error_conditions(answer: Answer) -> frozenset[str]:
+def read_error_conditions(response: OutboundResponse) -> frozenset[str]:
     """The names in the DAV:error of an unsuccessful response."""
-    if answer.status < 300 or is_html(answer):
+    if response.status < 300 or is_html(response):
         return frozenset()
     try:
-        return error_conditions(answer.read(MAX_ERROR_BYTES))
+        return error_conditions(response.read(MAX_ERROR_BYTES))
     except OutboundError:  # the status alone is enough
         return frozenset()
 
 
-def is_html(answer: Answer) -> bool:
+def is_html(response: OutboundResponse) -> bool:
     """Whether it is an HTML page, such as a login form."""
-    return (answer.headers.get("Content-Type") or "").partition(";")[0].strip().lower() == "text/html"
+    return (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower() == "text/html"
 
 
-def parse_charset(answer: Answer) -> str | None:
+def parse_charset(response: OutboundResponse) -> str | None:
     """The charset of Content-Type, if it is one in which cards are written."""
-    for part in (answer.headers.get("Content-Type") or "").split(";")[1:]:
+    for part in (response.headers.get("Content-Type") or "").split(";")[1:]:
         name, _, value = part.strip().partition("=")
         if name.lower() == "charset":
             return allowed_charset(value.strip("\"' "))

@@ -33,7 +33,7 @@ class ConflictQuerySet(OwnedQuerySet["Conflict"]):
 
 
 class Conflict(OwnedModel):
-    """A conflict of one person. `fields` is `[{ field, base, local, remote }]`, as in the API's answers.
+    """A conflict of one person. `fields` is `[{ field, base, local, remote }]`, as in the API's responses.
 
     A later change on the server updates the same row: `remote_raw` and `remote_etag` are the card as last fetched.
     `values` are the user's values for the resolution `merged`, by field.

@@ -19,7 +19,7 @@ class Backup:
     """The file, positioned at its start, and the numbers of cards in it and of cards that could not be read."""
 
     def __init__(self) -> None:
-        self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the answer closes it
+        self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the response closes it
         self.cards = 0
         self.unreadable = 0
 

@@ -47,10 +47,10 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
         return []
     context.report_progress("listing", f"Asking for {len(missing)} contacts that are not listed", 0, len(missing))
     # Listings may omit cards that exist, so only a 404 or 410 for the card itself counts as a deletion.
-    answers = list(context.book.fetch([known.href for known in missing.values()]))
+    results = list(context.book.fetch([known.href for known in missing.values()]))
     key_by_href = {known.href: key for key, known in missing.items()}
-    gone = [missing[key_by_href[answer.href]] for answer in answers if isinstance(answer, Missing)]
-    existing = [answer for answer in answers if isinstance(answer, FetchedCard)]
+    gone = [missing[key_by_href[result.href]] for result in results if isinstance(result, Missing)]
+    existing = [result for result in results if isinstance(result, FetchedCard)]
     mapped = [known for known in gone if known.kind == "mapping"]
     guarded = is_deletion_guarded(
         BookState(

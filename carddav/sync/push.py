@@ -86,16 +86,16 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
 
 def _push_batch(context: Context, mapping_ids: Sequence[UUID], state: PushState) -> None:
     intents = [intent for key in mapping_ids if (intent := prepare_intent(context, key, state)) is not None]
-    answers = list(zip(intents, _send_requests(context, intents), strict=True))
+    results = list(zip(intents, _send_requests(context, intents), strict=True))
     # Successful writes first: if another reply ends the run, their outcome is recorded.
-    answers.sort(key=lambda pair: not (isinstance(pair[1], WriteResult) and pair[1].outcome is Outcome.DONE))
+    results.sort(key=lambda pair: not (isinstance(pair[1], WriteResult) and pair[1].outcome is Outcome.DONE))
     failure: DavError | None = None
-    for intent, answer in answers:
-        if isinstance(answer, WriteResult):
-            _handle_reply(context, intent, answer, state)
+    for intent, result in results:
+        if isinstance(result, WriteResult):
+            _handle_reply(context, intent, result, state)
         else:
             _withdraw_intent(intent, state)  # a DavError means that nothing was written
-            failure = failure or answer
+            failure = failure or result
     # The error ends the run, so it is raised only after all other outcomes of the batch are recorded.
     if failure is not None:
         raise failure

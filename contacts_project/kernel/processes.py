@@ -49,5 +49,5 @@ def start_of(pid: int) -> str:
 def _read_start_with_ps(pid: int) -> str:
     """Return the start time on systems without /proc (macOS, BSD)."""
     command = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed but for a number
-    return answer.stdout.strip()
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed but for a number
+    return result.stdout.strip()

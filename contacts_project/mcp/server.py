@@ -28,9 +28,9 @@ INSTRUCTIONS = (
     " come from lists and searches. An update changes what it names alone, but replaces a list as a whole."
 )
 
-# Summarising an answer takes several times its size in memory. Only so many long ones (bytes) are summarised at a time.
-LONG_ANSWER_BYTES, MAX_CONCURRENT_LONG_ANSWERS = 256 * 1024, 2
-_long_answer_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+# Summarising a response takes several times its size in memory. Only so many long ones (bytes) are summarised at once.
+LONG_RESPONSE_BYTES, MAX_CONCURRENT_LONG_RESPONSES = 256 * 1024, 2
+_long_response_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _MAX_ERRORS = 20  # reported per call: a client corrects a few at a time, and a body may contain half a million
 
 
@@ -50,10 +50,10 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
         arguments = params.arguments or {}
         if invalid := await in_thread(validation_error, tool, arguments):
             return invalid
-        answer = await ask(tool.request(arguments))
-        if answer.status >= 400:
-            return _result({"status": answer.status, **orjson.loads(answer.body)}, is_error=True)
-        text = await summarize_in_thread(tool, arguments, answer.body)
+        response = await ask(tool.request(arguments))
+        if response.status >= 400:
+            return _result({"status": response.status, **orjson.loads(response.body)}, is_error=True)
+        text = await summarize_in_thread(tool, arguments, response.body)
         return CallToolResult(content=[TextContent(text=text)])
 
     server: Server[Any] = Server(
@@ -70,12 +70,12 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
 
 
 async def summarize_in_thread(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
-    """The summary of an answer, made in a thread, since it would block the event loop."""
-    if len(body) < LONG_ANSWER_BYTES:
+    """The summary of a response, made in a thread, since it would block the event loop."""
+    if len(body) < LONG_RESPONSE_BYTES:
         return await in_thread(summarize, tool, arguments, body)
     # One semaphore per event loop: an asyncio semaphore must not be used in several.
-    loop, new = asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_LONG_ANSWERS)
-    async with _long_answer_slots.setdefault(loop, new):
+    loop, new = asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_LONG_RESPONSES)
+    async with _long_response_slots.setdefault(loop, new):
         return await in_thread(summarize, tool, arguments, body)
 
 

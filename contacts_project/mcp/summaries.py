@@ -1,4 +1,4 @@
-"""Summaries of answers for assistants: one page of each list, without empty fields and with long texts cut."""
+"""Summaries of responses for assistants: one page of each list, without empty fields and with long texts cut."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +13,13 @@ MAX_LIST_BYTES = 24_000  # of JSON
 
 
 def summarize(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
-    """The summary of a JSON answer, as JSON: without nulls and empty lists, with lists in pages and their texts cut.
+    """The summary of a JSON response, as JSON: without nulls and empty lists, with lists in pages and their texts cut.
 
     If the route has no pagination, or its page is longer than MAX_LIST_BYTES, `pagination` describes what is shown.
     """
-    answer = orjson.loads(body)
-    lists = {name: rows for name, rows in answer.items() if isinstance(rows, list)}
-    rest = {name: _without_empty(value) for name, value in answer.items() if name not in lists}
+    content = orjson.loads(body)
+    lists = {name: rows for name, rows in content.items() if isinstance(rows, list)}
+    rest = {name: _without_empty(value) for name, value in content.items() if name not in lists}
     if tool.is_paged_here:
         # int(), because an integer of JSON Schema may be written 20.0.
         offset, limit = int(arguments.get("offset", 0)), int(arguments.get("limit", DEFAULT_LIMIT))
@@ -27,7 +27,7 @@ def summarize(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
         rest["pagination"] = {"limit": limit, "offset": offset, "total": total, "hasMore": offset + limit < total}
         lists = {name: rows[offset : offset + limit] for name, rows in lists.items()}
     shown = {name: [_shorten(row) for row in rows] for name, rows in lists.items()}
-    if tool.is_paged_here or "pagination" in answer:
+    if tool.is_paged_here or "pagination" in content:
         _drop_overlong_rows(shown, rest)
     return dumps({**shown, **rest}).decode()
 

@@ -86,13 +86,13 @@ def _build_tools(document: Schema) -> Iterator[Tool]:
 
 
 def _is_excluded(method: str, path: str, operation: Schema, body: Schema | None) -> bool:
-    answers = [answer for status, answer in operation["responses"].items() if status[0] == "2"]
+    responses = [response for status, response in operation["responses"].items() if status[0] == "2"]
     headers = {parameter.get("name") for parameter in operation.get("parameters", ())}
     return (
         operation["operationId"] in EXCLUDED_OPERATIONS
         or path.startswith("/api/auth/")
         or ["apiToken"] not in [list(way) for way in operation.get("security", ())]
-        or {kind for answer in answers for kind in answer.get("content", ())} != {_JSON}
+        or {kind for response in responses for kind in response.get("content", ())} != {_JSON}
         or ("requestBody" in operation and body is None)
         # A POST without an idempotency key returns a secret, streams, or changes nothing.
         or (method == "post" and "Idempotency-Key" not in headers)
@@ -142,8 +142,8 @@ def _parameter_schema(parameter: Schema) -> Schema:
 
 
 def _returns_list(document: Schema, operation: Schema) -> bool:
-    answer = operation["responses"]["200"]["content"][_JSON]["schema"]
-    properties = _resolve_refs(document, answer).get("properties", {})
+    schema = operation["responses"]["200"]["content"][_JSON]["schema"]
+    properties = _resolve_refs(document, schema).get("properties", {})
     return any(field.get("type") == "array" for field in properties.values())
 
 

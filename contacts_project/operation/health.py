@@ -28,14 +28,14 @@ _MAX_LOCK_SECONDS = 2
 
 @dataclass(frozen=True)
 class Check:
-    """The result for one part: whether it is fit, and its value in the answer."""
+    """The result for one part: whether it is fit, and its value in the response."""
 
     is_fit: bool
     value: Any
 
 
 def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
-    """Whether all parts are fit, and the `checks` of the answer. Without the database, what needs it has failed."""
+    """Whether all parts are fit, and the `checks` of the response. Without the database, what needs it has failed."""
     parts = {"database": check_database(), "migrations": _simple_check(False), "broker": check_broker()}
     parts["disk"] = _simple_check(free_bytes() >= MIN_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})

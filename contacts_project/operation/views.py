@@ -50,9 +50,9 @@ class HealthViewSet(OpenViewSet):
         fit, checks = check_health(timezone.now())
         if fit:
             return Response({"status": "ok", "checks": checks})
-        answer = error_response(UnavailableError("A part of the service is not fit: see checks."))
-        answer.data = {**answer.data, "status": "unfit", "checks": checks}
-        return answer
+        response = error_response(UnavailableError("A part of the service is not fit: see checks."))
+        response.data = {**response.data, "status": "unfit", "checks": checks}
+        return response
 
 
 class OpenAPIViewSet(OpenViewSet):
@@ -90,7 +90,7 @@ class DocsView(SpectacularSwaggerSplitView):
     url_name = "openapi"
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        answer = super().finalize_response(request, response, *args, **kwargs)
+        response = super().finalize_response(request, response, *args, **kwargs)
         policy = settings.CONTENT_SECURITY_POLICY
-        answer["Content-Security-Policy"] = policy.replace("style-src", "style-src 'unsafe-inline'")
-        return answer
+        response["Content-Security-Policy"] = policy.replace("style-src", "style-src 'unsafe-inline'")
+        return response

@@ -12,7 +12,6 @@ from contacts_project.kernel.api.asgi_responses import InternalRequest, Internal
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.middleware import count_refusal, max_kept_body_bytes
 from contacts_project.kernel.unavailable import is_unavailable
-from contacts_project.server.answers import Answer, WsgiApplication
 from contacts_project.server.bodies import Body, ClientDisconnectedError, Receive, receive_body
 from contacts_project.server.environ import Scope, caller_of, make_environ
 from contacts_project.server.memory import MemoryReleaser, is_large
@@ -20,6 +19,7 @@ from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
 from contacts_project.server.stalled import free_spool_space
 from contacts_project.server.thread_queues import QueueKey, ThreadQueue
+from contacts_project.server.wsgi_responses import WsgiApplication, WsgiResponse
 
 log = logging.getLogger(__name__)
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -51,10 +51,10 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise NotImplementedError("This server speaks HTTP alone.")
-        body, answer = Body(Spool()), Answer()
+        body, response = Body(Spool()), WsgiResponse()
         try:
             await receive_request(scope, receive, body)
-            await self._serve(scope, receive, send, body, answer)
+            await self._serve(scope, receive, send, body, response)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
             await send_refusal(send, refused.status)
@@ -62,9 +62,9 @@ class Application:
             return
         finally:
             body.spool.close()
-            answer.spool.close()
+            response.spool.close()
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, answer: Answer) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, response: WsgiResponse) -> None:
         queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
         key, received_at = queue_key(scope), time.perf_counter()
         # After a complete body the only message that can follow is http.disconnect.
@@ -74,38 +74,38 @@ class Application:
         try:
             await queue.acquire(key)
             try:
-                # Before one more answer has to be kept.
+                # Before one more response has to be kept.
                 free_spool_space()
                 environ = make_environ(scope, body, received_at)
-                await queue.run(key, partial(self._run_wsgi, environ, answer, disconnected))
-                if answer.event_stream is None and answer.loop_answer is None:
-                    await send_answer(send, body, answer, disconnected)
+                await queue.run(key, partial(self._run_wsgi, environ, response, disconnected))
+                if response.event_stream is None and response.asgi_response is None:
+                    await send_response(send, body, response, disconnected)
             finally:
-                self._release(queue, key, body, answer)
+                self._release(queue, key, body, response)
             # Not in progress any more: a stream may take hours, and must not count against its caller's limit.
-            if answer.event_stream is not None:
-                await self._send_events(send, answer, answer.event_stream, disconnected)
-            elif answer.loop_answer is not None:
-                ask = partial(self._answer_inner_request, scope, answer.headers, disconnected)
-                await answer.loop_answer.serve(
-                    scope, replay_body(body, disconnected), add_headers(send, answer.headers), ask
+            if response.event_stream is not None:
+                await self._send_events(send, response, response.event_stream, disconnected)
+            elif response.asgi_response is not None:
+                ask = partial(self._answer_inner_request, scope, response.headers, disconnected)
+                await response.asgi_response.serve(
+                    scope, replay_body(body, disconnected), add_headers(send, response.headers), ask
                 )
         finally:
             disconnected.cancel()
 
-    def _release(self, queue: ThreadQueue, key: QueueKey, body: Body, answer: Answer) -> None:
+    def _release(self, queue: ThreadQueue, key: QueueKey, body: Body, response: WsgiResponse) -> None:
         """Let the next request in, and after a large one return its memory."""
-        was_large = is_large(body.spool.size + answer.spool.size, answer.cpu_seconds)
+        was_large = is_large(body.spool.size + response.spool.size, response.cpu_seconds)
         queue.release(key, was_large=was_large)
         if was_large:
             self.memory_releaser.schedule()
 
-    def _run_wsgi(self, environ: dict[str, Any], answer: Answer, disconnected: "asyncio.Future[Any]") -> None:
-        """Produce the answer. Must be called in a worker thread."""
+    def _run_wsgi(self, environ: dict[str, Any], response: WsgiResponse, disconnected: "asyncio.Future[Any]") -> None:
+        """Produce the response. Must be called in a worker thread."""
         if disconnected.done():
             return  # the client went away while the request waited for a thread
         try:
-            answer.produce(self.wsgi, environ)
+            response.produce(self.wsgi, environ)
         except RefusedError:
             log.warning("There is no room to keep an answer")
             raise
@@ -116,9 +116,9 @@ class Application:
     async def _answer_inner_request(
         self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Any]", request: InternalRequest
     ) -> InternalResponse:
-        """Answer a request that the service makes for the caller of `outer`, whose answer has these headers."""
+        """Answer a request that the service makes for the caller of `outer`, whose response has these headers."""
         scope = inner_scope(outer, headers, request)
-        body, answer = Body(Spool(), len(request.body)), Answer()
+        body, response = Body(Spool(), len(request.body)), WsgiResponse()
         try:
             body.spool.write(request.body)
             key, received_at = queue_key(scope), time.perf_counter()
@@ -126,22 +126,22 @@ class Application:
             try:
                 free_spool_space()
                 environ = make_environ(scope, body, received_at)
-                await self.requests.run(key, partial(self._run_wsgi, environ, answer, disconnected))
+                await self.requests.run(key, partial(self._run_wsgi, environ, response, disconnected))
             finally:
-                self._release(self.requests, key, body, answer)
-            return InternalResponse(answer.status, b"".join(answer.spool.chunks()))
+                self._release(self.requests, key, body, response)
+            return InternalResponse(response.status, b"".join(response.spool.chunks()))
         except RefusedError as refused:
             return InternalResponse(refused.status, refusal(refused.status)[1])
         finally:
             body.spool.close()
-            answer.spool.close()
+            response.spool.close()
 
     async def _send_events(
-        self, send: Send, answer: Answer, stream: EventStream, disconnected: "asyncio.Future[Any]"
+        self, send: Send, response: WsgiResponse, stream: EventStream, disconnected: "asyncio.Future[Any]"
     ) -> None:
         """Send events and keep-alive comments until the stream ends, the client disconnects, or the server stops."""
         stopping = asyncio.ensure_future(self.stopping.wait())
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         try:
             async with aclosing(stream.pieces(disconnected, stopping)) as chunks:
                 async for chunk in chunks:
@@ -192,7 +192,7 @@ def replay_body(body: Body, disconnected: "asyncio.Future[Any]") -> Receive:
 
 
 def add_headers(send: Send, headers: Headers) -> Send:
-    """Return a `send` that adds the headers of the view's answer, unless the ASGI answer has them itself."""
+    """Return a `send` that adds the headers of the view's response, unless the ASGI response has them itself."""
 
     async def send_with_headers(message: Mapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
@@ -225,12 +225,12 @@ async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
     await receive_body(receive, body, content_length=length, limit=limit, expects_continue=b"expect" in headers)
 
 
-async def send_answer(send: Send, body: Body, answer: Answer, disconnected: "asyncio.Future[Any]") -> None:
-    """Send the answer as fast as the client reads it."""
+async def send_response(send: Send, body: Body, response: WsgiResponse, disconnected: "asyncio.Future[Any]") -> None:
+    """Send the response as fast as the client reads it."""
     # The unread rest of an incomplete body would be parsed as the next request of a kept connection.
     closing = [] if body.is_complete else [(b"connection", b"close")]
-    await send({"type": "http.response.start", "status": answer.status, "headers": [*answer.headers, *closing]})
-    for chunk in answer.spool.chunks():
+    await send({"type": "http.response.start", "status": response.status, "headers": [*response.headers, *closing]})
+    for chunk in response.spool.chunks():
         if disconnected.done():
             return
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
@@ -238,7 +238,7 @@ async def send_answer(send: Send, body: Body, answer: Answer, disconnected: "asy
 
 
 async def send_refusal(send: Send, status: int) -> None:
-    """Send an error answer without calling the application."""
+    """Send an error response without calling the application."""
     headers, body = refusal(status)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

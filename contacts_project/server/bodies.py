@@ -39,7 +39,7 @@ async def receive_body(
 ) -> None:
     """Receive a body and keep at most `limit` bytes of it. `content_length` is None if it is chunked (RFC 9112 7.1).
 
-    Bytes beyond the limit are read and discarded: most clients send the whole body before they read the answer, so
+    Bytes beyond the limit are read and discarded: most clients send the whole body before they read the response, so
     that they would not see the refusal otherwise. A body is not read if its client waits for 100 Continue
     (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError, RefusedError.
     """

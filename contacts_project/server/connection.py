@@ -1,4 +1,4 @@
-"""uvicorn's HTTP/1.1 connection with time limits for the client and error answers in the service's own format."""
+"""uvicorn's HTTP/1.1 connection with time limits for the client and error responses in the service's own format."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ from contacts_project.server.stalled import stalled_connections
 
 HEADER_TIMEOUT_SECONDS = 20
 SEND_TIMEOUT_SECONDS = 30
-# The kernel reserves twice this value. By itself it would grow the buffer to 4 MiB for an answer that nobody reads.
+# The kernel reserves twice this value. By itself it would grow the buffer to 4 MiB for a response that nobody reads.
 SEND_BUFFER_BYTES = 128 * 1024
 # SO_LINGER, on with 0 seconds: close() sends a reset and discards the send buffer.
 NO_LINGER = struct.pack("ii", 1, 0)
@@ -27,7 +27,7 @@ class Connection(H11Protocol):
     """One client's connection.
 
     The headers of a request must be complete HEADER_TIMEOUT_SECONDS after its first byte (or after connecting). A chunk
-    of an answer, at most 64 KiB, must be accepted by the network within SEND_TIMEOUT_SECONDS.
+    of a response, at most 64 KiB, must be accepted by the network within SEND_TIMEOUT_SECONDS.
     """
 
     # Set at the start to what the limit of open files allows.
@@ -103,13 +103,13 @@ class Connection(H11Protocol):
             self.header_timer = None
 
     def _refuse(self, status: int) -> None:
-        # The headers of an answer were sent already: the client would read the refusal as part of its body.
+        # The headers of a response were sent already: the client would read the refusal as part of its body.
         if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.abort()
             return
         count_refusal(None, status)
         if self.cycle is not None:
-            # The application may still work on an answer; uvicorn must not send it after this one.
+            # The application may still work on a response; uvicorn must not send it after this one.
             self.cycle.disconnected = True
         headers, body = refusal(status)
         for event in (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contacts_project.server.thread_pool import DatabaseThreadPool
 from contacts_project.server.thread_queues import ThreadQueue
 
-# A request is large by the size of its body and answer, or by its CPU time: one that reads a whole account may return
+# A request is large by the size of its body and response, or by its CPU time: one that reads a whole account may return
 # little.
 LARGE_BYTES = 256 * 1024
 LARGE_CPU_SECONDS = 0.1
@@ -39,7 +39,7 @@ def end_threads(pools: Sequence[DatabaseThreadPool]) -> None:
 
 
 def is_large(size: int, cpu_seconds: float) -> bool:
-    """Whether a request with this many bytes (body and answer) and CPU seconds should be followed by a release."""
+    """Whether a request with this many bytes (body and response) and CPU seconds should be followed by a release."""
     return size >= LARGE_BYTES or cpu_seconds >= LARGE_CPU_SECONDS
 
 

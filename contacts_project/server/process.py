@@ -38,7 +38,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # First: uvicorn waits for open answers, and an event stream does not end by itself.
+        # First: uvicorn waits for open responses, and an event stream does not end by itself.
         self.application.stop()
         await super().shutdown(sockets)
         stop_tracing()

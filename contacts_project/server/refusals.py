@@ -1,4 +1,4 @@
-"""Error answers that the server gives without the application, in the same JSON format as those of the API."""
+"""Error responses that the server gives without the application, in the same JSON format as those of the API."""
 
 from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.api.json import dumps
@@ -31,7 +31,7 @@ def refusal(status: int) -> tuple[Headers, bytes]:
 
 
 class RefusedError(Exception):
-    """The server answers with `status`: the request is not passed to the application, or its answer cannot be kept."""
+    """The server answers with `status`: the request is not passed to the application, or no response can be kept."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)

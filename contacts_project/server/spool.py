@@ -1,4 +1,4 @@
-"""Buffers for bodies and answers between a client and a thread: small ones in memory, large ones on disk."""
+"""Buffers for bodies and responses between a client and a thread: small ones in memory, large ones on disk."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""Connections whose clients do not read: closed after a timeout, and earlier if the space for answers is short."""
+"""Connections whose clients do not read: closed after a timeout, and earlier if the space for responses is short."""
 
 import time
 from typing import Protocol
@@ -10,7 +10,7 @@ STALLED_SECONDS = 3
 
 
 class StalledConnection(Protocol):
-    """A connection that waits for its client to read the answer; `caller` made the request."""
+    """A connection that waits for its client to read the response; `caller` made the request."""
 
     caller: object
 

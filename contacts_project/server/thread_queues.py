@@ -15,8 +15,8 @@ from contacts_project.server.stalled import close_stalled_connection
 from contacts_project.server.thread_pool import DatabaseThreadPool
 
 # Requests of one caller, and those of them for one path, that may be in progress: from getting a thread until the last
-# byte of the answer was read. So a caller who sends a thousand requests and never reads delays only itself. One address
-# may be many users: the lower limit by path leaves room for requests to other paths.
+# byte of the response was read. So a caller who sends a thousand requests and never reads delays only itself. One
+# address may be many users: the lower limit by path leaves room for requests to other paths.
 MAX_PER_CALLER = 24
 MAX_PER_PATH = 8
 QUEUE_TIMEOUT_SECONDS = 60
@@ -188,7 +188,7 @@ class ThreadQueue:
             self._wake_waiters()
 
     def _schedule_stall_check(self, caller: object) -> None:
-        """Check soon whether the caller is blocked by answers that it does not read itself.
+        """Check soon whether the caller is blocked by responses that it does not read itself.
 
         With a timer, since nothing else may happen in this queue until then.
         """

@@ -27,7 +27,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateTimeField,
 )
-from contacts_project.kernel.api.json import Representation, record_answer
+from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
@@ -115,13 +115,13 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     def create(self, request: Request) -> Response:
         """Make a feed. Its address is in this answer and never again: whoever has it reads the dates."""
         values = {"kinds": FEED_KINDS, **_columns_from_body(self.read_body(CalendarFeedBody))}
-        return _answer_with_url(*create_feed(owner=self.owner, values=values), status=201)
+        return _response_with_url(*create_feed(owner=self.owner, values=values), status=201)
 
     @extend_schema(operation_id="getCalendarFeed", responses=_RECORD)
     @conditional_status
     def retrieve(self, request: Request, feed_id: UUID) -> Response:
         """One feed."""
-        return record_answer("calendarFeed", self.current_record())
+        return representation_response("calendarFeed", self.current_record())
 
     @extend_schema(operation_id="updateCalendarFeed", request=CalendarFeedBody, responses=_RECORD)
     @sends_etag
@@ -129,7 +129,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     def update(self, request: Request, feed_id: UUID) -> Response:
         """Change what a feed tells of; what the body leaves out stays."""
         values = _columns_from_body(self.read_body(CalendarFeedBody, partial=True))
-        return record_answer("calendarFeed", _represent(update_feed(feed=self.get_object(), values=values)))
+        return representation_response("calendarFeed", _represent(update_feed(feed=self.get_object(), values=values)))
 
     @extend_schema(
         operation_id="deleteCalendarFeed",
@@ -148,7 +148,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @if_match
     def rotate(self, request: Request, feed_id: UUID) -> Response:
         """Give a feed another address, shown this once; the old one is 404 from now on."""
-        return _answer_with_url(*rotate_feed(feed=self.get_object()))
+        return _response_with_url(*rotate_feed(feed=self.get_object()))
 
 
 @require_safe
@@ -205,7 +205,7 @@ def _represent(row: CalendarFeed) -> Representation:
     return Representation(row.revision, body)
 
 
-def _answer_with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:
+def _response_with_url(row: CalendarFeed, url: str, status: int = 200) -> Response:
     shown = _represent(row)
     response = SecretResponse({"calendarFeed": {**shown.body, "url": url}}, status=status)
     response["ETag"] = shown.etag

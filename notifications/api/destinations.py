@@ -14,7 +14,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
-from contacts_project.kernel.api.json import Representation, record_answer
+from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
@@ -84,8 +84,8 @@ class DestinationViewSet(OwnedViewSet[Destination]):
             token=data.get("token") or "",
         )
         shown = destination_record(destination)
-        answer = {"endpoint": shown.body}
-        response = SecretResponse({**answer, "secret": secret} if secret else answer, status=201)
+        body = {"endpoint": shown.body}
+        response = SecretResponse({**body, "secret": secret} if secret else body, status=201)
         response["ETag"] = shown.etag
         return response
 
@@ -95,7 +95,7 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     @conditional_status
     def retrieve(self, request: Request, destination_id: UUID) -> Response:
         """One destination, without its secret."""
-        return record_answer("endpoint", self.current_record())
+        return representation_response("endpoint", self.current_record())
 
     @extend_schema(
         operation_id="updateDestination",

@@ -114,7 +114,7 @@ class DeliverySerializer(serializers.Serializer[object]):
 
 
 def serialize_delivery(row: Delivery) -> dict[str, Any]:
-    """One delivery as in the answer of the history."""
+    """One delivery as in the response of the history."""
     content = row.content
     return {
         "id": str(row.pk),

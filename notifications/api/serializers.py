@@ -1,4 +1,4 @@
-"""Request bodies and answers of the notification endpoints."""
+"""Request bodies and responses of the notification endpoints."""
 
 import re
 from typing import Any

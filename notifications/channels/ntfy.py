@@ -79,7 +79,7 @@ def find_server(url: str) -> str | None:
             seconds = ends_at - time.monotonic()
             if seconds <= 0:
                 raise OutboundError(Code.TIMEOUT)
-            if _is_healthy_answer(session.request("GET", f"{root}/v1/health", timeout=seconds)):
+            if _is_healthy_response(session.request("GET", f"{root}/v1/health", timeout=seconds)):
                 return root
     return None
 
@@ -91,14 +91,14 @@ def cut_bytes(text: str, limit: int) -> str:
     return text if len(data) <= limit else data[: limit - 3].decode(errors="ignore") + "…"
 
 
-def _is_healthy_answer(response: requests.Response) -> bool:
+def _is_healthy_response(response: requests.Response) -> bool:
     if not 200 <= response.status_code < 300:
         return False
     try:
-        answer = orjson.loads(response.content)
+        body = orjson.loads(response.content)
     except orjson.JSONDecodeError:
         return False
-    return isinstance(answer, dict) and isinstance(answer.get("healthy"), bool)
+    return isinstance(body, dict) and isinstance(body.get("healthy"), bool)
 
 
 def _is_json(response: requests.Response) -> bool:

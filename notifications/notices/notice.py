@@ -12,7 +12,7 @@ from accounts.models import User
 
 
 class NoticeKind(TextChoices):
-    """The values are those of the `type` in the API contract, in answers and in the body of a webhook."""
+    """The values are those of the `type` in the API contract, in responses and in the body of a webhook."""
 
     IMPORTANT_DATE = "reminder.important_date"
     IMPORTANT_DATE_LEAD = "reminder.important_date_lead"

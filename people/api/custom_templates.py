@@ -1,4 +1,4 @@
-"""Custom field templates: answers and routes."""
+"""Custom field templates: responses and routes."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Representation, record_answer
+from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -143,4 +143,4 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
 
 
 def _template_response(template: CustomFieldTemplate, status: int = 200) -> Response:
-    return record_answer("customFieldTemplate", represent_template(template), status)
+    return representation_response("customFieldTemplate", represent_template(template), status)

@@ -30,10 +30,10 @@ KINDS = [
 
 
 class DeletedAnswer(serializers.Serializer[Any]):
-    """Replaced in the API description by one of `answer_shapes` (people.api.schema)."""
+    """Replaced in the API description by one of `response_shapes` (people.api.schema)."""
 
 
-def answer_shapes() -> list["serializers.Serializer[Any]"]:
+def response_shapes() -> list["serializers.Serializer[Any]"]:
     """The response schema of each kind."""
     return [
         envelope(
@@ -65,11 +65,11 @@ class DeletedViewSet(ApiViewSet[Any]):
         owner, now = self.owner, timezone.now()
         rows = kind.rows(owner, now)
         page = rows if limit is None and not offset else rows[offset : offset + limit if limit else None]
-        answer = {
+        body = {
             "deleted": kind.serialize(owner, page),
             "retentionDays": settings.RETENTION_DAYS,
             "cutoffDate": format_timestamp(retention_cutoff(now)),
         }
         if limit is not None:
-            answer["pagination"] = pagination(total=rows.count(), limit=limit, offset=offset)
-        return Response(answer)
+            body["pagination"] = pagination(total=rows.count(), limit=limit, offset=offset)
+        return Response(body)

@@ -1,4 +1,4 @@
-"""Groups: fields, answers, routes."""
+"""Groups: fields, responses, routes."""
 
 from typing import Any
 from uuid import UUID

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
-from contacts_project.kernel.api.json import Representation, record_answer
+from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
@@ -40,7 +40,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
 
     @property
     def person(self) -> Person:
-        # Not cached: the answer 412 must not show a date whose person went to the trash after the first look-up.
+        # Not cached: the 412 response must not show a date whose person went to the trash after the first look-up.
         return Person.objects.owned_by(self.owner).active().find(self.kwargs["person_id"])
 
     def get_queryset(self) -> TrashQuerySet[ImportantDate]:
@@ -60,13 +60,13 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         owner, person = self.owner, self.person
         data = self.read_body(NewDateSerializer)
         row = service.create_date(owner=owner, person=person, data=data, now=timezone.now())
-        return record_answer("importantDate", represent_date(row))
+        return representation_response("importantDate", represent_date(row))
 
     @extend_schema(operation_id="getImportantDate", responses=_RECORD)
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """One important date."""
-        return record_answer("importantDate", self.current_record())
+        return representation_response("importantDate", self.current_record())
 
     @extend_schema(operation_id="updateImportantDate", request=ImportantDateSerializer, responses={200: _RECORD})
     @raises(PlanLimitError)
@@ -76,7 +76,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         """Replace an important date: what the body leaves out is not kept."""
         row = self.get_object()
         row = service.update_date(row=row, data=self.read_body(ImportantDateSerializer), now=timezone.now())
-        return record_answer("importantDate", represent_date(row))
+        return representation_response("importantDate", represent_date(row))
 
     @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
     @if_match
@@ -93,7 +93,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     def restore(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Take an important date out of the trash."""
         row = service.restore_date(row=self.get_object(), now=timezone.now())
-        return record_answer("importantDate", represent_date(row))
+        return representation_response("importantDate", represent_date(row))
 
     @extend_schema(operation_id="removeImportantDate", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"])

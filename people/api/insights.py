@@ -26,7 +26,7 @@ class InsightSerializer(serializers.Serializer[Any]):
     since = serializers.DateField(allow_null=True, help_text="Of the drifting: the day of the last contact.")
 
 
-_ANSWER = envelope(
+_RESPONSE = envelope(
     "InsightsAnswer",
     drifting=InsightSerializer(many=True),
     incomplete=InsightSerializer(many=True),
@@ -37,7 +37,7 @@ _ANSWER = envelope(
 class InsightViewSet(ApiViewSet[Any]):
     """Insights into the caller's people."""
 
-    @extend_schema(operation_id="listInsights", responses={200: _ANSWER})
+    @extend_schema(operation_id="listInsights", responses={200: _RESPONSE})
     def list(self, request: Request) -> Response:
         """Who drifts away, whom nothing would reach, and which round days come; at most 20 of each."""
         owner = self.owner
@@ -48,4 +48,4 @@ class InsightViewSet(ApiViewSet[Any]):
             "incomplete": incomplete_people(owner),
             "milestones": milestones(owner, calendar, today),
         }
-        return Response({kind: [insight.answer() for insight in insights] for kind, insights in found.items()})
+        return Response({kind: [insight.to_json() for insight in insights] for kind, insights in found.items()})

@@ -118,8 +118,8 @@ def _page_response(owner: User, query: QueryDict, person: Person | None) -> Resp
     limit = min(read_integer(query, "limit", default=DEFAULT_LIMIT, low=1), MAX_LIMIT)
     first, last = _read_day(query, "from"), _read_day(query, "to")
     page = load_page(owner, person=person, first=first, last=last, cursor=query.get("cursor"), limit=limit)
-    answers = serialize_interactions_by_id(owner, page.ids)
-    return Response({"interactions": answers, "cursor": page.cursor, "hasMore": page.cursor is not None})
+    records = serialize_interactions_by_id(owner, page.ids)
+    return Response({"interactions": records, "cursor": page.cursor, "hasMore": page.cursor is not None})
 
 
 class InteractionViewSet(TrashViewSet[Interaction]):

@@ -24,7 +24,7 @@ _MARKER = envelope(
     label=serializers.CharField(),
     groupIds=serializers.ListField(child=serializers.UUIDField()),
 )
-_ANSWER = envelope(
+_RESPONSE = envelope(
     "MapAnswer",
     markers=serializers.ListField(child=_MARKER),
     pendingCount=serializers.IntegerField(),
@@ -36,7 +36,7 @@ _ANSWER = envelope(
 class MapViewSet(ApiViewSet[Any]):
     """The map of the caller's people."""
 
-    @extend_schema(operation_id="listMapMarkers", responses=_ANSWER)
+    @extend_schema(operation_id="listMapMarkers", responses=_RESPONSE)
     @action(detail=False)
     def markers(self, request: Request) -> Response:
         """Every location, and every address that has been geocoded, of the caller's people."""

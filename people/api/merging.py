@@ -81,5 +81,5 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         return Response({"person": primary, "secondary": secondary})
 
     def _serialize_pair(self, record: MergeRecord) -> tuple[Any, Any]:
-        answers = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
-        return answers[0], answers[1]
+        people = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
+        return people[0], people[1]

@@ -19,7 +19,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.json import Representation, dumps, record_answer, stream_list
+from contacts_project.kernel.api.json import Representation, dumps, representation_response, stream_list
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
@@ -122,7 +122,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @conditional_record
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponseBase:
         """A person with everything that hangs on it."""
-        return record_answer("person", represent_person(self.owner, person_id))
+        return representation_response("person", represent_person(self.owner, person_id))
 
     @extend_schema(operation_id="updatePerson", request=PersonChangeSerializer, responses=_RECORD)
     @raises(PlanLimitError)
@@ -201,8 +201,8 @@ class PersonViewSet(TrashViewSet[Person]):
             total = people.count()
             page = people.in_name_order()[query.offset : query.offset + query.limit]
             listed = project(self.owner, page, include_details=query.include_details)
-        answer = {
+        body = {
             "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),
         }
-        return HttpResponse(dumps(answer), content_type="application/json")
+        return HttpResponse(dumps(body), content_type="application/json")

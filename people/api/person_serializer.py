@@ -30,7 +30,7 @@ def _build_fields() -> dict[str, SerializerField]:
     }
     for extension in EXTENSIONS:
         fields.update(extension.body_fields())
-        if extension.name and (field := extension.answer_field()):
+        if extension.name and (field := extension.response_field()):
             fields[extension.name] = field
     return fields
 
@@ -59,8 +59,8 @@ class PersonSerializer(serializers.Serializer[Person]):
     def to_representation(self, instance: Person) -> dict[str, Any]:
         """Serialize a model row, for comparison with the projection; uses several queries."""
         with_related: Any = _PersonWithRelated(instance)
-        answer: dict[str, Any] = super().to_representation(with_related)
-        return answer
+        record: dict[str, Any] = super().to_representation(with_related)
+        return record
 
 
 class PersonChangeSerializer(PersonSerializer):

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
-from people.api.deleted import answer_shapes
+from people.api.deleted import response_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
 from people.services.person_rows import MAX_VALUE_LENGTH
 
@@ -56,4 +56,4 @@ class DeletedAnswerSchema(OpenApiSerializerExtension):
     target_class = "people.api.deleted.DeletedAnswer"
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        return {"anyOf": [auto_schema.resolve_serializer(shape, direction).ref for shape in answer_shapes()]}
+        return {"anyOf": [auto_schema.resolve_serializer(shape, direction).ref for shape in response_shapes()]}

@@ -18,7 +18,7 @@ class Outcome:
     """The outcome of one record. `index` counts from 0.
 
     `reason` is for people: why the record failed, or what was changed or left out. `code` is for programs and is not
-    part of the answer.
+    part of the response.
     """
 
     index: int
@@ -28,13 +28,13 @@ class Outcome:
     reason: str | None = None
     code: str | None = None
 
-    def answer(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {"index": self.index, "name": self.name, "status": self.status}
+    def to_json(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"index": self.index, "name": self.name, "status": self.status}
         if self.person_id:
-            answer["personId"] = str(self.person_id)
+            result["personId"] = str(self.person_id)
         if self.reason:
-            answer["reason"] = self.reason
-        return answer
+            result["reason"] = self.reason
+        return result
 
     def message(self, record_noun: str = "Card") -> str:
         """The error message, which counts records from 1. `record_noun` is what the source calls a record."""
@@ -53,5 +53,5 @@ def build_receipt(outcomes: Iterable[Outcome], record_noun: str = "Card") -> dic
         "skipped": counts[SKIPPED],
         "errors": counts[ERROR],
         "errorMessages": [outcome.message(record_noun) for outcome in ordered if outcome.status == ERROR],
-        "results": [outcome.answer() for outcome in ordered],
+        "results": [outcome.to_json() for outcome in ordered],
     }

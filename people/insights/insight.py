@@ -17,7 +17,7 @@ class Insight(NamedTuple):
     reason: str
     since: dt.date | None = None
 
-    def answer(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "personId": str(self.person_id),
             "personName": self.person_name,

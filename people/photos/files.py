@@ -53,7 +53,7 @@ _NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
 _MIN_STRAY_AGE = dt.timedelta(days=1)
 # The doctor reports older files without a row: by then a daily sweep should have removed them.
 _MAX_STRAY_AGE = dt.timedelta(days=2)
-# Longer than a store may take for an answer (kernel.object_storage).
+# Longer than a store may take for a response (kernel.object_storage).
 _MAX_UPLOAD_TIME, _MAX_DELETION_TIME = dt.timedelta(minutes=10), dt.timedelta(minutes=1)
 _DELETION_BATCH_SIZE = 50
 _MAX_ATTEMPTS, _RETRY_SECONDS = 20, 0.25

@@ -21,14 +21,14 @@ def serialize_groups(rows: Any) -> list[dict[str, Any]]:
 
 def list_groups(owner: User) -> list[dict[str, Any]]:
     """The active groups, sorted by name without case and accents."""
-    answers = serialize_groups(Group.objects.owned_by(owner).active())
-    return sorted(answers, key=lambda group: (fold(group["name"]), group["id"]))
+    groups = serialize_groups(Group.objects.owned_by(owner).active())
+    return sorted(groups, key=lambda group: (fold(group["name"]), group["id"]))
 
 
 def represent_group(owner: User, group_id: UUID) -> Representation:
     """One group, active or in the trash, with its people in name order. Raises MissingError."""
-    for answer in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
-        return answer
+    for record in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
+        return record
     raise MissingError
 
 
@@ -39,13 +39,13 @@ def represent_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Represent
 
 def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
     groups = list(rows)
-    answers = {UUID(answer["id"]): {**answer, "people": []} for answer in serialize_groups(groups)}
-    memberships = Membership.objects.owned_by(owner).filter(group_id__in=answers, person__deleted_at=None)
+    records = {UUID(record["id"]): {**record, "people": []} for record in serialize_groups(groups)}
+    memberships = Membership.objects.owned_by(owner).filter(group_id__in=records, person__deleted_at=None)
     memberships = memberships.order_by("person__sort_key", "person_id")
     names = (f"person__{column}" for column in COLUMNS)
     for group_id, person, *parts in memberships.values_list("group_id", "person_id", *names):
-        answers[group_id]["people"].append({"id": str(person), "name": format_name(owner, parts)})
-    return {group.pk: Representation(group.revision, answers[group.pk]) for group in groups}
+        records[group_id]["people"].append({"id": str(person), "name": format_name(owner, parts)})
+    return {group.pk: Representation(group.revision, records[group.pk]) for group in groups}
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:

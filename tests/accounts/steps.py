@@ -37,10 +37,10 @@ def take_back(token: str, status: int = 200) -> Any:
 
 
 def change_email(client: Client, email: str) -> dict[str, Any]:
-    answer = client.ok("PUT", "/api/user/profile", {"name": "Somebody", "email": email})
-    assert answer["emailChanged"] is True
-    assert (answer["user"]["email"], answer["user"]["emailVerified"]) == (email, False)
-    user: dict[str, Any] = answer["user"]
+    response = client.ok("PUT", "/api/user/profile", {"name": "Somebody", "email": email})
+    assert response["emailChanged"] is True
+    assert (response["user"]["email"], response["user"]["emailVerified"]) == (email, False)
+    user: dict[str, Any] = response["user"]
     return user
 
 

@@ -74,15 +74,15 @@ DEFAULTS = {
     ],
 )
 def test_language_is_negotiated_from_accept_language(browser: Client, header: str, language: str) -> None:
-    answer = browser.ok("POST", "/api/auth/register", BODY, status=201, HTTP_ACCEPT_LANGUAGE=header)
-    assert answer["user"]["language"] == language
+    response = browser.ok("POST", "/api/auth/register", BODY, status=201, HTTP_ACCEPT_LANGUAGE=header)
+    assert response["user"]["language"] == language
 
 
 def test_language_in_the_body_overrides_accept_language(browser: Client) -> None:
-    answer = browser.ok(
+    response = browser.ok(
         "POST", "/api/auth/register", {**BODY, "language": "es-ES"}, status=201, HTTP_ACCEPT_LANGUAGE="de"
     )
-    assert answer["user"]["language"] == "es-ES"
+    assert response["user"]["language"] == "es-ES"
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_language_in_the_body_overrides_accept_language(browser: Client) -> None
     ],
 )
 def test_invalid_registrations_are_refused(browser: Client, change: dict[str, Any], field: str) -> None:
-    answer = browser.ok("POST", "/api/auth/register", {**BODY, **change}, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = browser.ok("POST", "/api/auth/register", {**BODY, **change}, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     assert not User.objects.exists()
 
 
@@ -135,18 +135,18 @@ def test_registration_modes(browser: Client) -> None:
 
 
 def test_registration_with_a_taken_address_in_other_case_is_400(browser: Client, alice: User) -> None:
-    answer = browser.ok("POST", "/api/auth/register", {**BODY, "email": "ALICE@example.ORG"}, status=400)
-    assert answer["details"][0]["field"] == "email"
+    response = browser.ok("POST", "/api/auth/register", {**BODY, "email": "ALICE@example.ORG"}, status=400)
+    assert response["details"][0]["field"] == "email"
 
 
 def test_mandatory_verification_does_not_reveal_that_an_address_is_taken(browser: Client, alice: User) -> None:
     with override_settings(EMAIL_VERIFICATION="mandatory"):
         new = browser.ok("POST", "/api/auth/register", BODY, status=201)
         taken = browser.ok("POST", "/api/auth/register", {**BODY, "email": "alice@example.org"}, status=201)
-    for answer, email in ((new, "Ada@example.org"), (taken, "alice@example.org")):
-        assert answer["user"].pop("email") == email
+    for response, email in ((new, "Ada@example.org"), (taken, "alice@example.org")):
+        assert response["user"].pop("email") == email
         for key in ("id", "createdAt", "updatedAt"):
-            assert answer["user"].pop(key)
+            assert response["user"].pop(key)
     assert new == taken
     assert browser.call("GET", "/api/auth/session").status_code == 401
     alice.refresh_from_db()

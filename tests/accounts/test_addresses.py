@@ -45,8 +45,8 @@ def test_unverified_address_is_taken_when_verification_is_optional(alice: User, 
     change_email(api, "claimed@example.org")
     for taken in ("Claimed@example.org", "ALICE@example.org"):
         body = {"email": taken, "password": PASSWORD, "name": "Ada"}
-        answer = Client().ok("POST", "/api/auth/register", body, status=400)
-        assert answer["details"][0]["field"] == "email"
+        response = Client().ok("POST", "/api/auth/register", body, status=400)
+        assert response["details"][0]["field"] == "email"
 
 
 def test_verified_address_stays_reserved_while_a_change_is_pending(alice: User, mallory: User) -> None:
@@ -85,10 +85,10 @@ def test_free_and_taken_addresses_are_indistinguishable(
         for method, path, body in calls:
             with CaptureQueriesContext(connection) as captured:
                 response = client.call(method, path, body or None)
-            answer = response.json()
+            received = response.json()
             for key in ("id", "createdAt", "updatedAt", "email"):
-                answer.get("user", {}).pop(key, None)
-            seen.append((response.status_code, answer, len(captured)))
+                received.get("user", {}).pop(key, None)
+            seen.append((response.status_code, received, len(captured)))
         outcomes.append(seen)
     assert outcomes[1] == outcomes[2]  # at first some queries are made that are remembered
     assert [status for status, _, _ in outcomes[1]] == [200, 200, 403, 201, 403, 200]
@@ -120,10 +120,10 @@ def test_address_is_returned_in_normalized_spelling(alice: User) -> None:
     user = client_of(alice).ok("PUT", "/api/user/profile", body)["user"]
     assert user["email"] == "Alice@bücher.example"
     long = "ﷺ" * 3 + ".example"
-    answer = client_of(alice).ok(
+    response = client_of(alice).ok(
         "PUT", "/api/user/profile", {**body, "email": f"{'a' * 60}@{'.'.join([long] * 11)}"}, status=400
     )
-    assert answer["details"][0]["field"] == "email"
+    assert response["details"][0]["field"] == "email"
 
 
 def test_create_superuser_refuses_a_taken_address(alice: User) -> None:

@@ -66,8 +66,8 @@ def test_invalid_bearer_is_401_even_with_a_session(signed_in: Client) -> None:
 
 
 def test_token_cannot_create_tokens(alice: User) -> None:
-    answer = client_of(alice).ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)
-    assert answer["code"] == "session_required"
+    response = client_of(alice).ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)
+    assert response["code"] == "session_required"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_token_cannot_create_tokens(alice: User) -> None:
     ],
 )
 def test_invalid_tokens_are_refused(signed_in: Client, body: dict, field: str) -> None:
-    answer = signed_in.ok("POST", "/api/user/api-tokens", body, status=400)
-    assert answer["details"][0]["field"] == field
+    response = signed_in.ok("POST", "/api/user/api-tokens", body, status=400)
+    assert response["details"][0]["field"] == field
 
 
 def test_token_is_hidden_from_other_accounts(signed_in: Client, mallory: User) -> None:

@@ -87,12 +87,12 @@ def test_an_app_gets_a_token_of_its_device(browser: Client, provider: Provider, 
     response = browser.call("GET", approve_sign_in(provider, started["Location"]), HTTP_ACCEPT=HTML)
     assert response["Location"].startswith(f"{uri}{'&' if '?' in uri else '?'}code=")
     assert response["Cache-Control"] == "no-store"
-    answer = redirect_parameters(response)
-    assert answer["state"] == "the app's & own"
+    body = redirect_parameters(response)
+    assert body["state"] == "the app's & own"
     assert not AccountSession.unscoped.exists()
     browser.ok("GET", "/api/auth/session", status=401)
-    assert answer["code"] not in str(AppCode.unscoped.values_list("digest").get())
-    made = exchange(answer["code"], scope="READ")
+    assert body["code"] not in str(AppCode.unscoped.values_list("digest").get())
+    made = exchange(body["code"], scope="READ")
     assert (made["apiToken"]["name"], made["apiToken"]["kind"], made["apiToken"]["scope"]) == (
         "phone",
         "device",
@@ -220,8 +220,8 @@ def test_a_second_exchange_revokes_the_token(browser: Client, provider: Provider
 def test_concurrent_exchanges_of_a_code_return_one_token(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     body = {"code": code, "codeVerifier": VERIFIER, "name": "phone"}
-    answers = run_concurrently(*[lambda: Client().call("POST", TOKEN, body)] * 3)
-    assert sorted(answer.status_code for answer in answers) == [201, 400, 400]
+    responses = run_concurrently(*[lambda: Client().call("POST", TOKEN, body)] * 3)
+    assert sorted(response.status_code for response in responses) == [201, 400, 400]
 
 
 def test_password_change_and_revocation_invalidate_codes(browser: Client, provider: Provider) -> None:

@@ -137,7 +137,7 @@ def test_server_error_is_500_for_its_operation_and_424_for_the_others(
         raise ZeroDivisionError
 
     made = api.ok("POST", "/api/groups", {"name": "Old", "color": "#FFFFFF"}, status=201)["group"]
-    monkeypatch.setattr(GroupViewSet, "destroy", fail)  # after the first answer, when the routes have been described
+    monkeypatch.setattr(GroupViewSet, "destroy", fail)  # after the first response, when the routes have been described
     broken = operation("DELETE", f"/api/groups/{made['id']}")
     assert statuses(run_batch(api, group("One"), broken, group("Two"), atomic=True)) == [424, 500, 424]
     assert [row["name"] for row in api.ok("GET", "/api/groups")["groups"]] == ["Old"]
@@ -270,8 +270,8 @@ def test_an_unknown_path_is_404(api: Client, path: str) -> None:
     ],
 )
 def test_invalid_batch_is_refused_as_a_whole(api: Client, body: Any, field: str) -> None:
-    answer = api.ok("POST", BATCH, body, status=400)
-    assert answer["details"][0]["field"].startswith(field)
+    response = api.ok("POST", BATCH, body, status=400)
+    assert response["details"][0]["field"].startswith(field)
 
 
 def test_batch_has_at_most_a_hundred_operations(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +284,8 @@ def test_batch_has_at_most_a_hundred_operations(api: Client, alice: User, monkey
 def test_read_only_token_cannot_send_a_batch(alice: User) -> None:
     client = Client()
     client.bearer = make_token(alice, TokenScope.READ)
-    answer = client.ok("POST", BATCH, {"operations": [operation("GET", "/api/people")]}, status=403)
-    assert answer["code"] == "read_only_token"
+    response = client.ok("POST", BATCH, {"operations": [operation("GET", "/api/people")]}, status=403)
+    assert response["code"] == "read_only_token"
 
 
 def test_session_needs_one_csrf_token_for_the_batch(alice: User, browser: Client) -> None:
@@ -365,9 +365,9 @@ def test_a_batch_that_shows_a_secret_is_not_stored(api: Client, settings: Any) -
     settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     hook = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/hook"}
     body = {"operations": [operation("POST", "/api/notifications/endpoints", hook)]}
-    answer = api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once", HTTP_ACCEPT_ENCODING="gzip")
-    assert answer.json()["results"][0]["body"]["secret"].startswith("whsec_")
-    assert answer["Cache-Control"] == "no-store"
+    response = api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="once", HTTP_ACCEPT_ENCODING="gzip")
+    assert response.json()["results"][0]["body"]["secret"].startswith("whsec_")
+    assert response["Cache-Control"] == "no-store"
     assert not StoredResponse.unscoped.exists()
 
 
@@ -453,8 +453,8 @@ def test_etags_of_a_rolled_back_batch_give_no_304(api: Client, ada: Person) -> N
         operation("GET", "/api/nowhere"),
         atomic=True,
     )
-    answer = api.call("PUT", path, {"surname": "Here"})
-    assert api.call("GET", path, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    response = api.call("PUT", path, {"surname": "Here"})
+    assert api.call("GET", path, HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
     assert api.call("GET", path, HTTP_IF_NONE_MATCH='"x"').json()["person"]["surname"] == "Here"
 
 

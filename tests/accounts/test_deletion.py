@@ -102,8 +102,8 @@ def test_files_are_deleted_later_after_a_crash(alice: User, monkeypatch: pytest.
     ],
 )
 def test_invalid_deletion_requests_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
-    answer = api.ok("DELETE", "/api/user/delete", body, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = api.ok("DELETE", "/api/user/delete", body, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     assert User.objects.filter(pk=alice.pk).exists()
 
 

@@ -64,12 +64,12 @@ def test_refusals_equal_those_of_login(change: dict[str, Any], alice: User, sett
     if not change:
         settings.EMAIL_VERIFICATION = "mandatory"
     body = {"email": alice.email, "password": PASSWORD, "name": "phone", **change}
-    answers = [Client().call("POST", path, body) for path in (TOKEN, "/api/auth/login")]
-    assert answers[0].status_code in {400, 401, 403}
-    assert answers[0].content == answers[1].content
-    assert [answers[0].status_code, answers[0].headers.get("WWW-Authenticate")] == [
-        answers[1].status_code,
-        answers[1].headers.get("WWW-Authenticate"),
+    responses = [Client().call("POST", path, body) for path in (TOKEN, "/api/auth/login")]
+    assert responses[0].status_code in {400, 401, 403}
+    assert responses[0].content == responses[1].content
+    assert [responses[0].status_code, responses[0].headers.get("WWW-Authenticate")] == [
+        responses[1].status_code,
+        responses[1].headers.get("WWW-Authenticate"),
     ]
 
 
@@ -102,8 +102,8 @@ def test_invalid_bearer_does_not_prevent_signing_in(alice: User) -> None:
 
 
 def test_sign_out_needs_a_read_write_token(alice: User, signed_in: Client) -> None:
-    answer = signed_in.call("DELETE", TOKEN)
-    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+    response = signed_in.call("DELETE", TOKEN)
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
     reading = device_of(alice, scope="READ")
     assert reading.ok("DELETE", TOKEN, status=403)["code"] == "read_only_token"
     script = Client()

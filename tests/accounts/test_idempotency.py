@@ -43,8 +43,8 @@ def test_order_of_fields_does_not_matter(api: Client) -> None:
 
 def test_other_body_with_the_same_key_is_refused(api: Client, alice: User) -> None:
     post(api)
-    answer = post(api, {"name": "Charles"})
-    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_conflict")
+    response = post(api, {"name": "Charles"})
+    assert (response.status_code, response.json()["code"]) == (422, "idempotency_conflict")
     assert Person.objects.owned_by(alice).count() == 1
 
 
@@ -57,9 +57,9 @@ def test_keys_are_separate_for_each_route_and_account(api: Client, stranger: Cli
 
 @pytest.mark.parametrize("key", ["", " ", "a" * 256, "ä", "tab\tbed", "line\nbreak"])
 def test_malformed_keys_are_refused(api: Client, key: str) -> None:
-    answer = post(api, key=key)
-    assert answer.status_code == 400
-    assert answer.json()["details"][0]["field"] == "Idempotency-Key"
+    response = post(api, key=key)
+    assert response.status_code == 400
+    assert response.json()["details"][0]["field"] == "Idempotency-Key"
     assert not StoredResponse.unscoped.exists()
 
 
@@ -123,8 +123,8 @@ def hold_lease(holder: str) -> None:
 def test_repeat_during_the_first_request_is_refused(api: Client) -> None:
     post(api)
     hold_lease(this_process())
-    answer = post(api)
-    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (409, "in_progress", "1")
+    response = post(api)
+    assert (response.status_code, response.json()["code"], response["Retry-After"]) == (409, "in_progress", "1")
 
 
 def test_request_runs_again_after_its_process_was_killed(api: Client) -> None:
@@ -176,9 +176,9 @@ def test_uploaded_files_are_compared_by_content(api: Client, alice: User) -> Non
 def test_vcard_file_is_imported_once(api: Client, alice: User) -> None:
     for is_replayed in (False, True):
         card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nEND:VCARD\r\n"
-        answer = api.generic("POST", "/api/vcard/import", card, "text/vcard", HTTP_IDEMPOTENCY_KEY="cards")
-        assert (answer.status_code, answer.json()["imported"]) == (200, 1)
-        assert ("Idempotent-Replayed" in answer) == is_replayed
+        response = api.generic("POST", "/api/vcard/import", card, "text/vcard", HTTP_IDEMPOTENCY_KEY="cards")
+        assert (response.status_code, response.json()["imported"]) == (200, 1)
+        assert ("Idempotent-Replayed" in response) == is_replayed
 
 
 @pytest.mark.django_db(transaction=True)

@@ -136,9 +136,9 @@ def test_invalid_id_token_is_refused(browser: Client, provider: Provider, lie: d
 
 
 @pytest.mark.one_database
-@pytest.mark.parametrize("answer", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
-def test_invalid_responses_of_the_provider_sign_nobody_in(browser: Client, provider: Provider, answer: Any) -> None:
-    provider.token_answer = answer
+@pytest.mark.parametrize("response", [[], [1], "text", {}, {"id_token": 5}, {"id_token": "a.b.c"}], ids=str)
+def test_invalid_responses_of_the_provider_sign_nobody_in(browser: Client, provider: Provider, response: Any) -> None:
+    provider.token_response = response
     assert failed_sign_in(browser, provider)[0] in {401, 503}
 
 

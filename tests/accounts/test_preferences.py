@@ -54,13 +54,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "answer"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("path", "body", "response"), CASES, ids=[case[0] for case in CASES])
 def test_preference_is_stored_and_returned(
-    api: Client, alice: User, path: str, body: dict[str, Any], answer: dict[str, Any]
+    api: Client, alice: User, path: str, body: dict[str, Any], response: dict[str, Any]
 ) -> None:
-    assert api.ok("PUT", f"/api/user/{path}", body) == {"user": {"id": str(alice.pk), **answer}}
+    assert api.ok("PUT", f"/api/user/{path}", body) == {"user": {"id": str(alice.pk), **response}}
     profile = api.ok("GET", "/api/user/profile")["user"]
-    assert {key: profile[key] for key in answer} == answer
+    assert {key: profile[key] for key in response} == response
 
 
 def test_response_for_the_language_has_its_own_shape(api: Client) -> None:
@@ -72,8 +72,8 @@ def test_response_for_the_language_has_its_own_shape(api: Client) -> None:
 @pytest.mark.parametrize(("path", "body", "field"), REFUSED, ids=str)
 def test_refused_preference_changes_nothing(api: Client, path: str, body: dict[str, Any], field: str) -> None:
     before = api.ok("GET", "/api/user/profile")
-    answer = api.ok("PUT", f"/api/user/{path}", body, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = api.ok("PUT", f"/api/user/{path}", body, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     assert api.ok("GET", "/api/user/profile") == before
 
 

@@ -22,12 +22,12 @@ def signed_in(user: User, password: str = PASSWORD) -> Client:
 @pytest.mark.both_databases
 def test_names_change_and_omitted_fields_keep_their_values(api: Client) -> None:
     body = {"name": " Alma ", "surname": "Berg", "nickname": "Al", "email": "alice@example.org"}
-    answer = api.ok("PUT", "/api/user/profile", body)
-    assert answer["emailChanged"] is False
-    assert [answer["user"][key] for key in ("name", "surname", "nickname")] == ["Alma", "Berg", "Al"]
+    response = api.ok("PUT", "/api/user/profile", body)
+    assert response["emailChanged"] is False
+    assert [response["user"][key] for key in ("name", "surname", "nickname")] == ["Alma", "Berg", "Al"]
     body = {"name": "Alma", "surname": "", "email": "alice@example.org"}
-    answer = api.ok("PUT", "/api/user/profile", body)
-    assert [answer["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
+    response = api.ok("PUT", "/api/user/profile", body)
+    assert [response["user"][key] for key in ("surname", "nickname")] == [None, "Al"]
 
 
 @pytest.mark.both_databases
@@ -61,8 +61,8 @@ def test_changed_address_is_unverified(api: Client, alice: User) -> None:
     ],
 )
 def test_invalid_profiles_are_refused(api: Client, mallory: User, body: dict[str, Any], field: str) -> None:
-    answer = api.ok("PUT", "/api/user/profile", body, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = api.ok("PUT", "/api/user/profile", body, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
 
 
 def test_a_new_password_ends_every_other_session(alice: User) -> None:
@@ -93,8 +93,8 @@ def test_a_token_may_change_the_password_and_ends_all_sessions(alice: User) -> N
     ],
 )
 def test_invalid_password_changes_are_refused(api: Client, alice: User, body: dict[str, Any], field: str) -> None:
-    answer = api.ok("PUT", "/api/user/password", body, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = api.ok("PUT", "/api/user/password", body, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     signed_in(alice)
 
 
@@ -107,8 +107,10 @@ def test_guessing_the_password_of_an_open_session_is_limited(api: Client) -> Non
 def test_an_account_without_a_password_cannot_change_it(api: Client, alice: User) -> None:
     alice.set_unusable_password()
     alice.save()
-    answer = api.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}, status=400)
-    assert answer["details"][0]["field"] == "currentPassword"
+    response = api.ok(
+        "PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}, status=400
+    )
+    assert response["details"][0]["field"] == "currentPassword"
 
 
 def test_passwords_are_hashed_by_argon2() -> None:

@@ -162,8 +162,8 @@ def test_guessing_codes_is_limited(browser: Client, alice: User) -> None:
 
 def test_token_cannot_change_the_second_factor(alice: User) -> None:
     for method, path in (("POST", "totp"), ("DELETE", "totp"), ("POST", "recovery-codes")):
-        answer = client_of(alice).ok(method, f"/api/user/mfa/{path}", status=403)
-        assert answer["code"] == "session_required"
+        response = client_of(alice).ok(method, f"/api/user/mfa/{path}", status=403)
+        assert response["code"] == "session_required"
 
 
 def test_recovery_codes_and_confirmation_need_a_set_up(browser: Client) -> None:

@@ -92,8 +92,8 @@ def test_from_sign_up_to_deletion(mailbox: Mailbox, settings: Any, tmp_path: Any
     script.bearer = token
 
     # A new address is unverified until its mail is answered; then the organisation's provider vouches for it.
-    answer = browser.act("PUT", "/api/user/profile", {"name": "Ada", "email": NEW_EMAIL})
-    assert (answer["emailChanged"], answer["user"]["emailVerified"]) == (True, False)
+    response = browser.act("PUT", "/api/user/profile", {"name": "Ada", "email": NEW_EMAIL})
+    assert (response["emailChanged"], response["user"]["emailVerified"]) == (True, False)
     sweep_account_mails()
     browser.ok("POST", "/api/auth/verify-email", {"token": mailbox.tokens(NEW_EMAIL, "verify-email")[0]})
     work = sign_in_at_work(settings, codes[2])

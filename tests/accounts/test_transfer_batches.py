@@ -170,13 +170,13 @@ def test_other_requests_write_during_an_import(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Others write between two batches of an import, and at any time during a validation, which takes no lock."""
-    answers: list[int] = []
+    statuses: list[int] = []
     module, name = (time, "sleep") if path.endswith("import") else (people_section._Batch, "_add_person")
     real: Any = getattr(module, name)
 
     def meanwhile(*args: Any) -> Any:
         if pool is not None:
-            answers.append(pool.submit(write, len(answers)).result())
+            statuses.append(pool.submit(write, len(statuses)).result())
         return real(*args)
 
     def write(number: int) -> int:
@@ -191,8 +191,8 @@ def test_other_requests_write_during_an_import(
     pool, used = None, pool
     assert used
     used.shutdown()
-    assert answers
-    assert set(answers) == {201}
+    assert statuses
+    assert set(statuses) == {201}
 
 
 def test_import_pauses_after_a_batch_as_long_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,8 @@ def test_too_many_records_or_values_are_refused(api: Client, path: str) -> None:
 
 @pytest.mark.parametrize("version", [True, 1.0, "1", 0, 2, None], ids=repr)
 def test_another_version_is_refused(api: Client, version: Any) -> None:
-    answer = api.ok("POST", "/api/user/import", {**HEAD, "version": version}, status=400)
-    assert [detail["field"] for detail in answer["details"]] == ["version"]
+    response = api.ok("POST", "/api/user/import", {**HEAD, "version": version}, status=400)
+    assert [detail["field"] for detail in response["details"]] == ["version"]
 
 
 @pytest.mark.parametrize("path", ["/api/user/import/validate", "/api/user/import"])

@@ -125,13 +125,13 @@ def test_reset_revokes_api_tokens(caller: Client, alice: User, mailbox: Mailbox,
 def test_known_and_unknown_addresses_get_the_same_response_and_queries(
     caller: Client, alice: User, mailbox: Mailbox, send_mails: SendMails, path: str
 ) -> None:
-    answers, queries = [], []
+    responses, queries = [], []
     for email in ("alice@example.org", "nobody@example.org"):
         with CaptureQueriesContext(connection) as captured:
-            answers.append(caller.call("POST", f"/api/auth/{path}", {"email": email}))
+            responses.append(caller.call("POST", f"/api/auth/{path}", {"email": email}))
         queries.append(len(captured))
-    assert answers[0].status_code == answers[1].status_code == 200
-    assert answers[0].content == answers[1].content
+    assert responses[0].status_code == responses[1].status_code == 200
+    assert responses[0].content == responses[1].content
     assert queries[0] == queries[1]
     assert send_mails() == 1
     assert mailbox.recipients == [["alice@example.org"]]

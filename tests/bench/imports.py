@@ -109,10 +109,10 @@ def measure_memory(rows: int, *, is_dry: bool = False) -> str:
         outcomes.append(outcome)
         if len(outcomes) % 100 == 0:
             most = max(most, memory_megabytes()[0])
-    answer = dumps(run.receipt(outcomes))
+    response = dumps(run.receipt(outcomes))
     most = max(most, memory_megabytes()[0])
     mapped = memory_megabytes()[1] - mapped
-    return f"+{most - own} MB, +{mapped} MB of mapped files, a receipt of {len(answer) >> 10:,} KiB"
+    return f"+{most - own} MB, +{mapped} MB of mapped files, a receipt of {len(response) >> 10:,} KiB"
 
 
 def memory_megabytes() -> tuple[int, int]:

@@ -59,10 +59,10 @@ class Client:
         data = None if body is None else orjson.dumps(body)
         typed = {} if body is None else {"Content-Type": "application/json"}
         self.connection.request(method, path, data, {**self.headers, **typed, **headers})
-        answer = self.connection.getresponse()
-        content = answer.read()
-        assert answer.status < 400, (method, path, answer.status, content[:500])
-        return content, answer.headers
+        response = self.connection.getresponse()
+        content = response.read()
+        assert response.status < 400, (method, path, response.status, content[:500])
+        return content, response.headers
 
     def json(self, method: str, path: str, body: Any = None) -> Any:
         return orjson.loads(self.ask(method, path, body)[0])

@@ -48,8 +48,8 @@ class Receivers:
 
     def end(self) -> dict[str, int]:
         """End the process; returns what it received."""
-        answer: dict[str, int] = orjson.loads(self.process.communicate("")[0])
-        return answer
+        result: dict[str, int] = orjson.loads(self.process.communicate("")[0])
+        return result
 
 
 @contextmanager

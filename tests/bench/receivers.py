@@ -94,12 +94,12 @@ async def main() -> None:
     print(mail.sockets[0].getsockname()[1], webhook.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     received_ids = Receiver.received_ids
-    answer = {
+    result = {
         "deliveries": received_ids.total(),
         "different": len(received_ids),
         "connections": Receiver.connections.total(),
     }
-    print(orjson.dumps(answer).decode(), flush=True)
+    print(orjson.dumps(result).decode(), flush=True)
 
 
 if __name__ == "__main__":

@@ -139,9 +139,9 @@ class Proxy:
                 if login := headers.pop("x-upstream-authorization", None):
                     headers["authorization"] = login
                 connection.request(request.method, request.path, request.body, headers)
-                answer = connection.getresponse()
-                kept = {name: value for name, value in answer.getheaders() if name.lower() not in _NOT_FORWARDED}
-                return Reply(answer.status, kept, answer.read())
+                response = connection.getresponse()
+                kept = {name: value for name, value in response.getheaders() if name.lower() not in _NOT_FORWARDED}
+                return Reply(response.status, kept, response.read())
             except (OSError, HTTPException):
                 if attempt == 3:
                     raise

@@ -110,8 +110,8 @@ class DavServer:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
             connection.request(method, path, body.encode(), headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
+            response = connection.getresponse()
+            return response.status, response.read()
         finally:
             connection.close()
 

@@ -30,13 +30,13 @@ def book(server: DavServer, proxy: Proxy, alice: User) -> str:
 
 
 def test_backup_contains_every_card_byte_for_byte(api: Client, server: DavServer, proxy: Proxy, book: str) -> None:
-    answer = api.call("POST", PATH)
-    text = b"".join(answer.streaming_content)
-    assert answer.status_code == 200
-    assert answer["Content-Type"].startswith("text/vcard")
-    assert answer["Content-Disposition"].startswith("attachment; filename=")
-    assert answer["Content-Disposition"].endswith('.vcf"')
-    assert answer["X-Contact-Count"] == "56"
+    response = api.call("POST", PATH)
+    text = b"".join(response.streaming_content)
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/vcard")
+    assert response["Content-Disposition"].startswith("attachment; filename=")
+    assert response["Content-Disposition"].endswith('.vcf"')
+    assert response["X-Contact-Count"] == "56"
     assert text.count(b"BEGIN:VCARD") == 56
     for name in ("0.vcf", "54.vcf", "group.vcf"):
         assert server.get(USER, book + name) in text
@@ -57,14 +57,14 @@ def test_unknown_book_is_discovered(api: Client, alice: User, server: DavServer,
 
 def test_unreadable_cards_are_counted_separately(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(fail(500, when=lambda request: b"/7.vcf" in request.body or request.path.endswith("/7.vcf")))
-    answer = api.call("POST", PATH)
-    assert (answer["X-Contact-Count"], answer["X-Unreadable-Count"]) == ("55", "1")
+    response = api.call("POST", PATH)
+    assert (response["X-Contact-Count"], response["X-Unreadable-Count"]) == ("55", "1")
 
 
 def test_incomplete_backup_is_an_error(api: Client, proxy: Proxy, book: str) -> None:
     proxy.add(fail(503, headers={"Retry-After": "60"}, when=method("REPORT"), skip=1))
-    answer = api.call("POST", PATH)
-    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (502, "busy", "60")
+    response = api.call("POST", PATH)
+    assert (response.status_code, response.json()["code"], response["Retry-After"]) == (502, "busy", "60")
 
 
 def test_backup_without_connection_is_404(stranger: Client) -> None:
@@ -76,8 +76,8 @@ def test_refused_login_is_not_retried(api: Client, alice: User) -> None:
         proxy.add(fail(401))
         make_connection(alice, server_url=proxy.url)
         for _ in range(2):
-            answer = api.call("POST", PATH)
-            assert (answer.status_code, answer.json()["code"]) == (502, "auth")
+            response = api.call("POST", PATH)
+            assert (response.status_code, response.json()["code"]) == (502, "auth")
         assert proxy.count() == 1
 
 
@@ -87,9 +87,9 @@ def test_retry_after_of_the_server_is_respected(api: Client, alice: User) -> Non
         proxy.add(fail(503, headers={"Retry-After": "600"}))
         row = make_connection(alice, server_url=proxy.url)
         for _ in range(2):
-            answer = api.call("POST", PATH)
-            assert (answer.status_code, answer.json()["code"]) == (502, "busy")
-            assert 500 < int(answer["Retry-After"]) <= 600
+            response = api.call("POST", PATH)
+            assert (response.status_code, response.json()["code"]) == (502, "busy")
+            assert 500 < int(response["Retry-After"]) <= 600
         assert proxy.count() == 1
         row.refresh_from_db()
         assert row.not_before is not None

@@ -129,16 +129,16 @@ def test_invalid_fields_are_reported_and_change_nothing(api: Client, change: dic
     for method in ("POST", "PUT"):
         if method == "PUT":
             api.ok("POST", PATH, BODY)
-        answer = api.call(method, PATH, {**BODY, **change})
-        assert answer.status_code == 400
-        assert [detail["field"] for detail in answer.json()["details"]] == [field]
+        response = api.call(method, PATH, {**BODY, **change})
+        assert response.status_code == 400
+        assert [detail["field"] for detail in response.json()["details"]] == [field]
     assert api.ok("GET", PATH)["connection"]["serverUrl"] == BODY["serverUrl"]
 
 
 @pytest.mark.parametrize("missing", ["serverUrl", "username", "password"])
 def test_url_user_name_and_password_are_required(api: Client, missing: str) -> None:
-    answer = api.call("POST", PATH, {key: value for key, value in BODY.items() if key != missing})
-    assert [detail["field"] for detail in answer.json()["details"]] == [missing]
+    response = api.call("POST", PATH, {key: value for key, value in BODY.items() if key != missing})
+    assert [detail["field"] for detail in response.json()["details"]] == [missing]
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ def body(url: str, **changes: Any) -> dict[str, Any]:
 
 
 def error_of(api: Client, url: str) -> tuple[int, str]:
-    answer = api.call("POST", PATH, body(url))
-    reply = answer.json()
+    response = api.call("POST", PATH, body(url))
+    reply = response.json()
     assert reply["success"] is False
     assert reply["error"]
-    return answer.status_code, reply["code"]
+    return response.status_code, reply["code"]
 
 
 def test_found_books_are_listed(api: Client, server: DavServer, proxy: Proxy) -> None:
@@ -94,5 +94,7 @@ def test_tests_are_limited_to_ten_in_fifteen_minutes(api: Client, stranger: Clie
 
 @pytest.mark.parametrize("missing", ["serverUrl", "username", "password"])
 def test_url_user_name_and_password_are_required(api: Client, missing: str) -> None:
-    answer = api.call("POST", PATH, {key: value for key, value in body("https://x.example/").items() if key != missing})
-    assert [detail["field"] for detail in answer.json()["details"]] == [missing]
+    response = api.call(
+        "POST", PATH, {key: value for key, value in body("https://x.example/").items() if key != missing}
+    )
+    assert [detail["field"] for detail in response.json()["details"]] == [missing]

@@ -212,8 +212,8 @@ def test_keep_remote_takes_the_picture_of_the_stored_card(
 def test_picture_at_a_url_is_not_fetched(api: Client, stranger: Client, alice: User) -> None:
     make_conflict(make_person(alice, name="Ada"), names=["photo"], more="PHOTO:https://example.org/ada.jpg\r\n")
     conflict = import_into_stranger(api, stranger)
-    answer = resolve(stranger, conflict, status=400, resolution="keep_remote")
-    assert "address on the net" in str(answer)
+    response = resolve(stranger, conflict, status=400, resolution="keep_remote")
+    assert "address on the net" in str(response)
     resolve(stranger, conflict, resolution="keep_local")
 
 
@@ -284,5 +284,5 @@ def test_imported_run_cannot_be_undone(api: Client, stranger: Client, history: C
     import_into_stranger(api, stranger)
     [run] = stranger.ok("GET", "/api/carddav/runs")["runs"]
     Run.objects.owned_by(User.objects.get(email="mallory@example.org")).update(undone_at=None)
-    answer = stranger.ok("POST", f"/api/carddav/runs/{run['id']}/undo")
-    assert (answer["restored"], answer["kept"]) == (0, [])
+    response = stranger.ok("POST", f"/api/carddav/runs/{run['id']}/undo")
+    assert (response["restored"], response["kept"]) == (0, [])

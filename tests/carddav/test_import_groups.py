@@ -15,8 +15,8 @@ def test_unknown_or_foreign_keys_are_refused(alice: User, mallory: User, api: Cl
     mine = make_pending(alice)
     keys = {"a stranger's": make_pending(mallory).pk, "nobody's": uuid4(), "malformed": "nonsense"}
     body = {"importIds": [str(mine.pk)], "perContactGroups": {str(keys[whose]): []}}
-    answer = api.ok("POST", "/api/carddav/import", body, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [f"perContactGroups.{keys[whose]}"]
+    response = api.ok("POST", "/api/carddav/import", body, status=400)
+    assert [detail["field"] for detail in response["details"]] == [f"perContactGroups.{keys[whose]}"]
     assert PendingImport.objects.owned_by(alice).exists()
 
 

@@ -21,10 +21,10 @@ def upload(client: Client, data: bytes, status: int = 200, kind: str = "text/vca
 
 
 def test_uploaded_cards_are_pending_and_listed(api: Client) -> None:
-    answer = upload(api, ADA + BAD + BOB)
-    assert counts(answer) == (2, 0, 0, 1)
-    assert [result["status"] for result in answer["results"]] == ["imported", "error", "imported"]
-    assert answer["errorMessages"][0].startswith("Card 2: ")
+    response = upload(api, ADA + BAD + BOB)
+    assert counts(response) == (2, 0, 0, 1)
+    assert [result["status"] for result in response["results"]] == ["imported", "error", "imported"]
+    assert response["errorMessages"][0].startswith("Card 2: ")
     assert api.ok("GET", "/api/carddav/pending-count") == {"count": 2}
     listed = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
     assert {(row["uid"], row["displayName"]) for row in listed} == {("1", "Ada"), (None, "Bob")}

@@ -71,8 +71,8 @@ def test_account_deleted_during_a_run(synced: SyncedAccount, at: str) -> None:
 def test_connection_removed_during_discovery(synced: SyncedAccount, at: str) -> None:
     during_request(synced, at, lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
     with patch.object(books, "open_book", synced.open_book):
-        answer = synced.api.call("POST", "/api/carddav/discover")
-    assert answer.status_code in {404, 409}, answer.content
+        response = synced.api.call("POST", "/api/carddav/discover")
+    assert response.status_code in {404, 409}, response.content
     assert not PendingImport.unscoped.rows().exists()
 
 
@@ -80,8 +80,8 @@ def test_connection_removed_during_an_export(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob")
     during_request(synced, "put", lambda: synced.api.ok("DELETE", "/api/carddav/connection"))
     with patch.object(books, "open_book", synced.open_book):
-        answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
-    assert answer.status_code in {404, 409}, answer.content
+        response = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert response.status_code in {404, 409}, response.content
 
 
 def test_server_changed_during_an_export(synced: SyncedAccount) -> None:
@@ -90,8 +90,8 @@ def test_server_changed_during_an_export(synced: SyncedAccount) -> None:
         synced, "put", lambda: synced.api.ok("PUT", "/api/carddav/connection", {"serverUrl": "https://dav.example/"})
     )
     with patch.object(books, "open_book", synced.open_book):
-        answer = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
-    assert answer.status_code == 409, answer.content
+        response = synced.api.call("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert response.status_code == 409, response.content
 
 
 @pytest.mark.parametrize("is_reply_lost", [False, True])
@@ -206,8 +206,8 @@ def test_retry_after_of_the_server_is_respected(api: Client, alice: User) -> Non
 def test_person_excluded_from_sync_is_skipped(synced: SyncedAccount) -> None:
     person = synced.make_person(name="Bob", card_dav_sync_enabled=False)
     with patch.object(books, "open_book", synced.open_book):
-        answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
-    assert answer == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
+        response = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(person.pk)]})
+    assert response == {"success": True, "exported": 0, "skipped": 1, "errors": 0, "errorMessages": []}
 
 
 @pytest.mark.parametrize("fault", ["kill_before", "kill_after"])

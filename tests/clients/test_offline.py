@@ -1,6 +1,6 @@
 """Devices that are offline and meet again: nothing is lost and nothing doubled.
 
-It is the client that is tried: which requests it sends, and what it makes of the answers. `test_offline_soak.py` does
+It is the client that is tried: which requests it sends, and what it makes of the responses. `test_offline_soak.py` does
 all of this at random, on both databases.
 """
 

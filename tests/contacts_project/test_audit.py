@@ -103,7 +103,7 @@ def test_packages_without_advisories_pass(pinned: list[str], capsys: pytest.Capt
 
 @pytest.mark.usefixtures("_in_this_process")
 def test_source_without_any_advisories_is_not_trusted(pinned: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """For example a mirror of a registry that has no advisories: its answer proves nothing."""
+    """For example a mirror of a registry that has no advisories: its response proves nothing."""
     with advisories() as source:
         assert audit.main([*source, *pinned]) == audit.UNREACHABLE
         assert audit.main([*source, *pinned, "--if-reachable"]) == 0

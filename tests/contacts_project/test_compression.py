@@ -32,12 +32,12 @@ def read(api: Client, path: str, coding: str, **headers: str) -> tuple[Any, byte
 def test_each_coding_has_its_own_strong_etag_and_all_are_accepted(api: Client, alice: User, path: str) -> None:
     for number in range(30):
         make_person(alice, name=f"Ada {number}")
-    answers = {coding: read(api, path, coding) for coding in DECODE}
-    plain = answers[""][1]
-    tags = {coding: response["ETag"] for coding, (response, _) in answers.items()}
+    responses = {coding: read(api, path, coding) for coding in DECODE}
+    plain = responses[""][1]
+    tags = {coding: response["ETag"] for coding, (response, _) in responses.items()}
     assert len(set(tags.values())) == 3
     assert not any(tag.startswith("W/") for tag in tags.values())
-    for coding, (response, body) in answers.items():
+    for coding, (response, body) in responses.items():
         assert response.get("Content-Encoding", "") == coding
         assert "Accept-Encoding" in response["Vary"]
         assert DECODE[coding](body) == plain
@@ -70,7 +70,7 @@ def test_coding_is_negotiated_by_accept_encoding(accepted: str, coding: str | No
     assert choose_coding(accepted) == coding
 
 
-def answer(response: HttpResponse | StreamingHttpResponse, **headers: str) -> Any:
+def compress(response: HttpResponse | StreamingHttpResponse, **headers: str) -> Any:
     request = RequestFactory().get("/", headers={"Accept-Encoding": "gzip", **headers})
     return CompressionMiddleware(lambda _: response)(request)
 
@@ -89,7 +89,7 @@ def answer(response: HttpResponse | StreamingHttpResponse, **headers: str) -> An
 )
 def test_short_secret_and_other_responses_are_not_compressed(response: HttpResponse | StreamingHttpResponse) -> None:
     before = b"x" * 900
-    left = answer(response)
+    left = compress(response)
     assert left.get("Content-Encoding") in {None, "br"}
     assert before in left.getvalue()
 
@@ -127,9 +127,9 @@ def test_secrets_are_neither_stored_nor_compressed(
     monkeypatch.setattr("contacts_project.kernel.api.compression.MIN_BYTES", 1)
     client = Client()
     client.force_login(alice)
-    answer = client.call(method, path, body, headers={"Accept-Encoding": "gzip"})
-    assert secret.encode() in answer.content
-    assert (answer.get("Content-Encoding"), answer["Cache-Control"]) == (None, "no-store")
+    response = client.call(method, path, body, headers={"Accept-Encoding": "gzip"})
+    assert secret.encode() in response.content
+    assert (response.get("Content-Encoding"), response["Cache-Control"]) == (None, "no-store")
 
 
 def test_responses_without_etag_are_compressed(api: Client) -> None:

@@ -35,19 +35,19 @@ def scrape(settings: Any, db: None) -> Scrape:
 
 
 def samples() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    answer = Client().get("/metrics", HTTP_AUTHORIZATION=f"Bearer {TOKEN}")
-    assert answer.status_code == 200
-    families = text_string_to_metric_families(answer.content.decode())
+    response = Client().get("/metrics", HTTP_AUTHORIZATION=f"Bearer {TOKEN}")
+    assert response.status_code == 200
+    families = text_string_to_metric_families(response.content.decode())
     return {(one.name, tuple(sorted(one.labels.items()))): one.value for family in families for one in family.samples}
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer scräpe"])
 def test_missing_or_wrong_token_is_401(settings: Any, header: str) -> None:
     settings.METRICS_TOKEN = TOKEN
-    answer = Client().get("/metrics", HTTP_AUTHORIZATION=header)
-    assert answer.status_code == 401
-    assert answer["WWW-Authenticate"] == "Bearer"
-    assert b"contacts_" not in answer.content
+    response = Client().get("/metrics", HTTP_AUTHORIZATION=header)
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Bearer"
+    assert b"contacts_" not in response.content
 
 
 @pytest.mark.parametrize("header", ["Bearer ", "Bearer None", ""])

@@ -89,10 +89,10 @@ def test_photo_is_stored_read_replaced_and_deleted(
     assert keys_in_bucket(bucket) == {f"photos/{name[:2]}/{name}"}
     stored = bucket.get_object(Bucket=BUCKET, Key=f"photos/{name[:2]}/{name}")
     assert stored["ContentType"] == "image/jpeg"
-    answer = api.call("GET", f"/api/photos/{ada.pk}")
-    assert (answer.status_code, answer["Content-Type"], answer["ETag"]) == (200, "image/jpeg", f'"{name[:40]}"')
-    assert answer.content == stored["Body"].read()
-    assert api.call("GET", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    response = api.call("GET", f"/api/photos/{ada.pk}")
+    assert (response.status_code, response["Content-Type"], response["ETag"]) == (200, "image/jpeg", f'"{name[:40]}"')
+    assert response.content == stored["Body"].read()
+    assert api.call("GET", f"/api/photos/{ada.pk}", HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
     assert stranger.call("GET", f"/api/photos/{ada.pk}").status_code == 404
     with django_capture_on_commit_callbacks(execute=True):
         other = set_photo(api, ada, "blue").json()["photo"]
@@ -191,8 +191,8 @@ def test_deleting_an_account_deletes_its_photos(
     assert keys_in_bucket(bucket) == set()
 
 
-def is_unavailable(answer: Any) -> bool:
-    return (answer.status_code, answer.json()["code"]) == (503, "unavailable") and bool(answer["Retry-After"])
+def is_unavailable(response: Any) -> bool:
+    return (response.status_code, response.json()["code"]) == (503, "unavailable") and bool(response["Retry-After"])
 
 
 @pytest.mark.one_database
@@ -283,8 +283,8 @@ def test_two_machines_share_photos_without_a_shared_disk(
     *_, theirs = output.splitlines()
     assert not list((tmp_path / "elsewhere").rglob("*.jpg"))
     assert keys_in_bucket(bucket) == {f"photos/{name[:2]}/{name}" for name in (mine, theirs)}
-    answer = api.call("GET", f"/api/photos/{grace.pk}")
-    assert (answer.status_code, answer["ETag"]) == (200, f'"{theirs[:40]}"')
+    response = api.call("GET", f"/api/photos/{grace.pk}")
+    assert (response.status_code, response["ETag"]) == (200, f'"{theirs[:40]}"')
 
 
 @pytest.mark.one_database

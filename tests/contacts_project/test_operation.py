@@ -39,9 +39,9 @@ def _has_just_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_new_instance_is_healthy_before_its_first_due_scan(db: None) -> None:
-    answer = Client().ok("GET", "/api/health")
-    assert answer["status"] == "ok"
-    assert answer["checks"]["scheduler"] == {"status": "ok", "lagSeconds": None}
+    response = Client().ok("GET", "/api/health")
+    assert response["status"] == "ok"
+    assert response["checks"]["scheduler"] == {"status": "ok", "lagSeconds": None}
 
 
 def test_lag_is_the_time_since_the_last_due_scan(db: None) -> None:
@@ -51,15 +51,15 @@ def test_lag_is_the_time_since_the_last_due_scan(db: None) -> None:
 
 def test_missing_due_scans_are_unhealthy(db: None) -> None:
     note_beat("due_scan", timezone.now() - dt.timedelta(hours=1))
-    answer = Client().ok("GET", "/api/health", status=503)
-    assert answer["status"] == "unfit"
-    assert answer["checks"]["scheduler"]["status"] == "failed"
+    response = Client().ok("GET", "/api/health", status=503)
+    assert response["status"] == "unfit"
+    assert response["checks"]["scheduler"]["status"] == "failed"
 
 
 def test_broker_that_does_not_answer_is_unhealthy(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "connection_for_write", lambda: Connection("redis://127.0.0.1:1/0"))
-    answer = Client().ok("GET", "/api/health", status=503)
-    assert answer["checks"]["broker"] == "failed"
+    response = Client().ok("GET", "/api/health", status=503)
+    assert response["checks"]["broker"] == "failed"
 
 
 def test_full_disk_is_unhealthy(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,9 +161,9 @@ def test_doctor_warns_about_plain_http_on_a_public_name(db: None, settings: Any)
     ],
 )
 def test_disallowed_host_is_told_which_setting_to_change(host: str, expected_words: list[str]) -> None:
-    answer = Client().get("/", HTTP_HOST=host)
-    assert (answer.status_code, answer.json()["code"]) == (400, "host_not_allowed")
-    error = answer.json()["error"]
+    response = Client().get("/", HTTP_HOST=host)
+    assert (response.status_code, response.json()["code"]) == (400, "host_not_allowed")
+    error = response.json()["error"]
     assert [word for word in expected_words if word not in error] == []
     assert len(error) < 400
 
@@ -175,13 +175,13 @@ def test_request_ids_are_echoed_or_generated() -> None:
 
 
 def test_api_docs_load_no_external_files_and_no_inline_scripts() -> None:
-    answer = Client().get("/api/docs")
-    page = answer.content.decode()
+    response = Client().get("/api/docs")
+    page = response.content.decode()
     assert "/static/drf_spectacular_sidecar/" in page
     assert "https://" not in page.replace("https://www.w3.org", "")
     assert "//cdn" not in page
     assert "<script>" not in page
-    assert "script-src 'self';" in answer["Content-Security-Policy"]
+    assert "script-src 'self';" in response["Content-Security-Policy"]
     script = Client().get(re.findall(r'<script src="([^"]+)"', page)[-1]).content.decode()
     assert '"validatorUrl": null' in script  # without it, a badge sends the document's URL to swagger.io
 

@@ -243,7 +243,7 @@ def test_log_contains_no_response_and_no_path(server: Any, caplog: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"),
+    ("response", "code"),
     [
         (b"SSH-2.0-OpenSSH_9.2\r\n", Code.UNEXPECTED_RESPONSE),
         (b"", Code.UNKNOWN),
@@ -251,10 +251,10 @@ def test_log_contains_no_response_and_no_path(server: Any, caplog: Any) -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", Code.UNEXPECTED_RESPONSE),
     ],
 )
-def test_malformed_responses_are_mapped_to_codes(answer: Any, code: Any) -> None:
+def test_malformed_responses_are_mapped_to_codes(response: Any, code: Any) -> None:
     def handle(connection: Any) -> None:
         connection.recv(65536)
-        connection.sendall(answer)
+        connection.sendall(response)
 
     with raw_server(handle) as port:
         assert failure(f"http://127.0.0.1:{port}/").code is code

@@ -138,12 +138,12 @@ def end_accounts(instance: Instance) -> int:
         headers = register(instance, f"end{number}@example.org", PASSWORD)
         if path == "/api/auth/token":
             headers = {"Authorization": f"Bearer {make_token(instance, headers)}"}
-        answers = [
+        responses = [
             requests.request(method, url + path, json=body, headers=headers, timeout=60).status_code,
             requests.get(f"{url}/api/auth/session", headers=headers, timeout=60).status_code,
         ]
-        if answers != [200, 401]:
-            print(f"{method} {path}, then GET /api/auth/session: {answers}")
+        if responses != [200, 401]:
+            print(f"{method} {path}, then GET /api/auth/session: {responses}")
             wrong += 1
     return wrong
 

@@ -138,8 +138,8 @@ def test_feed_with_a_deleted_group_can_be_sent_back_unchanged(api: Client) -> No
     ],
 )
 def test_invalid_feeds_are_refused(api: Client, body: dict[str, Any], field: str) -> None:
-    answer = api.ok("POST", FEEDS, {"name": "Phone", **body}, status=400)
-    assert answer["details"][0]["field"].startswith(field)
+    response = api.ok("POST", FEEDS, {"name": "Phone", **body}, status=400)
+    assert response["details"][0]["field"].startswith(field)
 
 
 def test_account_has_at_most_twenty_feeds(api: Client, alice: User) -> None:
@@ -198,10 +198,10 @@ def test_feed_is_304_until_the_data_or_the_day_changes(api: Client, ada: Person)
         etag = read(feed)["ETag"]
         assert read(feed, HTTP_IF_NONE_MATCH=f"W/{etag}").status_code == 304
         api.ok("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace"})
-        answer = read(feed, HTTP_IF_NONE_MATCH=etag)
-        assert answer.status_code == 200
+        response = read(feed, HTTP_IF_NONE_MATCH=etag)
+        assert response.status_code == 200
         clock.shift(24 * 3600)
-        assert read(feed, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 200
+        assert read(feed, HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 200
 
 
 SHAPES: list[dict[str, Any]] = [

@@ -46,9 +46,9 @@ def listed(api: Client) -> Any:
 
 
 def test_secret_of_a_new_webhook_is_shown_once(api: Client) -> None:
-    answer = create(api)
-    assert answer["secret"].startswith("whsec_")
-    endpoint = answer["endpoint"]
+    response = create(api)
+    assert response["secret"].startswith("whsec_")
+    endpoint = response["endpoint"]
     assert {key: endpoint[key] for key in ("type", "label", "url", "enabled", "consecutiveFailures")} == {
         "type": "WEBHOOK",
         "label": "Mine",
@@ -63,8 +63,8 @@ def test_secret_of_a_new_webhook_is_shown_once(api: Client) -> None:
 
 
 def test_new_ntfy_topic_is_returned_without_its_token(api: Client, ntfy: Recorder) -> None:
-    answer = create(api, type="NTFY", url=f"{ntfy.url}/push/birthdays", token="tk_secret")
-    assert set(answer) == {"endpoint"}
+    response = create(api, type="NTFY", url=f"{ntfy.url}/push/birthdays", token="tk_secret")
+    assert set(response) == {"endpoint"}
     assert "tk_secret" not in str(listed(api))
     assert [request.path for request in ntfy.received] == ["/push/v1/health"]
 
@@ -118,15 +118,15 @@ def test_secrets_are_encrypted_in_the_database(api: Client) -> None:
     ],
 )
 def test_unusable_body_is_refused_with_its_code(api: Client, changes: dict[str, Any], code: str) -> None:
-    answer = api.ok("post", PATH, webhook(**changes), status=400)
-    assert answer["code"] == code
-    assert answer["details"]
+    response = api.ok("post", PATH, webhook(**changes), status=400)
+    assert response["code"] == code
+    assert response["details"]
     assert listed(api) == []
 
 
 def test_invalid_json_is_refused_with_its_code(api: Client) -> None:
-    answer = orjson.loads(api.generic("POST", PATH, b'{"type":').content)
-    assert (answer["code"], bool(answer["details"])) == ("invalid", True)
+    response = orjson.loads(api.generic("POST", PATH, b'{"type":').content)
+    assert (response["code"], bool(response["details"])) == ("invalid", True)
 
 
 def test_longest_url_and_label_are_accepted(api: Client) -> None:
@@ -238,8 +238,8 @@ def test_two_accounts_may_have_the_same_url(api: Client, stranger: Client) -> No
 def test_sixth_destination_is_refused_without_a_code(api: Client) -> None:
     for number in range(5):
         create(api, url=f"{HOOK}/{number}")
-    answer = api.ok("post", PATH, webhook(url=f"{HOOK}/6"), status=409)
-    assert "code" not in answer
+    response = api.ok("post", PATH, webhook(url=f"{HOOK}/6"), status=409)
+    assert "code" not in response
     api.ok("delete", f"{PATH}/{listed(api)[0]['id']}")
     create(api, url=f"{HOOK}/6")
 
@@ -320,13 +320,13 @@ def test_token_can_be_kept_changed_or_removed(api: Client, ntfy: Recorder) -> No
 
 def test_rotated_secret_is_shown_once_and_the_old_one_signs_for_a_day(api: Client) -> None:
     created = create(api)
-    answer = api.ok("put", f"{PATH}/{created['endpoint']['id']}", {"rotateSecret": True})
-    assert answer["success"] is True
-    assert answer["secret"] != created["secret"]
+    response = api.ok("put", f"{PATH}/{created['endpoint']['id']}", {"rotateSecret": True})
+    assert response["success"] is True
+    assert response["secret"] != created["secret"]
     row = Destination.unscoped.rows().get()
     now = timezone.now()
-    assert row.signing_secrets(now) == [answer["secret"], created["secret"]]
-    assert row.signing_secrets(now + dt.timedelta(hours=24)) == [answer["secret"]]
+    assert row.signing_secrets(now) == [response["secret"], created["secret"]]
+    assert row.signing_secrets(now + dt.timedelta(hours=24)) == [response["secret"]]
 
 
 @pytest.mark.parametrize("body", [{"url": f"{HOOK}/new"}, {"rotateSecret": True}])
@@ -441,9 +441,9 @@ def test_request_refused_for_too_many_waiting_calls_does_not_count(api: Client) 
                 ("POST", f"/{made}/test", None),
                 ("PUT", f"/{made}", {"url": "https://127.0.0.1/new"}),
             ):
-                answer = api.call(method, f"/api/notifications/endpoints{path}", body)
-                assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
-                assert int(answer["Retry-After"]) > 0
+                response = api.call(method, f"/api/notifications/endpoints{path}", body)
+                assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+                assert int(response["Retry-After"]) > 0
     finally:
         release_thread.reset(token)
     assert api.ok("POST", f"/api/notifications/endpoints/{made}/test")["ok"] is False

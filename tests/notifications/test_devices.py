@@ -80,9 +80,9 @@ def test_endpoint_moves_to_the_last_subscriber(api: Client, stranger: Client, al
     ],
 )
 def test_invalid_body_is_400(api: Client, bad: Any) -> None:
-    answer = api.ok("post", SUBSCRIBE, bad, status=400)
-    assert answer["code"] == "invalid"
-    assert answer["details"]
+    response = api.ok("post", SUBSCRIBE, bad, status=400)
+    assert response["code"] == "invalid"
+    assert response["details"]
     assert devices(api) == []
 
 
@@ -107,8 +107,8 @@ def test_length_of_endpoints_is_limited_in_bytes(api: Client) -> None:
 def test_twenty_devices_at_most(api: Client, stranger: Client) -> None:
     for number in range(20):
         api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/{number}"), status=201)
-    answer = api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/20"), status=409)
-    assert answer["error"]
+    response = api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/20"), status=409)
+    assert response["error"]
     api.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/3", "new"), status=201)
     # An account at its cap cannot take over a device of another account either.
     stranger.ok("post", SUBSCRIBE, body(f"{ENDPOINT}/theirs"), status=201)

@@ -42,8 +42,8 @@ def test_tenth_consecutive_failure_disables(alice: User, hook: str, api: Client)
     assert (row["enabled"], row["consecutive_failures"], row["last_failure_at"]) == (True, 9, now)
     row = record(alice, hook, GIVEN_UP, now=now)
     assert (row["enabled"], row["auto_disabled_at"], row["last_failure_code"]) == (False, now, "timeout")
-    (answer,) = api.ok("get", PATH)["endpoints"]
-    assert answer["autoDisabledAt"] == "2026-05-04T09:00:00.000Z"
+    (response,) = api.ok("get", PATH)["endpoints"]
+    assert response["autoDisabledAt"] == "2026-05-04T09:00:00.000Z"
     assert [target.off_reason for target in channels()["webhook"].targets(alice)] == ["auto_disabled"]
 
 

@@ -106,14 +106,12 @@ def test_name_cannot_inject_headers(alice: User, mailbox: Mailbox) -> None:
     assert mailbox.messages[0]["Bcc"] is None
 
 
-@pytest.mark.parametrize("answer", ["451 try later", "550 no such user"])
-def test_refused_mail_is_a_failure(
-    alice: User, mailbox: Mailbox, caplog: pytest.LogCaptureFixture, answer: str
-) -> None:
-    mailbox.refuse = answer
+@pytest.mark.parametrize("reply", ["451 try later", "550 no such user"])
+def test_refused_mail_is_a_failure(alice: User, mailbox: Mailbox, caplog: pytest.LogCaptureFixture, reply: str) -> None:
+    mailbox.refuse = reply
     outcome = channels()["email"].send(EMAIL_KEY, make_notice(alice))
     assert (outcome.code, outcome.is_final, outcome.is_internal) == ("unexpected_response", False, False)
-    assert f"A mail could not be sent: SMTPDataError: {answer[:3]}" in caplog.messages
+    assert f"A mail could not be sent: SMTPDataError: {reply[:3]}" in caplog.messages
 
 
 def test_unreachable_mail_server_is_a_failure(alice: User, mailbox: Mailbox, settings: Any) -> None:

@@ -59,8 +59,8 @@ def test_error_contains_the_status_and_nothing_of_the_response(
     api: Client, point: Callable[..., str], receiver: Recorder, type_: str, status: int, code: str
 ) -> None:
     receiver.reply = Reply(status, {"Location": "/elsewhere", "Content-Type": "application/json"}, b'"secret inside"')
-    answer = api.ok("post", point(type_, receiver.url))
-    assert answer == {"ok": False, "code": code}
+    response = api.ok("post", point(type_, receiver.url))
+    assert response == {"ok": False, "code": code}
     assert len(receiver.received) == 1
 
 

@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.sqlite_suffices, pytest.mark.django_db]
 
 
 def add(api: Client, status: int = 201, **body: Any) -> Any:
-    answer = api.ok("post", "/api/groups", {"name": "Friends", **body}, status=status)
-    return answer["group"] if status == 201 else answer
+    response = api.ok("post", "/api/groups", {"name": "Friends", **body}, status=status)
+    return response["group"] if status == 201 else response
 
 
 def members(api: Client, group: Any) -> list[str]:
@@ -73,8 +73,8 @@ def test_the_palette_colour_depends_on_the_name_alone(api: Client, stranger: Cli
 )
 def test_invalid_fields_are_reported(api: Client, body: dict[str, Any], field: str) -> None:
     add(api)
-    answer = api.ok("post", "/api/groups", body, status=400)
-    assert answer["details"][0]["field"] == field
+    response = api.ok("post", "/api/groups", body, status=400)
+    assert response["details"][0]["field"] == field
     assert len(api.ok("get", "/api/groups")["groups"]) == 1
 
 
@@ -84,8 +84,8 @@ def test_a_name_is_free_for_other_accounts_and_after_deletion(api: Client, stran
     add(api, 400, name="STRASSE")
     api.ok("delete", f"/api/groups/{first['id']}")
     add(api, name="strasse")
-    answer = api.ok("post", f"/api/groups/{first['id']}/restore", status=400)
-    assert answer["details"][0]["field"] == "name"
+    response = api.ok("post", f"/api/groups/{first['id']}/restore", status=400)
+    assert response["details"][0]["field"] == "name"
 
 
 def test_put_changes_only_given_fields(api: Client) -> None:

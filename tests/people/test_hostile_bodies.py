@@ -25,8 +25,8 @@ def test_an_entry_is_whole_in_an_update_too(api: Client, field: str) -> None:
     url, entry = f"/api/people/{person['id']}", {**ENTRIES[field], "title": "Met"}
     for missing in ENTRIES[field]:
         half = {name: value for name, value in entry.items() if name != missing}
-        answer = api.ok("put", url, {field: [entry, half]}, status=400)
-        assert [detail["field"] for detail in answer["details"]] == [f"{field}.1.{missing}"]
+        response = api.ok("put", url, {field: [entry, half]}, status=400)
+        assert [detail["field"] for detail in response["details"]] == [f"{field}.1.{missing}"]
     assert api.ok("get", url)["person"][field] == []
     assert len(api.ok("put", url, {field: [entry]})["person"][field]) == 1
 
@@ -34,6 +34,6 @@ def test_an_entry_is_whole_in_an_update_too(api: Client, field: str) -> None:
 @pytest.mark.parametrize("path", ["/api/people", "/api/notifications/deliveries"])
 def test_an_offset_beyond_what_can_be_counted_is_refused(api: Client, path: str) -> None:
     for offset in (2**53, 10**26):
-        answer = api.ok("get", f"{path}?offset={offset}", status=400)
-        assert answer["details"][0]["field"] == "offset"
+        response = api.ok("get", f"{path}?offset={offset}", status=400)
+        assert response["details"][0]["field"] == "offset"
     assert api.ok("get", f"{path}?offset={2**53 - 1}&limit={10**26}")["pagination"]["limit"] == 500

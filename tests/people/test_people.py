@@ -22,7 +22,7 @@ FULL_BODY = {
 }
 
 
-def test_create_answers_the_whole_person(api: Client) -> None:
+def test_create_returns_the_whole_person(api: Client) -> None:
     person = api.ok("post", "/api/people", FULL_BODY, status=201)["person"]
     assert person == api.ok("get", f"/api/people/{person['id']}")["person"]
     assert person["displayName"] == 'Ada Augusta "Countess" Lovelace'

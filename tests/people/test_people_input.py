@@ -93,9 +93,9 @@ def test_invalid_bodies_are_refused(api: Client, alice: User, body: dict[str, An
         body = {"name": "Ada", **body}
     response = api.call("post", "/api/people", body)
     assert response.status_code == 400, response.content
-    answer = response.json()
-    assert answer["error"]
-    assert field in [detail["field"] for detail in answer["details"]]
+    refusal = response.json()
+    assert refusal["error"]
+    assert field in [detail["field"] for detail in refusal["details"]]
     assert not Person.objects.owned_by(alice).exists()
 
 
@@ -320,7 +320,7 @@ def test_a_failure_half_way_changes_nothing(api: Client, alice: User, monkeypatc
     assert not ImportantDate.objects.owned_by(alice).exists()
 
 
-def test_an_answer_is_json_that_holds_every_character(api: Client) -> None:
+def test_a_response_is_json_that_holds_every_character(api: Client) -> None:
     text = "".join(chr(code) for code in (0x7E, 0xA0, 0x2028, 0x2029, 0xFEFF, 0x1F600, 0x10FFFF)) + '"\\/'
     person = api.ok("post", "/api/people", {"name": "A", "notes": f"x{text}x"}, status=201)["person"]
     response = api.call("get", f"/api/people/{person['id']}")

@@ -47,7 +47,7 @@ def list_relationships(api: Client) -> list[Any]:
 
 def expect_field_error(api: Client, method: str, path: str, body: Any, field: str) -> str:
     """Expect a 400 with an error of `field`; returns its message."""
-    answer = api.ok(method, path, body, status=400)
-    messages = {detail["field"]: detail["message"] for detail in answer["details"]}
-    assert field in messages, answer
+    response = api.ok(method, path, body, status=400)
+    messages = {detail["field"]: detail["message"] for detail in response["details"]}
+    assert field in messages, response
     return str(messages[field])

@@ -30,8 +30,8 @@ def members(group: Group) -> set[str]:
 
 def test_delete(api: Client, alice: User) -> None:
     people = make_people(alice, "abcd")
-    answer = api.ok("POST", PATH, {"action": "delete", "personIds": ids(people[:2])})
-    assert answer == {"success": True, "affectedCount": 2}
+    response = api.ok("POST", PATH, {"action": "delete", "personIds": ids(people[:2])})
+    assert response == {"success": True, "affectedCount": 2}
     assert person_names(api) == "cd"
 
 

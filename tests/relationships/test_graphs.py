@@ -22,14 +22,14 @@ def get_graph(api: Client, person: Person) -> Any:
     return api.ok("GET", f"/api/people/{person.pk}/graph")
 
 
-def node_labels(answer: Any) -> list[str]:
-    return [node["label"] for node in answer["nodes"]]
+def node_labels(response: Any) -> list[str]:
+    return [node["label"] for node in response["nodes"]]
 
 
-def edge_labels(answer: Any) -> list[tuple[str, str, str | None]]:
+def edge_labels(response: Any) -> list[tuple[str, str, str | None]]:
     """Source, target and type of each edge, by labels."""
-    names = {node["id"]: node["label"] for node in answer["nodes"]}
-    return sorted((names[edge["source"]], names[edge["target"]], edge["type"] or "") for edge in answer["edges"])
+    names = {node["id"]: node["label"] for node in response["nodes"]}
+    return sorted((names[edge["source"]], names[edge["target"]], edge["type"] or "") for edge in response["edges"])
 
 
 def test_a_person_with_direct_connections(api: Client, alice: User) -> None:
@@ -40,29 +40,29 @@ def test_a_person_with_direct_connections(api: Client, alice: User) -> None:
     relate(api, ada, bob, types["COLLEAGUE"])
     relate(api, eve, ada, types["PARENT"])
     relate(api, eve, fay, types["FRIEND"])
-    answer = get_graph(api, ada)
-    assert node_labels(answer)[0] == "Ada"
-    assert sorted(node_labels(answer)) == ["Ada", "Alice", "Bob", "Eve"]
-    assert {node["label"]: node["isCenter"] for node in answer["nodes"] if node["isCenter"]} == {"Ada": True}
-    assert edge_labels(answer) == [
+    response = get_graph(api, ada)
+    assert node_labels(response)[0] == "Ada"
+    assert sorted(node_labels(response)) == ["Ada", "Alice", "Bob", "Eve"]
+    assert {node["label"]: node["isCenter"] for node in response["nodes"] if node["isCenter"]} == {"Ada": True}
+    assert edge_labels(response) == [
         ("Ada", "Alice", "FRIEND"),
         ("Ada", "Bob", "COLLEAGUE"),
         ("Ada", "Bob", "PARENT"),
         ("Ada", "Eve", "CHILD"),
     ]
-    edge = next(edge for edge in answer["edges"] if edge["type"] == "PARENT")
+    edge = next(edge for edge in response["edges"] if edge["type"] == "PARENT")
     assert (edge["label"], edge["relationshipId"]) == ("Parent", made["id"])
     assert edge["color"].startswith("#")
-    user_edge = next(edge for edge in answer["edges"] if edge["target"] == "user")
+    user_edge = next(edge for edge in response["edges"] if edge["target"] == "user")
     assert user_edge["relationshipId"] is None
 
 
 def test_the_user_is_a_node_only_if_an_edge_ends_there(api: Client, alice: User) -> None:
     ada, bob = make_ada_and_bob(alice)
     relate(api, ada, bob)
-    answer = get_graph(api, ada)
-    assert node_labels(answer) == ["Ada", "Bob"]
-    assert answer["edges"][0] | {"relationshipId": None} == {
+    response = get_graph(api, ada)
+    assert node_labels(response) == ["Ada", "Bob"]
+    assert response["edges"][0] | {"relationshipId": None} == {
         "source": str(ada.pk),
         "target": str(bob.pk),
         "type": None,
@@ -105,11 +105,11 @@ def test_the_whole_network_with_the_user_as_center(api: Client, alice: User) -> 
     ada = make_person(alice, relationship_to_user_id=types["FRIEND"])
     bob, _eve = make_people(alice, "Bob Eve")
     relate(api, ada, bob, types["PARENT"])
-    answer = api.ok("GET", "/api/dashboard/graph")
-    assert node_labels(answer) == ["Alice", "Ada", "Bob", "Eve"]
-    assert answer["nodes"][0] == {"id": "user", "label": "Alice", "groups": [], "colors": [], "isCenter": True}
-    assert not any(node["isCenter"] for node in answer["nodes"][1:])
-    assert edge_labels(answer) == [("Ada", "Alice", "FRIEND"), ("Ada", "Bob", "PARENT")]
+    response = api.ok("GET", "/api/dashboard/graph")
+    assert node_labels(response) == ["Alice", "Ada", "Bob", "Eve"]
+    assert response["nodes"][0] == {"id": "user", "label": "Alice", "groups": [], "colors": [], "isCenter": True}
+    assert not any(node["isCenter"] for node in response["nodes"][1:])
+    assert edge_labels(response) == [("Ada", "Alice", "FRIEND"), ("Ada", "Bob", "PARENT")]
 
 
 def test_groups_include_and_exclude_people(api: Client, alice: User) -> None:
@@ -119,10 +119,10 @@ def test_groups_include_and_exclude_people(api: Client, alice: User) -> None:
     work, family = make_group(alice, "Work", ada, bob), make_group(alice, "Family", bob, eve)
 
     def shown(query: str) -> list[str]:
-        answer = api.ok("GET", f"/api/dashboard/graph?{query}")
-        ids = {node["id"] for node in answer["nodes"]}
-        assert all({edge["source"], edge["target"]} <= ids for edge in answer["edges"])
-        return node_labels(answer)[1:]
+        response = api.ok("GET", f"/api/dashboard/graph?{query}")
+        ids = {node["id"] for node in response["nodes"]}
+        assert all({edge["source"], edge["target"]} <= ids for edge in response["edges"])
+        return node_labels(response)[1:]
 
     assert shown(f"includeGroupIds={work.pk}") == ["Ada", "Bob"]
     assert shown(f"includeGroupIds={work.pk},{family.pk}") == ["Ada", "Bob", "Eve"]

@@ -138,13 +138,13 @@ def test_malformed_ids_are_refused(api: Client, alice: User, value: Any) -> None
 def test_orphans_of_many_people(api: Client, alice: User) -> None:
     people = make_network(api, alice, "*a *b ac bc cd *e ef")
     ids = {letter: str(person.pk) for letter, person in people.items()}
-    answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"]]})
-    assert answer == {
+    response = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"]]})
+    assert response == {
         "orphans": [{"id": ids["c"], "fullName": "c"}, {"id": ids["d"], "fullName": "d"}],
         "hasCardDavSync": False,
     }
-    answer = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"], ids["c"], ids["c"]]})
-    assert [row["id"] for row in answer["orphans"]] == [ids["d"]]
+    response = api.ok("POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], ids["b"], ids["c"], ids["c"]]})
+    assert [row["id"] for row in response["orphans"]] == [ids["d"]]
     assert api.ok("POST", "/api/people/bulk/orphans", {"personIds": []})["orphans"] == []
     expect_field_error(api, "POST", "/api/people/bulk/orphans", {}, "personIds")
     expect_field_error(api, "POST", "/api/people/bulk/orphans", {"personIds": [ids["a"], "no-id"]}, "personIds.1")

@@ -73,9 +73,9 @@ def test_a_response_has_the_values_of_the_row(api: Client, alice: User) -> None:
         row.created_at.replace(microsecond=999_999),
     ):
         Relationship.objects.owned_by(alice).filter(pk=row.pk).update(created_at=timestamp, updated_at=timestamp)
-        [answer] = [found for found in list_relationships(api) if found["id"] == made["id"]]
-        assert (answer["createdAt"], answer["updatedAt"]) == (format_timestamp(timestamp), format_timestamp(timestamp))
-        assert (answer["personId"], answer["relationshipTypeId"]) == (str(row.person_id), str(row.relationship_type_id))
+        [listed] = [found for found in list_relationships(api) if found["id"] == made["id"]]
+        assert (listed["createdAt"], listed["updatedAt"]) == (format_timestamp(timestamp), format_timestamp(timestamp))
+        assert (listed["personId"], listed["relationshipTypeId"]) == (str(row.person_id), str(row.relationship_type_id))
 
 
 def test_special_characters_are_escaped(api: Client, alice: User) -> None:

@@ -107,8 +107,8 @@ def test_delete_restore_and_removal_act_on_both_rows(api: Client, alice: User) -
 @pytest.mark.parametrize(("method", "ending"), [("POST", "restore"), ("DELETE", "permanent")])
 def test_only_deleted_relationships_are_restored_or_removed(api: Client, alice: User, method: str, ending: str) -> None:
     made = relate(api, *make_ada_and_bob(alice))
-    answer = api.ok(method, f"/api/relationships/{made['id']}/{ending}", status=400)
-    assert answer["code"] == "not_deleted"
+    response = api.ok(method, f"/api/relationships/{made['id']}/{ending}", status=400)
+    assert response["code"] == "not_deleted"
     assert len(list_relationships(api)) == 2
 
 
@@ -178,8 +178,8 @@ def test_bad_values_are_refused_by_name(api: Client, alice: User, change: dict[s
 
 
 def test_both_people_are_needed(api: Client) -> None:
-    answer = api.ok("POST", "/api/relationships", {}, status=400)
-    assert {detail["field"] for detail in answer["details"]} == {"personId", "relatedPersonId"}
+    response = api.ok("POST", "/api/relationships", {}, status=400)
+    assert {detail["field"] for detail in response["details"]} == {"personId", "relatedPersonId"}
 
 
 def test_notes_take_1000_characters(api: Client, alice: User) -> None:

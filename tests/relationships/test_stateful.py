@@ -129,9 +129,9 @@ class RelationshipMachine(RuleBasedStateMachine):
             "relationshipToUserId": self.types.pick(kind, or_none=True),
             "connectedThroughId": self.people.pick(through) if through % 3 == 0 else None,
         }
-        if answer := self.send("POST", "people", body):
-            self.people.add(answer["person"]["id"])
-            self.relationships.add(*[row["id"] for row in answer["person"]["relationships"]])
+        if response := self.send("POST", "people", body):
+            self.people.add(response["person"]["id"])
+            self.relationships.add(*[row["id"] for row in response["person"]["relationships"]])
 
     @requires("people")
     @rule(who=picks, with_orphans=st.booleans())
@@ -156,8 +156,8 @@ class RelationshipMachine(RuleBasedStateMachine):
             "relatedPersonId": self.people.pick(other),
             "relationshipTypeId": self.types.pick(kind, or_none=True),
         }
-        if answer := self.send("POST", "relationships", body):
-            self.relationships.add(answer["relationship"]["id"])
+        if response := self.send("POST", "relationships", body):
+            self.relationships.add(response["relationship"]["id"])
 
     @requires("relationships")
     @rule(which=picks, kind=picks, notes=st.sampled_from([None, "x", "y"]))
@@ -185,8 +185,8 @@ class RelationshipMachine(RuleBasedStateMachine):
         body = {"name": name, "label": name, "symmetric": symmetric}
         if not symmetric:
             body |= {"inverseLabel": back, "inverseId": self.types.pick(other) if other % 3 == 0 else None}
-        if answer := self.send("POST", "relationship-types", body):
-            self.types.add(answer["relationshipType"]["inverseId"], answer["relationshipType"]["id"])
+        if response := self.send("POST", "relationship-types", body):
+            self.types.add(response["relationshipType"]["inverseId"], response["relationshipType"]["id"])
 
     @requires("types")
     @rule(
@@ -201,9 +201,9 @@ class RelationshipMachine(RuleBasedStateMachine):
             body["symmetric"] = symmetric
         if other % 3 == 0:
             body["inverseId"] = self.types.pick(other)
-        answer = self.send("PUT", f"relationship-types/{self.types.pick(which)}", body)
-        if answer:
-            self.types.add(answer["relationshipType"]["inverseId"])
+        response = self.send("PUT", f"relationship-types/{self.types.pick(which)}", body)
+        if response:
+            self.types.add(response["relationshipType"]["inverseId"])
 
     @requires("types")
     @rule(which=picks)
@@ -234,9 +234,9 @@ class RelationshipMachine(RuleBasedStateMachine):
     @rule(one=picks, other=picks)
     def merge(self, one: int, other: int) -> None:
         primary, secondary = self.people.pick(one), self.people.pick(other)
-        answer = self.send("POST", "people/merge", {"primaryId": primary, "secondaryId": secondary})
-        if answer and secondary:
-            self.merges.add(answer["mergeId"])
+        response = self.send("POST", "people/merge", {"primaryId": primary, "secondaryId": secondary})
+        if response and secondary:
+            self.merges.add(response["mergeId"])
             self.people.delete(secondary)
 
     @requires("merges")
@@ -256,8 +256,8 @@ class RelationshipMachine(RuleBasedStateMachine):
             (str(row.person_id), str(row.related_person_id))
             for row in Relationship.objects.owned_by(self.owner).active()
         ]
-        answer = self.send("POST", "people/bulk/orphans", {"personIds": sorted(removed)})
-        assert {row["id"] for row in answer["orphans"]} == reference.orphans_of(removed, active, edges)
+        response = self.send("POST", "people/bulk/orphans", {"personIds": sorted(removed)})
+        assert {row["id"] for row in response["orphans"]} == reference.orphans_of(removed, active, edges)
 
     @invariant()
     def check(self) -> None:

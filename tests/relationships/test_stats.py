@@ -13,10 +13,10 @@ pytestmark = pytest.mark.django_db
 
 
 def stats(api: Client) -> tuple[int, int, int, int]:
-    answer: dict[str, Any] = api.ok("get", "/api/dashboard/stats")
+    response: dict[str, Any] = api.ok("get", "/api/dashboard/stats")
     keys = ("peopleCount", "groupsCount", "relationshipsCount", "upcomingEvents")
-    assert set(answer) == set(keys)
-    people, groups, relationships, events = (answer[key] for key in keys)
+    assert set(response) == set(keys)
+    people, groups, relationships, events = (response[key] for key in keys)
     return people, groups, relationships, events
 
 

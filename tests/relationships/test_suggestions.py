@@ -185,8 +185,8 @@ def test_a_plan_that_is_full_refuses_by_id(api: Client, alice: User, settings: A
     import_vcards(api, card("RELATED;TYPE=child;VALUE=text:Carla Wolf"))
     set_plan_limits(settings, people=1)
     (one,) = list_suggestions(api)
-    answer = api.ok("POST", f"{PATH}/accept", {"ids": [one["id"]]})
-    assert (answer["accepted"], len(answer["errors"])) == (0, 1)
+    response = api.ok("POST", f"{PATH}/accept", {"ids": [one["id"]]})
+    assert (response["accepted"], len(response["errors"])) == (0, 1)
     assert suggestion_tuples(api) == [("Anna Meier", "PARENT", "Carla Wolf", "card")]
 
 
@@ -209,8 +209,8 @@ def test_a_failed_suggestion_rolls_back_only_its_own_person(api: Client) -> None
     RelationshipType.unscoped.rows().filter(name="FRIEND").update(inverse=None)
     found = sorted(list_suggestions(api), key=lambda one: one["typeName"] != "FRIEND")
     ids = [one["id"] for one in found]
-    answer = api.ok("POST", f"{PATH}/accept", {"ids": ids})
-    assert (answer["accepted"], [one["id"] for one in answer["errors"]]) == (1, ids[:1])
+    response = api.ok("POST", f"{PATH}/accept", {"ids": ids})
+    assert (response["accepted"], [one["id"] for one in response["errors"]]) == (1, ids[:1])
     assert relationship_triples(api) == {
         ("Bert Huber", "COLLEAGUE", "Carla Wolf"),
         ("Carla Wolf", "COLLEAGUE", "Bert Huber"),

@@ -35,7 +35,7 @@ def operations() -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def check_answer(response: Any) -> None:
+def check_response(response: Any) -> None:
     """Raise if the response does not match the description of this operation and status."""
     method = response.request["REQUEST_METHOD"]
     operation = operations().get((method, _route(response)))

@@ -44,10 +44,10 @@ def create(owner: User, path: str, key: Any) -> Any:
     return client_of(owner).call("POST", path.format(first), {**bodies[path], "id": key})
 
 
-def created_record(answer: Any) -> dict[str, Any]:
+def created_record(response: Any) -> dict[str, Any]:
     """The record in the response to a create, which must have succeeded."""
-    assert answer.status_code in {200, 201}, answer.content
-    [record] = [value for value in answer.json().values() if isinstance(value, dict)]
+    assert response.status_code in {200, 201}, response.content
+    [record] = [value for value in response.json().values() if isinstance(value, dict)]
     return record
 
 
@@ -69,15 +69,15 @@ def test_record_has_the_id_chosen_by_the_client(alice: User, path: str, make: An
     "key", [None, "", "x", 7, OF_VERSION_1, OF_VERSION_4.replace("-", ""), str(UUID(int=0)), f"{{{OF_VERSION_4}"]
 )
 def test_invalid_ids_are_refused(alice: User, path: str, key: Any) -> None:
-    answer = create(alice, path, key)
-    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "id")
+    response = create(alice, path, key)
+    assert (response.status_code, response.json()["details"][0]["field"]) == (400, "id")
 
 
 @every_path
 def test_id_of_an_existing_record_is_refused(alice: User, mallory: User, path: str) -> None:
     for taken in (make_person(alice).pk, make_person(mallory).pk, alice.pk, mallory.pk):
-        answer = create(alice, path, str(taken))
-        assert (answer.status_code, answer.json()["code"]) == (409, "id_taken")
+        response = create(alice, path, str(taken))
+        assert (response.status_code, response.json()["code"]) == (409, "id_taken")
     key = str(uuid4())
     created_record(create(alice, path, key))
     for owner in (alice, mallory):
@@ -121,5 +121,5 @@ def test_concurrent_use_of_an_id_in_two_tables_succeeds_once(transactional_db: N
     for _ in range(5):
         key = str(uuid4())
         calls = [partial(create, owner, path, key) for owner in owners for path in ("/api/people", "/api/groups")]
-        statuses = [answer.status_code for answer in run_concurrently(*calls)]
+        statuses = [response.status_code for response in run_concurrently(*calls)]
         assert sorted(statuses) == [201, 409, 409, 409]

@@ -144,14 +144,14 @@ def test_every_field_has_a_type() -> None:
         name for name, schema in schemas().items() if schema.get("type") == "object" and "properties" not in schema
     ]
     assert untyped == []
-    open_answers = [
+    open_schemas = [
         operation["operationId"]
         for operation in operations().values()
-        for answer in operation["responses"].values()
-        for media in answer.get("content", {}).values()
+        for response in operation["responses"].values()
+        for media in response.get("content", {}).values()
         if "additionalProperties" in media["schema"]
     ]
-    assert open_answers == ["exportAccount"]
+    assert open_schemas == ["exportAccount"]
     relationships = schemas()["Person"]["properties"]["relationships"]
     assert relationships["items"] == {"$ref": "#/components/schemas/Relationship"}
     assert len(schemas()["DeletedAnswer"]["anyOf"]) == 7
@@ -159,14 +159,16 @@ def test_every_field_has_a_type() -> None:
 
 
 def test_every_error_has_its_own_type_and_codes() -> None:
-    answers = document()["components"]["responses"]
+    responses = document()["components"]["responses"]
     for operation in operations().values():
-        refusals = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+        refusals = {status: response for status, response in operation["responses"].items() if status >= "400"}
         if operation["operationId"] == "getHealth":
             continue
         assert refusals["503"] == {"$ref": "#/components/responses/UnavailableError"}
-        for status, answer in refusals.items():
-            described = answers[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer  # with a page, too
+        for status, response in refusals.items():
+            described = (
+                responses[response["$ref"].rpartition("/")[2]] if "$ref" in response else response
+            )  # with a page, too
             assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
     creation = operations()["POST", "/api/people"]["responses"]["403"]["$ref"].rpartition("/")[2]
     assert set(schemas()[creation]["properties"]["code"]["enum"]) == {"csrf", "plan_limit", "read_only_token"}
@@ -230,5 +232,5 @@ def test_concurrent_first_requests_build_the_description_once(monkeypatch: pytes
     monkeypatch.setattr(views, "_description", cache(views._description.__wrapped__))
     request = Request(HttpRequest())
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: views.OpenAPIViewSet().list(request).content, range(4)))
-    assert (answers, built) == ([b"{}"] * 4, [1])
+        responses = list(pool.map(lambda _: views.OpenAPIViewSet().list(request).content, range(4)))
+    assert (responses, built) == ([b"{}"] * 4, [1])

@@ -96,12 +96,12 @@ def test_every_conditional_record_is_tested(route_data: RouteData) -> None:
 def test_etag_equals_that_of_the_change_feed(kind: Kind, route_data: RouteData) -> None:
     copy = Replica(route_data.client)
     copy.catch_up()
-    answer = read(route_data, kind)
-    assert answer["ETag"] == copy.etags[kind.type, answer.json()[kind.name]["id"]]
+    response = read(route_data, kind)
+    assert response["ETag"] == copy.etags[kind.type, response.json()[kind.name]["id"]]
     changed = change(route_data, kind, kind.body)
     copy.catch_up()
     changed_record = read(route_data, kind)
-    assert changed_record["ETag"] != answer["ETag"]
+    assert changed_record["ETag"] != response["ETag"]
     assert changed_record["ETag"] == changed["ETag"] == copy.etags[kind.type, changed_record.json()[kind.name]["id"]]
 
 
@@ -109,9 +109,9 @@ def test_etag_equals_that_of_the_change_feed(kind: Kind, route_data: RouteData) 
 def test_record_is_304_until_it_changes(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for known in (etag, f'"x", {etag}', f"W/{etag}", "*"):
-        answer = read(route_data, kind, HTTP_IF_NONE_MATCH=known)
-        assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", etag)
-        assert answer["Cache-Control"] == "private, no-cache"
+        response = read(route_data, kind, HTTP_IF_NONE_MATCH=known)
+        assert (response.status_code, response.content, response["ETag"]) == (304, b"", etag)
+        assert response["Cache-Control"] == "private, no-cache"
     assert read(route_data, kind, HTTP_IF_NONE_MATCH='"x"').status_code == 200
     change(route_data, kind, kind.body)
     assert read(route_data, kind, HTTP_IF_NONE_MATCH=etag).status_code == 200
@@ -145,9 +145,9 @@ def test_renaming_a_group_changes_the_response_but_not_the_persons_etag(route_da
 def test_write_with_a_current_etag_succeeds(kind: Kind, route_data: RouteData) -> None:
     etag = read(route_data, kind)["ETag"]
     for header in ("{}", '"other", {}', "*", '{},W/"a,b"'):
-        answer = change(route_data, kind, kind.body, HTTP_IF_MATCH=header.format(etag))
-        assert answer.status_code == 200, answer.content
-        etag = answer["ETag"]
+        response = change(route_data, kind, kind.body, HTTP_IF_MATCH=header.format(etag))
+        assert response.status_code == 200, response.content
+        etag = response["ETag"]
 
 
 @every_record
@@ -156,9 +156,9 @@ def test_write_with_an_outdated_etag_is_refused(kind: Kind, route_data: RouteDat
     change(route_data, kind, kind.body)
     now, revision = read(route_data, kind), revision_of(route_data)
     for header in (etag, f"W/{now['ETag']}", '"x"', "x", "", f'"{"f" * 40}-0123456789abcdef"'):
-        answer = change(route_data, kind, kind.other, HTTP_IF_MATCH=header)
-        assert (answer.status_code, answer.json()["code"], answer["ETag"]) == (412, "stale", now["ETag"]), header
-        assert answer.json()["current"] == now.json()[kind.name]
+        response = change(route_data, kind, kind.other, HTTP_IF_MATCH=header)
+        assert (response.status_code, response.json()["code"], response["ETag"]) == (412, "stale", now["ETag"]), header
+        assert response.json()["current"] == now.json()[kind.name]
     assert revision_of(route_data) == revision
     assert read(route_data, kind)["ETag"] == now["ETag"]
 
@@ -257,9 +257,9 @@ def test_writes_of_a_part_check_the_etag_of_the_record(
     assert (refused.status_code, refused.json()["code"]) == (412, "stale")
     assert refused.json()["current"] == read(route_data, kind).json()[kind.name]
     assert revision_of(route_data) == revision
-    answer = write(route_data.client, route_data.ids, HTTP_IF_MATCH=current)
-    assert answer.status_code == 200
-    assert answer.headers.get("ETag") == (read(route_data, kind)["ETag"] if sends_etag else None)
+    response = write(route_data.client, route_data.ids, HTTP_IF_MATCH=current)
+    assert response.status_code == 200
+    assert response.headers.get("ETag") == (read(route_data, kind)["ETag"] if sends_etag else None)
 
 
 def test_deleting_the_connection_checks_the_etag(route_data: RouteData) -> None:
@@ -299,16 +299,16 @@ def test_missing_record_is_404_with_if_match(kind: Kind, route_data: RouteData) 
         return
     ids = {**route_data.ids, **dict.fromkeys(route_data.ids, UNKNOWN_ID)}
     for header in ("*", '"1-0123456789abcdef"'):
-        answer = route_data.client.call("PUT", kind.path.format_map(ids), kind.body, HTTP_IF_MATCH=header)
-        assert answer.status_code == 404
+        response = route_data.client.call("PUT", kind.path.format_map(ids), kind.body, HTTP_IF_MATCH=header)
+        assert response.status_code == 404
 
 
 @every_kind_of_trash
 def test_etags_do_not_reveal_records_of_others(kind: Kind, route_data: RouteData, stranger: Client) -> None:
     path = kind.path.format_map(route_data.ids)
     for method in ("PUT", "DELETE"):
-        answer = stranger.call(method, path, kind.body, HTTP_IF_MATCH='"1-0123456789abcdef"')
-        assert answer.status_code == 404
+        response = stranger.call(method, path, kind.body, HTTP_IF_MATCH='"1-0123456789abcdef"')
+        assert response.status_code == 404
 
 
 CREATES = [
@@ -327,10 +327,10 @@ CREATES = [
 @pytest.mark.parametrize("route", CREATES, ids=lambda route: route.path)
 def test_created_record_is_returned_with_its_etag(route: Any, route_data: RouteData) -> None:
     client, path = route_data.client, route.path.format_map(route_data.ids)
-    answer = client.call("POST", path, fill_ids(route.body, route_data.ids))
-    assert answer.status_code == route.owner
-    [record] = [value for value in answer.json().values() if isinstance(value, dict)]
-    assert client.call("GET", f"{path}/{record['id']}")["ETag"] == answer["ETag"]
+    response = client.call("POST", path, fill_ids(route.body, route_data.ids))
+    assert response.status_code == route.owner
+    [record] = [value for value in response.json().values() if isinstance(value, dict)]
+    assert client.call("GET", f"{path}/{record['id']}")["ETag"] == response["ETag"]
 
 
 @pytest.fixture

@@ -178,8 +178,8 @@ def test_owner_gets_the_expected_status(route: Route, route_data: RouteData) -> 
     assert response.status_code == route.owner, content
     assert response["Cache-Control"] in {"no-store", "private, no-cache"}
     if response.streaming and "json" in response["Content-Type"]:
-        answers = operations()[route.method, normalize_path(route.path)]["responses"]["200"]["content"]
-        check_value(answers["application/json"]["schema"], orjson.loads(content))
+        media_types = operations()[route.method, normalize_path(route.path)]["responses"]["200"]["content"]
+        check_value(media_types["application/json"]["schema"], orjson.loads(content))
     written = {match[2] for query in queries if (match := WRITE.match(query["sql"]))} & owned_tables()
     if written - CREDENTIALS - SYNC_RECORDS and not route.is_open:
         assert revision_of(route_data.owner) > before, written

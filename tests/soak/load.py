@@ -51,19 +51,19 @@ class Caller:
         try:
             self.connection = self.connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             self.connection.request(method, path, data, headers)
-            answer = self.connection.getresponse()
-            content = answer.read()
+            response = self.connection.getresponse()
+            content = response.read()
         except (OSError, http.client.HTTPException):
             self.log.outcomes[what, "no answer"] += 1
             self.connection = None
             time.sleep(0.2)
             return None
-        if answer.status < 400:
+        if response.status < 400:
             self.log.outcomes[what, "acknowledged"] += 1
             return orjson.loads(content) if content[:1] in (b"{", b"[") else content
-        self.log.outcomes[what, str(answer.status)] += 1
-        if answer.status != 503:
-            self.log.failures.append(f"{method} {path}: {answer.status} {content[:200]!r}")
+        self.log.outcomes[what, str(response.status)] += 1
+        if response.status != 503:
+            self.log.failures.append(f"{method} {path}: {response.status} {content[:200]!r}")
         time.sleep(0.2)
         return None
 
@@ -101,12 +101,12 @@ class Writer:
         return key
 
     def _write(self, what: str, key: str, after: Fields | None, *request: Any) -> Any:
-        answer = self.caller.call(what, *request)
-        if answer is None:
+        response = self.caller.call(what, *request)
+        if response is None:
             self.log.unanswered[key].append(after)
         else:
             self.log.people[key], self.log.unanswered[key] = after, []
-        return answer
+        return response
 
     def change(self) -> None:
         self.number += 1

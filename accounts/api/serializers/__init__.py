@@ -1,1 +1,1 @@
-"""Serializers of request bodies and answers of accounts."""
+"""Serializers of request bodies and responses of accounts."""

@@ -1,4 +1,4 @@
-"""API tokens in request bodies and answers."""
+"""API tokens in request bodies and responses."""
 
 from typing import Any
 

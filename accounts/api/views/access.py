@@ -32,9 +32,9 @@ from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
-USER_ANSWER = envelope("UserAnswer", user=UserSerializer())
-SUCCESS_ANSWER = envelope("SuccessAnswer", success=serializers.BooleanField())
-MESSAGE_ANSWER = envelope("MessageAnswer", message=serializers.CharField())
+USER_RESPONSE = envelope("UserAnswer", user=UserSerializer())
+SUCCESS_RESPONSE = envelope("SuccessAnswer", success=serializers.BooleanField())
+MESSAGE_RESPONSE = envelope("MessageAnswer", message=serializers.CharField())
 SIGN_IN_ERRORS = (RateLimitedError, AccountGoneError, InvalidCredentialsError, MfaRequiredError, EmailUnverifiedError)
 """Those of `find_by_credentials`, and that of an account deleted meanwhile."""
 
@@ -62,7 +62,7 @@ class SignInViewSet(OpenViewSet):
         """The token that session-authenticated writes send as X-CSRFToken, and its cookie."""
         return SecretResponse({"csrfToken": get_token(request._request)})
 
-    @extend_schema(operation_id="register", request=RegistrationSerializer, responses={201: USER_ANSWER})
+    @extend_schema(operation_id="register", request=RegistrationSerializer, responses={201: USER_RESPONSE})
     @action(detail=False, methods=["post"])
     @raises(RegistrationClosedError, RateLimitedError)
     def register(self, request: Request) -> Response:
@@ -85,7 +85,7 @@ class SignInViewSet(OpenViewSet):
             remember_device(request._request, response, user)
         return response
 
-    @extend_schema(operation_id="login", request=LoginSerializer, responses=USER_ANSWER)
+    @extend_schema(operation_id="login", request=LoginSerializer, responses=USER_RESPONSE)
     @action(detail=False, methods=["post"])
     @raises(*SIGN_IN_ERRORS)
     def login(self, request: Request) -> Response:
@@ -102,7 +102,7 @@ class SignedInViewSet(ApiViewSet[Any]):
 
     allowed_in_batches = False
 
-    @extend_schema(operation_id="logout", request=None, responses=SUCCESS_ANSWER)
+    @extend_schema(operation_id="logout", request=None, responses=SUCCESS_RESPONSE)
     @action(detail=False, methods=["post"], permission_classes=[SessionOnly])
     @ignores_idempotency_key
     def logout(self, request: Request) -> Response:
@@ -110,7 +110,7 @@ class SignedInViewSet(ApiViewSet[Any]):
         logout(request._request)
         return Response({"success": True})
 
-    @extend_schema(operation_id="getSession", responses=USER_ANSWER)
+    @extend_schema(operation_id="getSession", responses=USER_RESPONSE)
     @action(detail=False)
     def session(self, request: Request) -> Response:
         """Who is signed in; 401 when nobody is."""

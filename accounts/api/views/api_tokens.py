@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from accounts.api.authentication import SessionOnly
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenSerializer, NewApiTokenSerializer
-from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.views.access import SUCCESS_RESPONSE
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import ApiToken
 from accounts.services.api_tokens import TooManyTokensError, create_api_token
@@ -19,11 +19,11 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
 
-NEW_TOKEN_ANSWER = envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())
+NEW_TOKEN_RESPONSE = envelope("NewApiTokenAnswer", apiToken=NewApiTokenSerializer())
 
 
-def new_token_answer(row: ApiToken, text: str) -> Response:
-    """The 201 answer with the token's text, which is not stored and cannot be shown again."""
+def new_token_response(row: ApiToken, text: str) -> Response:
+    """The 201 response with the token's text, which is not stored and cannot be shown again."""
     return SecretResponse({"apiToken": {**ApiTokenSerializer(row).data, "token": text}}, status=status.HTTP_201_CREATED)
 
 
@@ -46,7 +46,7 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
     @extend_schema(
         operation_id="createApiToken",
         request=ApiTokenBodySerializer,
-        responses={201: NEW_TOKEN_ANSWER},
+        responses={201: NEW_TOKEN_RESPONSE},
     )
     @raises(TooManyTokensError)
     @ignores_idempotency_key
@@ -55,9 +55,9 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
         data = self.read_body(ApiTokenBodySerializer)
         key = request._request.session.session_key
         row, text = create_api_token(owner=self.owner, session_key=key, **data)
-        return new_token_answer(row, text)
+        return new_token_response(row, text)
 
-    @extend_schema(operation_id="deleteApiToken", responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="deleteApiToken", responses={200: SUCCESS_RESPONSE})
     def destroy(self, request: Request, token_id: UUID) -> Response:
         """Revoke a token, at once."""
         if not self.get_queryset().with_id(token_id).delete()[0]:

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import AppCodeSerializer
-from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
+from accounts.api.views.api_tokens import NEW_TOKEN_RESPONSE, new_token_response
 from accounts.api.viewsets import OpenViewSet
 from accounts.services.api_tokens import TooManyTokensError
 from accounts.services.app_codes import InvalidGrantError, exchange_app_code
@@ -21,7 +21,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 class AppCodeViewSet(OpenViewSet):
     """Needs no authentication: the code and its verifier are the credential."""
 
-    @extend_schema(operation_id="exchangeAppCode", request=AppCodeSerializer, responses={201: NEW_TOKEN_ANSWER})
+    @extend_schema(operation_id="exchangeAppCode", request=AppCodeSerializer, responses={201: NEW_TOKEN_RESPONSE})
     @action(detail=False, methods=["post"], url_path="oidc/token")
     @raises(RateLimitedError, InvalidGrantError, InvalidCredentialsError, AccountGoneError, TooManyTokensError)
     @ignores_idempotency_key
@@ -41,4 +41,4 @@ class AppCodeViewSet(OpenViewSet):
             scope=data["scope"],
             asked_at=asked_at,
         )
-        return new_token_answer(row, text)
+        return new_token_response(row, text)

@@ -97,8 +97,8 @@ class BatchViewSet(ApiViewSet[Any]):
         statuses = [result["status"] for result in batch.results]
         failed = sum(status >= 400 for status in statuses)
         log.info("batch", extra={"operations": len(statuses), "failed": failed, "atomic": data["atomic"]})
-        answer = {"results": batch.results}
-        response = SecretResponse(answer) if batch.contains_secret else Response(answer)
+        body = {"results": batch.results}
+        response = SecretResponse(body) if batch.contains_secret else Response(body)
         has_written = any(operation.method != "GET" for operation in operations)
         if not has_written or (batch.is_rolled_back and any(status >= 500 or status == 429 for status in statuses)):
             # Nothing was written, so a repeat with the same Idempotency-Key should run instead of replaying this.

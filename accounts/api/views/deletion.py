@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.route_marks import left_out_of_batches
-from accounts.api.views.access import MESSAGE_ANSWER
+from accounts.api.views.access import MESSAGE_RESPONSE
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from accounts.services.credentials import reauthentication
@@ -39,7 +39,7 @@ class DeletionSerializer(serializers.Serializer[Any]):
 class DeletionViewSet(ApiViewSet[Any]):
     """Deletion of the account."""
 
-    @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_ANSWER})
+    @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_RESPONSE})
     @action(detail=False, methods=["delete"], url_path="delete")
     @raises(RateLimitedError)
     @left_out_of_batches

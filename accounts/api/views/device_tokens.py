@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from accounts.api.authentication import BearerAuthentication, IsAuthenticatedInScope
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import DeviceSignInSerializer
-from accounts.api.views.access import SIGN_IN_ERRORS, SUCCESS_ANSWER, find_by_credentials
-from accounts.api.views.api_tokens import NEW_TOKEN_ANSWER, new_token_answer
+from accounts.api.views.access import SIGN_IN_ERRORS, SUCCESS_RESPONSE, find_by_credentials
+from accounts.api.views.api_tokens import NEW_TOKEN_RESPONSE, new_token_response
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
 from accounts.services.api_tokens import TooManyTokensError, create_device_token
@@ -33,7 +33,9 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     def _is_sign_in(self) -> bool:
         return getattr(self.request, "method", None) == "POST"  # the schema generator has no request
 
-    @extend_schema(operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_ANSWER})
+    @extend_schema(
+        operation_id="createDeviceToken", request=DeviceSignInSerializer, responses={201: NEW_TOKEN_RESPONSE}
+    )
     @action(detail=False, methods=["post"])
     @raises(*SIGN_IN_ERRORS, TooManyTokensError)
     @ignores_idempotency_key
@@ -42,9 +44,9 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
         data = self.read_body(DeviceSignInSerializer)
         user = find_by_credentials(request, data)
         row, text = create_device_token(owner=user, name=data["name"], scope=data["scope"])
-        return new_token_answer(row, text)
+        return new_token_response(row, text)
 
-    @extend_schema(operation_id="deleteDeviceToken", request=None, responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="deleteDeviceToken", request=None, responses={200: SUCCESS_RESPONSE})
     @token.mapping.delete
     def delete_token(self, request: Request) -> Response:
         """End the API token that this is sent with."""

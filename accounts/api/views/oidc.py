@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.serializers.user import UserSerializer
-from accounts.api.views.access import USER_ANSWER
+from accounts.api.views.access import USER_RESPONSE
 from accounts.api.views.second_factor import CodeSerializer
 from accounts.api.viewsets import OpenViewSet
 from accounts.cookies import set_cookie
@@ -176,7 +176,7 @@ class OidcViewSet(OpenViewSet):
         complete_sign_in(request._request, response, user)
         return response
 
-    @extend_schema(operation_id="finishOidcWithCode", request=CodeSerializer, responses=USER_ANSWER)
+    @extend_schema(operation_id="finishOidcWithCode", request=CodeSerializer, responses=USER_RESPONSE)
     @action(detail=False, methods=["post"], url_path="oidc/second-factor")
     @raises(RateLimitedError, FlowError, InvalidCredentialsError)
     def second_factor(self, request: Request) -> Response:
@@ -206,7 +206,7 @@ def _is_browser(request: Request) -> bool:
 
 
 def _report_errors_to_app(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the answer of `make`. In an app's sign-in, a DomainError becomes a redirect to the app with the error.
+    """Return the response of `make`. In an app's sign-in, a DomainError becomes a redirect to the app with the error.
 
     RateLimitedError stays a 429: the client has to wait, and the sign-in can be repeated.
     """

@@ -24,11 +24,11 @@ from contacts_project.kernel.api.schema import envelope
 
 @dataclass(frozen=True)
 class PreferenceValue:
-    """One value of a preference: its name in the body, its field of User, its name in the answer."""
+    """One value of a preference: its name in the body, its field of User, its name in the response."""
 
     name: str
     column: str
-    answer_name: str
+    response_name: str
     field_class: type[serializers.Field[Any, Any, Any, Any]]
     limits: dict[str, Any] = field(default_factory=dict)
 
@@ -126,7 +126,7 @@ class PreferenceViewSet(SettingsViewSet):
 
 def serialize_preference(preference: Preference, user: User) -> dict[str, Any]:
     """The id and the values of the preference, in the format of the contract."""
-    values = {value.answer_name: getattr(user, value.column) for value in preference.values}
+    values = {value.response_name: getattr(user, value.column) for value in preference.values}
     return {"success": True, **values} if preference.flat else {"user": {"id": str(user.pk), **values}}
 
 
@@ -141,13 +141,13 @@ def preference_views() -> Iterator[URLPattern]:
             summary=f"Set the {preference.path.replace('-', ' ')}",
             description="The answer holds this preference alone, not the profile.",
             request=body,
-            responses=_answer_schema(preference),
+            responses=_response_schema(preference),
         )
         yield path(f"user/{preference.path}", extend_schema_view(update=schema)(view).as_view({"put": "update"}))
 
 
-def _answer_schema(preference: Preference) -> "serializers.Serializer[Any]":
-    values: dict[str, Any] = {value.answer_name: value.field_class(**value.limits) for value in preference.values}
+def _response_schema(preference: Preference) -> "serializers.Serializer[Any]":
+    values: dict[str, Any] = {value.response_name: value.field_class(**value.limits) for value in preference.values}
     if preference.flat:
         return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
     user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)

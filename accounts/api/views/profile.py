@@ -10,7 +10,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import left_out_of_batches, not_in_atomic_batches
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer, profile_record
-from accounts.api.views.access import MESSAGE_ANSWER, USER_ANSWER
+from accounts.api.views.access import MESSAGE_RESPONSE, USER_RESPONSE
 from accounts.api.viewsets import SettingsViewSet
 from accounts.models import ApiToken
 from accounts.services.credentials import reauthentication
@@ -18,7 +18,7 @@ from accounts.services.passwords import change_password, check_password_rules
 from accounts.services.profile import update_profile
 from accounts.services.sessions import renew_session
 from contacts_project.kernel.api.etags import conditional_status
-from contacts_project.kernel.api.json import record_answer
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import RateLimitedError
 
@@ -26,12 +26,12 @@ from contacts_project.kernel.errors import RateLimitedError
 class ProfileViewSet(SettingsViewSet):
     """The account itself."""
 
-    @extend_schema(operation_id="getProfile", responses=USER_ANSWER)
+    @extend_schema(operation_id="getProfile", responses=USER_RESPONSE)
     @action(detail=False)
     @conditional_status
     def profile(self, request: Request) -> Response:
         """The account with every preference."""
-        return record_answer("user", profile_record(self.owner))
+        return representation_response("user", profile_record(self.owner))
 
     @extend_schema(
         operation_id="updateProfile",
@@ -50,7 +50,7 @@ class ProfileViewSet(SettingsViewSet):
         profile = profile_record(user)
         return Response({"user": profile.body, "emailChanged": changed}, headers={"ETag": profile.etag})
 
-    @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["put"])
     @raises(RateLimitedError)
     @left_out_of_batches

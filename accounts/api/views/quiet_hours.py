@@ -1,4 +1,4 @@
-"""PUT /api/user/quiet-hours: the one preference whose answer has no `user` around it."""
+"""PUT /api/user/quiet-hours: the one preference whose response has no `user` around it."""
 
 from typing import Any
 

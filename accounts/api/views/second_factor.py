@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
 from accounts.api.route_marks import ignores_idempotency_key
-from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.views.access import SUCCESS_RESPONSE
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from accounts.models import AccountSession, User
@@ -24,7 +24,7 @@ from contacts_project.kernel.errors import DomainError, RateLimitedError
 
 # A session younger than this starts TOTP without a password.
 RECENT_SIGN_IN = dt.timedelta(minutes=15)
-CODES_ANSWER = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
+CODES_RESPONSE = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListField(child=serializers.CharField()))
 
 
 class ProofRequiredError(DomainError):
@@ -72,7 +72,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         secret, uri = second_factor.start_totp(user=self.owner)
         return SecretResponse({"secret": secret, "otpauthUrl": uri})
 
-    @extend_schema(operation_id="stopTotp", request=ProofSerializer, responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="stopTotp", request=ProofSerializer, responses={200: SUCCESS_RESPONSE})
     @totp.mapping.delete
     @raises(ProofRequiredError, RateLimitedError)
     def stop_totp(self, request: Request) -> Response:
@@ -81,7 +81,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         second_factor.stop_totp(user=self.owner)
         return Response({"success": True})
 
-    @extend_schema(operation_id="confirmTotp", request=CodeSerializer, responses=CODES_ANSWER)
+    @extend_schema(operation_id="confirmTotp", request=CodeSerializer, responses=CODES_RESPONSE)
     @action(detail=False, methods=["post"], url_path="totp/confirm")
     @raises(RateLimitedError, second_factor.MfaNotEnabledError, second_factor.MfaEnabledError)
     @ignores_idempotency_key
@@ -93,7 +93,7 @@ class SecondFactorViewSet(ApiViewSet[Any]):
             codes = second_factor.confirm_totp(user=user, code=data["code"], now=timezone.now())
         return SecretResponse({"recoveryCodes": codes})
 
-    @extend_schema(operation_id="renewRecoveryCodes", request=ProofSerializer, responses=CODES_ANSWER)
+    @extend_schema(operation_id="renewRecoveryCodes", request=ProofSerializer, responses=CODES_RESPONSE)
     @action(detail=False, methods=["post"], url_path="recovery-codes")
     @raises(ProofRequiredError, RateLimitedError, second_factor.MfaNotEnabledError)
     @ignores_idempotency_key

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.serializers.profile import AccountSessionSerializer
-from accounts.api.views.access import SUCCESS_ANSWER
+from accounts.api.views.access import SUCCESS_RESPONSE
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import AccountSession
 from accounts.services.sessions import active_sessions, end_session
@@ -33,7 +33,7 @@ class SessionViewSet(OwnedViewSet[AccountSession]):
         context = {"session_key": request._request.session.session_key if request.auth is None else None}
         return Response({"sessions": AccountSessionSerializer(rows, many=True, context=context).data})
 
-    @extend_schema(operation_id="endSession", responses={200: SUCCESS_ANSWER})
+    @extend_schema(operation_id="endSession", responses={200: SUCCESS_RESPONSE})
     def destroy(self, request: Request, session_id: UUID) -> Response:
         """Sign that browser out, at once."""
         if not end_session(user=self.owner, session_id=session_id):

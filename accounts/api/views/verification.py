@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.views.access import MESSAGE_ANSWER
+from accounts.api.views.access import MESSAGE_RESPONSE
 from accounts.api.viewsets import OpenViewSet, session_user
 from accounts.fields import AccountEmailField, SecretField
 from accounts.link_tokens import Purpose, read_token
@@ -53,7 +53,7 @@ class ResetSerializer(TokenSerializer):
 class VerificationViewSet(OpenViewSet):
     """Verification by mailed tokens, and requests for such mails."""
 
-    @extend_schema(operation_id="verifyEmail", request=VerificationSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="verifyEmail", request=VerificationSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="verify-email")
     @raises(SignInRequiredError, AccountGoneError, RateLimitedError)
     def verify_email(self, request: Request) -> Response:
@@ -71,7 +71,7 @@ class VerificationViewSet(OpenViewSet):
         )
         return Response({"message": "The e-mail address has been verified."})
 
-    @extend_schema(operation_id="takeBackEmail", request=TokenSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="takeBackEmail", request=TokenSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="take-back-email")
     @raises(AddressTakenError)
     def take_back_email(self, request: Request) -> Response:
@@ -79,7 +79,7 @@ class VerificationViewSet(OpenViewSet):
         take_back_email(token=self.read_body(TokenSerializer)["token"], now=timezone.now())
         return Response({"message": "The address is back, and all sessions have ended. A mail says how to go on."})
 
-    @extend_schema(operation_id="resendVerification", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="resendVerification", request=MailboxSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="resend-verification")
     @raises(RateLimitedError)
     def resend_verification(self, request: Request) -> Response:
@@ -87,7 +87,7 @@ class VerificationViewSet(OpenViewSet):
         self._queue(MailKind.VERIFY)
         return Response({"message": "If this address waits to be verified, a mail is on its way."})
 
-    @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="forgot-password")
     @raises(RateLimitedError)
     def forgot_password(self, request: Request) -> Response:
@@ -95,7 +95,7 @@ class VerificationViewSet(OpenViewSet):
         self._queue(MailKind.RESET)
         return Response({"message": "If there is an account with this address, a mail is on its way."})
 
-    @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_ANSWER)
+    @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="reset-password")
     def reset_password(self, request: Request) -> Response:
         """Set a new password by a mailed token; all sessions, API tokens and known devices of the account end."""

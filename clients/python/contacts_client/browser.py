@@ -40,13 +40,13 @@ class Prepared:
 
         `address` is the URL to which the browser returned. Raises SignInError (the user did not sign in), RefusedError.
         """
-        answer = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+        parameters = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
         # Otherwise another site could complete the sign-in with a code for an account of its own.
-        if answer.get("state") != self.state:
+        if parameters.get("state") != self.state:
             raise SignInError("This answer belongs to another sign-in.")
-        if "code" not in answer:
-            raise SignInError(answer.get("error_description") or answer.get("error", ""))
-        body = {"code": answer["code"], "codeVerifier": self.verifier, "name": name, "scope": scope}
+        if "code" not in parameters:
+            raise SignInError(parameters.get("error_description") or parameters.get("error", ""))
+        body = {"code": parameters["code"], "codeVerifier": self.verifier, "name": name, "scope": scope}
         response = httpx.post(f"{self.base_url}/api/auth/oidc/token", json=body, timeout=TIMEOUT_SECONDS)
         return str(require_success(response)["apiToken"]["token"])
 

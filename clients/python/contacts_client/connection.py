@@ -18,8 +18,8 @@ STREAM_TIMEOUT_SECONDS = 45.0
 MAX_ATTEMPTS = 6
 _MAX_PAUSE_SECONDS = 60.0
 _RETRYABLE_STATUSES = {429, 502, 503, 504}
-#: Paths whose POSTs accept no Idempotency-Key: their answers contain secrets, are streams, or sign in. If the answer is
-#: lost, the request is not repeated, since it may have been executed. A test compares this with the API description.
+#: Paths whose POSTs accept no Idempotency-Key: their responses contain secrets, are streams, or sign in. If a response
+#: is lost, the request is not repeated, since it may have been executed. A test compares this with the API description.
 PATHS_WITHOUT_KEY = (
     "/api/actions/",
     "/api/auth/",
@@ -36,7 +36,7 @@ PATHS_WITHOUT_KEY = (
 
 
 class RefusedError(Exception):
-    """An error answer of the service: `status`, its `code` if there is one, and the whole `body`."""
+    """An error response of the service: `status`, its `code` if there is one, and the whole `body`."""
 
     def __init__(self, status: int, body: JSON) -> None:
         super().__init__(f"{status}: {body.get('error', '')}")
@@ -146,14 +146,14 @@ class Connection:
     def request(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
     ) -> httpx.Response:
-        """Return the answer with any status. Raises httpx.TransportError if there is none."""
+        """Return the response with any status. Raises httpx.TransportError if there is none."""
         parameters = {name: value for name, value in query.items() if value is not None}
         return self._http.request(method, path, json=body, headers=headers, params=parameters or None)
 
     def ask(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
     ) -> JSON:
-        """Return the body of a successful answer. Raises RefusedError."""
+        """Return the body of a successful response. Raises RefusedError."""
         return require_success(self.request(method, path, body, headers=headers, **query))
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[JSON]:
@@ -193,7 +193,7 @@ def body_of(response: httpx.Response) -> JSON:
 
 
 def require_success(response: httpx.Response) -> JSON:
-    """Return the body. Raises RefusedError for an error answer."""
+    """Return the body. Raises RefusedError for an error response."""
     body = body_of(response)
     if response.is_error:
         raise RefusedError(response.status_code, body)

@@ -94,7 +94,7 @@ class Copy:
         return self.store.conflicts()
 
     def refused(self) -> list[Edit]:
-        """Return the edits that the service refused; `problem` is its answer."""
+        """Return the edits that the service refused; `problem` is its response."""
         return [edit for edit in self.store.edits() if edit.state is State.REFUSED]
 
     def resolve(self, conflict: Conflict, keep: Literal["mine", "theirs"]) -> None:
@@ -168,15 +168,15 @@ class Copy:
             cursor = self.store.fact("cursor")
             if cursor is None:  # a cursor belongs to an account; without one the service cannot refuse another account
                 self._check_account()
-            answer = self._online.request("GET", "/api/changes", cursor=cursor, limit=PAGE_SIZE)
-            if answer.status_code == 410 and cursor is not None:  # expired: read all records again
+            response = self._online.request("GET", "/api/changes", cursor=cursor, limit=PAGE_SIZE)
+            if response.status_code == 410 and cursor is not None:  # expired: read all records again
                 self._check_account()
                 with self.store.transaction():
                     self.store.set_fact("cursor", None)
                     self.store.set_fact("reading", str(self._reading_number + 1))
                     self.store.set_fact("begins anew", "yes")
                 continue
-            page = require_success(answer)
+            page = require_success(response)
             self._verified_connection = self._online
             self._apply_page(page)
             if not page["hasMore"]:
@@ -284,17 +284,17 @@ class Copy:
 
     def _send_create(self, edit: Edit) -> None:
         path = KINDS[edit.type].list_path(edit.body)
-        answer = self._online.request("POST", path, edit.body, headers={"Idempotency-Key": edit.key})
-        is_earlier = answer.headers.get("Idempotent-Replayed") == "true" or _error_code(answer) == "id_taken"
-        # It was created by an earlier attempt. The answer shows it as it was then, so ask for the current record.
+        response = self._online.request("POST", path, edit.body, headers={"Idempotency-Key": edit.key})
+        is_earlier = response.headers.get("Idempotent-Replayed") == "true" or _error_code(response) == "id_taken"
+        # It was created by an earlier attempt. The response shows it as it was then, so ask for the current record.
         if is_earlier:
             current = self._online.request("GET", KINDS[edit.type].record_path(edit.body))
-            if _is_missing(current) and answer.is_success:
+            if _is_missing(current) and response.is_success:
                 with self.store.transaction():
                     self._apply_deletion(edit.type, edit.id)
                 return
-            answer = current if current.is_success else answer
-        self._complete(edit, answer, sent=edit.body, is_whole=True, is_earlier=is_earlier)
+            response = current if current.is_success else response
+        self._complete(edit, response, sent=edit.body, is_whole=True, is_earlier=is_earlier)
 
     def _send_update(self, edit: Edit) -> None:
         while (known := self.store.record(edit.type, edit.id)) is not None:
@@ -305,40 +305,40 @@ class Copy:
             path = KINDS[edit.type].record_path(known.record)
             # The PUT of a date replaces the whole record; others change the fields that they contain.
             body = {**known.record, **edit.body} if edit.type == "importantDate" else edit.body
-            answer = self._online.request("PUT", path, body, headers={"If-Match": known.etag})
-            if not self._refresh_if_stale(edit, answer):
+            response = self._online.request("PUT", path, body, headers={"If-Match": known.etag})
+            if not self._refresh_if_stale(edit, response):
                 break
         else:
             with self.store.transaction():
                 self._apply_deletion(edit.type, edit.id)
             return
-        self._complete(edit, answer, sent=edit.body, before=known)
+        self._complete(edit, response, sent=edit.body, before=known)
 
     def _send_delete(self, edit: Edit) -> None:
         known = self.store.record(edit.type, edit.id)  # a merge of people changes the path of their dates
         path = KINDS[edit.type].record_path(known.record if known else {**edit.base, "id": edit.id})
-        answer = self._online.request("DELETE", path, headers={"If-Match": edit.etag} if edit.etag else None)
+        response = self._online.request("DELETE", path, headers={"If-Match": edit.etag} if edit.etag else None)
         with self.store.transaction():
-            if answer.is_success or _is_missing(answer):
+            if response.is_success or _is_missing(response):
                 self.store.remove_edit(edit.number)
                 self._remove_record(edit.type, edit.id)
-            elif self._refresh_if_stale(edit, answer):
+            elif self._refresh_if_stale(edit, response):
                 self.store.remove_edit(edit.number)
                 known = self.store.record(edit.type, edit.id)
                 theirs = known.record if known else None
                 self._add_conflict(edit, field=None, base=edit.base, mine=None, theirs=theirs)
             else:
-                self._refuse(edit, answer)
+                self._refuse(edit, response)
 
     def _send_restore(self, edit: Edit) -> None:
         """Restore a record that was deleted elsewhere, then update it. If it was purged, create a new one."""
         path = KINDS[edit.type].record_path({**edit.base, **edit.body, "id": edit.id})
-        answer = self._online.request("POST", f"{path}/restore", headers={"Idempotency-Key": edit.key})
-        if _error_code(answer) == "not_deleted":
-            answer = self._online.request("GET", path)
-        if _is_missing(answer) and edit.base:
+        response = self._online.request("POST", f"{path}/restore", headers={"Idempotency-Key": edit.key})
+        if _error_code(response) == "not_deleted":
+            response = self._online.request("GET", path)
+        if _is_missing(response) and edit.base:
             self._recreate(edit)
-        elif not self._complete(edit, answer, sent={}) or not edit.body:
+        elif not self._complete(edit, response, sent={}) or not edit.body:
             return
         self._send(edit.number)
 
@@ -370,28 +370,28 @@ class Copy:
             self.store.change_edit(edit.number, base=pick_fields(known.record, merged.body), body=merged.body)
         return replace(edit, base=pick_fields(known.record, merged.body), body=merged.body)
 
-    def _refresh_if_stale(self, edit: Edit, answer: httpx.Response) -> bool:
+    def _refresh_if_stale(self, edit: Edit, response: httpx.Response) -> bool:
         """Return whether the record was changed or deleted elsewhere. In that case the store is updated."""
         with self.store.transaction():
-            current = body_of(answer).get("current")
-            if answer.status_code == 412 and isinstance(current, dict):  # otherwise it is from a proxy
-                self._store_record(edit, answer, current)
+            current = body_of(response).get("current")
+            if response.status_code == 412 and isinstance(current, dict):  # otherwise it is from a proxy
+                self._store_record(edit, response, current)
                 return True
-            if _is_missing(answer):
+            if _is_missing(response):
                 self._apply_deletion(edit.type, edit.id)
                 return True
         return False
 
-    def _store_record(self, edit: Edit, answer: httpx.Response, record: JSON) -> Record:
-        kept = Record(answer.headers["ETag"], to_feed_record(edit.type, record))
+    def _store_record(self, edit: Edit, response: httpx.Response, record: JSON) -> Record:
+        kept = Record(response.headers["ETag"], to_feed_record(edit.type, record))
         self.store.put_records([(edit.type, edit.id, kept.etag, kept.record)], self._reading_number)
         return kept
 
     def _complete(
-        self, edit: Edit, answer: httpx.Response, *, sent: JSON, before: Record | None = None, is_whole: bool = False,
+        self, edit: Edit, response: httpx.Response, *, sent: JSON, before: Record | None = None, is_whole: bool = False,
         is_earlier: bool = False,
     ) -> bool:  # fmt: skip
-        """Store the answer to an edit, and use it as the new base of the later edits of the record.
+        """Store the response to an edit, and use it as the new base of the later edits of the record.
 
         Returns False if the edit was refused. An edit that restored a record becomes an update.
 
@@ -400,10 +400,10 @@ class Copy:
         stays, except that its entries get the ids that the service gave them.
         """
         with self.store.transaction():
-            if not answer.is_success:
-                self._refuse(edit, answer)
+            if not response.is_success:
+                self._refuse(edit, response)
                 return False
-            kept = self._store_record(edit, answer, answer.json()[KINDS[edit.type].name])
+            kept = self._store_record(edit, response, response.json()[KINDS[edit.type].name])
             if edit.action is Action.RESTORE and edit.body:
                 # The base is what the user saw. The current record may have been changed by others before its deletion.
                 base = pick_fields(edit.base, edit.body)
@@ -422,14 +422,14 @@ class Copy:
                 self.store.change_edit(later.number, base={**later.base, **new_base}, etag=etag)
         return True
 
-    def _refuse(self, edit: Edit, answer: httpx.Response) -> None:
+    def _refuse(self, edit: Edit, response: httpx.Response) -> None:
         """Store a permanent refusal with the edit. A temporary one, such as 401, ends the sync: raises RefusedError."""
-        problem = body_of(answer)
-        is_from_proxy = answer.status_code == 404 and "error" not in problem
-        if answer.status_code in _TEMPORARY_STATUSES or answer.status_code >= 500 or is_from_proxy:
-            require_success(answer)
+        problem = body_of(response)
+        is_from_proxy = response.status_code == 404 and "error" not in problem
+        if response.status_code in _TEMPORARY_STATUSES or response.status_code >= 500 or is_from_proxy:
+            require_success(response)
         if problem.get("code") in {"in_progress", "read_only_token"}:
-            require_success(answer)
+            require_success(response)
         self.store.change_edit(edit.number, state=State.REFUSED, problem=problem)
         self._report.refused += 1
 
@@ -443,10 +443,10 @@ def _with_ids(before: Any, now: Any) -> Any:
     return with_known_ids(before, now) if isinstance(before, list) and isinstance(now, list) else before
 
 
-def _error_code(answer: httpx.Response) -> Any:
-    return body_of(answer).get("code") if answer.is_error else None
+def _error_code(response: httpx.Response) -> Any:
+    return body_of(response).get("code") if response.is_error else None
 
 
-def _is_missing(answer: httpx.Response) -> bool:
+def _is_missing(response: httpx.Response) -> bool:
     """Whether the service answered 404. A proxy may do so too while the service is down; its body has no `error`."""
-    return answer.status_code == 404 and "error" in body_of(answer)
+    return response.status_code == 404 and "error" in body_of(response)

@@ -1,4 +1,4 @@
-"""The types of records that a copy can edit: their paths, and the keys of their answers."""
+"""The types of records that a copy can edit: their paths, and the keys of their responses."""
 
 from typing import Any, NamedTuple
 
@@ -6,9 +6,9 @@ JSON = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """`path` of the list, which may contain fields of the record; `name` is the key of a record in an answer.
+    """`path` of the list, which may contain fields of the record; `name` is the key of a record in a response.
 
-    `not_in_feed` are the fields of that answer which repeat data of other records; the change feed omits them.
+    `not_in_feed` are the fields of that response which repeat data of other records; the change feed omits them.
     """
 
     path: str
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def to_feed_record(type_: str, record: JSON) -> JSON:
-    """Convert a record of an answer to the form that it has in the change feed."""
+    """Convert a record of a response to the form that it has in the change feed."""
     kept = {name: value for name, value in record.items() if name not in KINDS[type_].not_in_feed}
     if "customFieldValues" in kept:
         values = kept["customFieldValues"]

@@ -32,10 +32,10 @@ api = AuthenticatedClient(
 )
 
 
-def expect(kind: type[T], answer: Any) -> T:
-    """The answer, which must be of this type."""
-    assert isinstance(answer, kind), answer
-    return answer
+def expect(kind: type[T], response: Any) -> T:
+    """The response, which must be of this type."""
+    assert isinstance(response, kind), response
+    return response
 
 
 group = expect(m.GroupAnswer, create_group.sync(client=api, body=m.GroupCreateRequest(name="Family"))).group

@@ -1,4 +1,4 @@
-// Two devices edit offline and sync over a network that loses answers: nothing is lost, nothing is stored twice.
+// Two devices edit offline and sync over a network that loses responses: nothing is lost, nothing is stored twice.
 import { Connection, Copy, MemoryStore, retryingFetch } from "../src/index.ts";
 
 declare const process: { env: Record<string, string | undefined> };
@@ -11,17 +11,17 @@ function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-// A device whose network loses the answers of the next `losses` requests with this method.
+// A device whose network loses the responses of the next `losses` requests with this method.
 function device(): { copy: Copy; store: MemoryStore; network: { method: string; losses: number }; restart: () => Copy } {
   const store = new MemoryStore();
   const network = { method: "", losses: 0 };
   const send = retryingFetch(
     async (request) => {
-      const answer = await fetch(request);
-      if (request.method !== network.method || network.losses === 0) return answer;
+      const response = await fetch(request);
+      if (request.method !== network.method || network.losses === 0) return response;
       network.losses--;
-      await answer.body?.cancel();
-      throw new TypeError("the answer was lost");
+      await response.body?.cancel();
+      throw new TypeError("the response was lost");
     },
     2,
     async () => undefined,
@@ -64,7 +64,7 @@ await laptop.copy.update("person", ada, { notes: "laptop's", nickname: "Countess
 await laptop.copy.update("person", carl, { notes: "kept" });
 await phone.copy.delete("person", carl);
 
-// Both attempts to send the phone's edit lose their answers, and then the program ends.
+// Both attempts to send the phone's edit lose their responses, and then the program ends.
 phone.network.method = "PUT";
 phone.network.losses = 2;
 await phone.copy.sync().then(

@@ -7,7 +7,7 @@ export type Send = (request: Request) => Promise<Response>;
 const MAX_ATTEMPTS = 6;
 const MAX_PAUSE_MILLISECONDS = 60_000;
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
-// Paths whose POSTs accept no Idempotency-Key: their answers contain secrets, are streams, or sign in. If the answer is
+// Paths whose POSTs accept no Idempotency-Key: their responses contain secrets, are streams, or sign in. If the response is
 // lost, the request is not repeated, since it may have been executed. A test compares this with the API description.
 const PATHS_WITHOUT_KEY = [
   "/api/actions/",
@@ -23,7 +23,7 @@ const PATHS_WITHOUT_KEY = [
   "/api/user/mfa/",
 ];
 
-// An error answer of the service: its status, its `code` if there is one, and the whole body.
+// An error response of the service: its status, its `code` if there is one, and the whole body.
 export class RefusedError extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
@@ -123,13 +123,13 @@ export async function finishSignIn(
   device: { name: string; scope?: "READ" | "READ_WRITE" },
   send: Send = retryingFetch(),
 ): Promise<string> {
-  const answer = new URL(address).searchParams;
+  const parameters = new URL(address).searchParams;
   // Otherwise another site could complete the sign-in with a code for an account of its own.
-  if (answer.get("state") !== started.state) throw new RefusedError(400, { code: "invalid_state" });
-  if (!answer.has("code")) {
-    throw new RefusedError(400, { code: answer.get("error"), error: answer.get("error_description") });
+  if (parameters.get("state") !== started.state) throw new RefusedError(400, { code: "invalid_state" });
+  if (!parameters.has("code")) {
+    throw new RefusedError(400, { code: parameters.get("error"), error: parameters.get("error_description") });
   }
-  const body = JSON.stringify({ ...device, code: answer.get("code"), codeVerifier: started.verifier });
+  const body = JSON.stringify({ ...device, code: parameters.get("code"), codeVerifier: started.verifier });
   const headers = { "Content-Type": "application/json" };
   const response = await send(new Request(`${baseUrl}/api/auth/oidc/token`, { method: "POST", headers, body }));
   return (await requireSuccess(response))["apiToken"].token;
@@ -157,7 +157,7 @@ export class Connection {
     this.api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` }, fetch: send });
   }
 
-  // Returns the answer with any status. Throws TypeError if there is none.
+  // Returns the response with any status. Throws TypeError if there is none.
   request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const all = { ...headers, Authorization: `Bearer ${this.#token}` };
     if (body === undefined) return this.#send(new Request(this.#baseUrl + path, { method, headers: all }));
@@ -165,7 +165,7 @@ export class Connection {
     return this.#send(new Request(this.#baseUrl + path, { method, headers: typed, body: JSON.stringify(body) }));
   }
 
-  // Returns the body of a successful answer. Throws RefusedError.
+  // Returns the body of a successful response. Throws RefusedError.
   async ask(method: string, path: string, body?: unknown): Promise<Record<string, any>> {
     return requireSuccess(await this.request(method, path, body));
   }

@@ -7,7 +7,7 @@ import type { Action, Change, Conflict, Edit, Fields, LockName, RecordRow, Store
 const PAGE_SIZE = 500;
 
 // The types of records that a copy can edit: the path of the list, which may contain fields of the record, and the fields of
-// an answer which repeat data of other records. The change feed omits those.
+// a response which repeat data of other records. The change feed omits those.
 const KINDS: Record<string, { path: string; notInFeed?: string[] }> = {
   customFieldTemplate: { path: "/api/custom-field-templates" },
   group: { path: "/api/groups", notInFeed: ["people"] },
@@ -60,7 +60,7 @@ export class Copy {
     return this.#store.all("conflicts");
   }
 
-  // Returns the edits that the service refused; `problem` is its answer.
+  // Returns the edits that the service refused; `problem` is its response.
   async refused(): Promise<Edit[]> {
     return (await this.#edits()).filter((edit) => edit.state === "refused");
   }
@@ -137,14 +137,14 @@ export class Copy {
       const cursor = await this.#store.get("facts", "cursor");
       if (cursor === undefined) await this.#checkAccount(); // without a cursor the service cannot refuse another account
       const query = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const answer = await this.#connection.request("GET", `/api/changes?limit=${PAGE_SIZE}${query}`);
-      if (answer.status === 410 && cursor !== undefined) {
+      const response = await this.#connection.request("GET", `/api/changes?limit=${PAGE_SIZE}${query}`);
+      if (response.status === 410 && cursor !== undefined) {
         // The cursor has expired: read all records again.
         await this.#checkAccount();
         await this.#restartReading();
         continue;
       }
-      const page = await requireSuccess(answer);
+      const page = await requireSuccess(response);
       this.#isAccountChecked = true;
       await this.#applyPage(page);
       more = page["hasMore"];
@@ -332,17 +332,17 @@ export class Copy {
 
   async #sendCreate(edit: Edit): Promise<void> {
     const key = { "Idempotency-Key": edit.idempotencyKey };
-    let answer = await this.#connection.request("POST", listPath(edit.type, edit.body), edit.body, key);
-    const isEarlier = answer.headers.get("Idempotent-Replayed") === "true" || (await errorCode(answer)) === "id_taken";
+    let response = await this.#connection.request("POST", listPath(edit.type, edit.body), edit.body, key);
+    const isEarlier = response.headers.get("Idempotent-Replayed") === "true" || (await errorCode(response)) === "id_taken";
     if (isEarlier) {
-      // It was created by an earlier attempt. The answer shows it as it was then, so ask for the current record.
+      // It was created by an earlier attempt. The response shows it as it was then, so ask for the current record.
       const now = await this.#connection.request("GET", `${listPath(edit.type, edit.body)}/${edit.id}`);
-      if (answer.ok && (await isMissing(now))) {
+      if (response.ok && (await isMissing(now))) {
         return this.#changeStore((writes) => this.#applyDeletion(writes, edit.type, edit.id));
       }
-      if (now.ok) answer = now;
+      if (now.ok) response = now;
     }
-    await this.#complete(edit, answer, edit.body, undefined, true, isEarlier);
+    await this.#complete(edit, response, edit.body, undefined, true, isEarlier);
   }
 
   async #sendUpdate(given: Edit): Promise<void> {
@@ -354,9 +354,9 @@ export class Copy {
       const path = `${listPath(edit.type, known.record)}/${edit.id}`;
       // The PUT of a date replaces the whole record; others change the fields that they contain.
       const body = edit.type === "importantDate" ? { ...known.record, ...edit.body } : edit.body;
-      const answer = await this.#connection.request("PUT", path, body, { "If-Match": known.etag });
-      if (await this.#refreshIfStale(edit, answer)) continue;
-      await this.#complete(edit, answer, edit.body, known.etag);
+      const response = await this.#connection.request("PUT", path, body, { "If-Match": known.etag });
+      if (await this.#refreshIfStale(edit, response)) continue;
+      await this.#complete(edit, response, edit.body, known.etag);
       return;
     }
   }
@@ -377,19 +377,19 @@ export class Copy {
     // From the record: a merge of people changes the path of their dates.
     const known = await this.#store.get("records", `${edit.type}/${edit.id}`);
     const path = `${listPath(edit.type, known?.record ?? edit.base)}/${edit.id}`;
-    const answer = await this.#connection.request("DELETE", path, undefined, headers);
-    const isGone = await isMissing(answer);
-    const current = await currentRecord(answer);
+    const response = await this.#connection.request("DELETE", path, undefined, headers);
+    const isGone = await isMissing(response);
+    const current = await currentRecord(response);
     await this.#changeStore(async (writes) => {
       if (current !== undefined) {
-        const row = await this.#buildRow(edit, answer, current);
+        const row = await this.#buildRow(edit, response, current);
         writes.push({ table: "records", key: `${edit.type}/${edit.id}`, row }, { table: "edits", key: editKey(edit.number) });
         this.#addConflict(writes, edit, { field: null, base: edit.base, mine: null, theirs: row.record });
-      } else if (answer.ok || isGone) {
+      } else if (response.ok || isGone) {
         writes.push({ table: "edits", key: editKey(edit.number) });
         await this.#removeRecord(writes, edit.type, edit.id);
       } else {
-        await this.#refuse(writes, edit, answer);
+        await this.#refuse(writes, edit, response);
       }
     });
   }
@@ -398,9 +398,9 @@ export class Copy {
   async #sendRestore(edit: Edit): Promise<void> {
     const path = `${listPath(edit.type, { ...edit.base, ...edit.body })}/${edit.id}`;
     const key = { "Idempotency-Key": edit.idempotencyKey };
-    let answer = await this.#connection.request("POST", `${path}/restore`, undefined, key);
-    if ((await errorCode(answer)) === "not_deleted") answer = await this.#connection.request("GET", path);
-    if (Object.keys(edit.base).length && (await isMissing(answer))) {
+    let response = await this.#connection.request("POST", `${path}/restore`, undefined, key);
+    if ((await errorCode(response)) === "not_deleted") response = await this.#connection.request("GET", path);
+    if (Object.keys(edit.base).length && (await isMissing(response))) {
       const id = newId();
       const body = { ...edit.base, ...edit.body, id };
       const creation: Edit = { ...edit, id, body, base: {}, action: "create", idempotencyKey: newId(), state: "waiting" };
@@ -411,44 +411,44 @@ export class Copy {
         for (const each of conflicts) writes.push({ table: "conflicts", key: each.key, row: { ...each, id } });
       });
       await this.#send(creation);
-    } else if ((await this.#complete(edit, answer, {})) && Object.keys(edit.body).length) {
+    } else if ((await this.#complete(edit, response, {})) && Object.keys(edit.body).length) {
       await this.#send(edit);
     }
   }
 
   // Returns whether the record was changed or deleted elsewhere. In that case the store is updated.
-  async #refreshIfStale(edit: Edit, answer: Response): Promise<boolean> {
-    const current = await currentRecord(answer);
-    if (current === undefined && !(await isMissing(answer))) return false;
+  async #refreshIfStale(edit: Edit, response: Response): Promise<boolean> {
+    const current = await currentRecord(response);
+    if (current === undefined && !(await isMissing(response))) return false;
     await this.#changeStore(async (writes) => {
       if (current === undefined) return this.#applyDeletion(writes, edit.type, edit.id);
-      const row = await this.#buildRow(edit, answer, current);
+      const row = await this.#buildRow(edit, response, current);
       writes.push({ table: "records", key: `${edit.type}/${edit.id}`, row });
     });
     return true;
   }
 
-  async #buildRow(edit: Edit, answer: Response, record: Fields): Promise<RecordRow> {
+  async #buildRow(edit: Edit, response: Response, record: Fields): Promise<RecordRow> {
     const { type, id } = edit;
-    return { type, id, etag: answer.headers.get("ETag") ?? "", record: toFeedRecord(type, record), reading: await this.#reading() };
+    return { type, id, etag: response.headers.get("ETag") ?? "", record: toFeedRecord(type, record), reading: await this.#reading() };
   }
 
-  // Stores the answer to an edit, and uses it as the new base of the later edits of the record. Returns false if the edit was
+  // Stores the response to an edit, and uses it as the new base of the later edits of the record. Returns false if the edit was
   // refused. An edit that restored a record becomes an update. `isWhole`: the whole record comes from this edit.
   // `isEarlier`: it was executed by an earlier attempt, and others may have changed the record since. The user has not seen
   // their changes, so the base of later edits stays, except that its entries get the ids that the service gave them.
   async #complete(
     edit: Edit,
-    answer: Response,
+    response: Response,
     sent: Fields,
     before?: string,
     isWhole = false,
     isEarlier = false,
   ): Promise<boolean> {
-    const body = answer.ok ? await answer.json() : {};
+    const body = response.ok ? await response.json() : {};
     await this.#changeStore(async (writes) => {
-      if (!answer.ok) return this.#refuse(writes, edit, answer);
-      const row = await this.#buildRow(edit, answer, body[edit.type]);
+      if (!response.ok) return this.#refuse(writes, edit, response);
+      const row = await this.#buildRow(edit, response, body[edit.type]);
       const becomesUpdate = edit.action === "restore" && Object.keys(edit.body).length > 0;
       // The base is what the user saw: others may have changed the record before its deletion.
       const update: Edit = { ...edit, action: "update", base: pickFields(edit.base, edit.body), state: "waiting" };
@@ -463,15 +463,15 @@ export class Copy {
         writes.push(putEdit({ ...later, base, etag: later.etag === (before ?? null) ? row.etag : later.etag }));
       }
     });
-    return answer.ok;
+    return response.ok;
   }
 
   // Stores a permanent refusal with the edit. A temporary one, such as 401, ends the sync: throws RefusedError.
-  async #refuse(writes: Change[], edit: Edit, answer: Response): Promise<void> {
-    const problem = await bodyOf(answer);
-    const isFromProxy = answer.status === 404 && !("error" in problem);
-    const isTemporary = isFromProxy || [401, 408, 429].includes(answer.status) || answer.status >= 500;
-    if (isTemporary || ["in_progress", "read_only_token"].includes(problem["code"])) throw new RefusedError(answer.status, problem);
+  async #refuse(writes: Change[], edit: Edit, response: Response): Promise<void> {
+    const problem = await bodyOf(response);
+    const isFromProxy = response.status === 404 && !("error" in problem);
+    const isTemporary = isFromProxy || [401, 408, 429].includes(response.status) || response.status >= 500;
+    if (isTemporary || ["in_progress", "read_only_token"].includes(problem["code"])) throw new RefusedError(response.status, problem);
     writes.push(putEdit({ ...edit, state: "refused", problem }));
     this.#report.refused++;
   }
@@ -485,7 +485,7 @@ function listPath(type: string, record: Fields): string {
   return KINDS[type]!.path.replace(/\{(\w+)\}/g, (_, field: string) => String(record[field]));
 }
 
-// Converts a record of an answer to the form that it has in the change feed.
+// Converts a record of a response to the form that it has in the change feed.
 function toFeedRecord(type: string, record: Fields): Fields {
   const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !KINDS[type]?.notInFeed?.includes(name)));
   const values = kept["customFieldValues"] as Fields[] | undefined;
@@ -518,16 +518,16 @@ function editKey(number: number): string {
   return String(number).padStart(16, "0");
 }
 
-async function errorCode(answer: Response): Promise<unknown> {
-  return answer.ok ? undefined : (await bodyOf(answer.clone()))["code"];
+async function errorCode(response: Response): Promise<unknown> {
+  return response.ok ? undefined : (await bodyOf(response.clone()))["code"];
 }
 
-// The current record in an answer 412. A 412 without it is from a proxy.
-async function currentRecord(answer: Response): Promise<Fields | undefined> {
-  return answer.status === 412 ? (await bodyOf(answer.clone()))["current"] : undefined;
+// The current record in a 412 response. A 412 without it is from a proxy.
+async function currentRecord(response: Response): Promise<Fields | undefined> {
+  return response.status === 412 ? (await bodyOf(response.clone()))["current"] : undefined;
 }
 
 // Whether the service answered 404. A proxy may do so too while the service is down; its body has no `error`.
-async function isMissing(answer: Response): Promise<boolean> {
-  return answer.status === 404 && "error" in (await bodyOf(answer.clone()));
+async function isMissing(response: Response): Promise<boolean> {
+  return response.status === 404 && "error" in (await bodyOf(response.clone()));
 }

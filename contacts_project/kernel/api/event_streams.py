@@ -5,7 +5,7 @@
 
     async def progress(run_id: UUID) -> AsyncGenerator[bytes, None]:
         while not (state := await in_thread(read_state, run_id)).is_over:
-            yield event("progress", state.answer())
+            yield event("progress", state.to_json())
             await asyncio.sleep(0.5)
 
 The view runs in a thread like any other view, so authentication, permissions and validation apply. The web server's

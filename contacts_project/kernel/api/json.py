@@ -155,6 +155,6 @@ class Representation(NamedTuple):
         return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'
 
 
-def record_answer(name: str, shown: Representation, status: int = 200) -> Response:
+def representation_response(name: str, shown: Representation, status: int = 200) -> Response:
     """The response `{ name: record }` with the record's ETag."""
     return Response({name: shown.body}, status=status, headers={"ETag": shown.etag})

@@ -112,7 +112,7 @@ def _template(route: str) -> str:
     return "/" + _ROUTE_PARAMETER.sub(lambda found: f"{{{camel_case(found[1])}}}", route)
 
 
-class AnswerHeadersMiddleware:
+class ResponseHeadersMiddleware:
     """Sets Content-Security-Policy and `Cache-Control: no-store` on every response that does not set them itself.
 
     A response may contain a token that is shown once, or personal data, so caches store it only if the view allows it.
@@ -184,8 +184,8 @@ class CompressionMiddleware:
     A response that its view marks with `no-store` contains a secret and is not compressed: if it also contains text
     that an attacker chose, its length reveals something of the secret (BREACH). Pages with CSRF tokens are not JSON.
 
-    In the list of middleware it must be before everything that compares ETags, and after AnswerHeadersMiddleware, whose
-    `no-store` would switch compression off for all responses.
+    In the list of middleware it must be before everything that compares ETags, and after ResponseHeadersMiddleware,
+    whose `no-store` would switch compression off for all responses.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

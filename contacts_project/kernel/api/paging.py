@@ -1,4 +1,4 @@
-"""Pages of lists: parameters `limit` and `offset`, and `pagination` in answers."""
+"""Pages of lists: parameters `limit` and `offset`, and `pagination` in responses."""
 
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ def read_page(query: QueryDict, *, default: D) -> tuple[D | int, int]:
 
 
 def pagination(*, total: int, limit: int, offset: int) -> dict[str, Any]:
-    """The `pagination` of an answer."""
+    """The `pagination` of a response."""
     return {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
 
 

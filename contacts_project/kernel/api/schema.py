@@ -10,13 +10,13 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 
 def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: "Field[Any, Any, Any, Any]") -> "Serializer[Any]":
-    """The schema of an answer such as `{ person: Person }`. `name` must be unique among all answers.
+    """The schema of a response such as `{ person: Person }`. `name` must be unique among all responses.
 
-    `optional` are the fields that not every such answer contains.
+    `optional` are the fields that not every such response contains.
     """
-    answer: Any = inline_serializer(name=name, fields=fields)
-    type(answer).optional = optional
-    return answer  # type: ignore[no-any-return]
+    serializer: Any = inline_serializer(name=name, fields=fields)
+    type(serializer).optional = optional
+    return serializer  # type: ignore[no-any-return]
 
 
 def raises(*errors: type[Exception]) -> Callable[[H], H]:

@@ -1,6 +1,5 @@
 """Outbound HTTP: every request to another server uses these sessions. docs/notifications.md describes the policy."""
 
-from contacts_project.kernel.outbound.answers import Answer
 from contacts_project.kernel.outbound.failures import (
     Code,
     OutboundError,
@@ -9,6 +8,7 @@ from contacts_project.kernel.outbound.failures import (
     parse_retry_after,
 )
 from contacts_project.kernel.outbound.policy import BlockedError, Policy, Reason, Schemes, Target, check_url
+from contacts_project.kernel.outbound.responses import OutboundResponse
 from contacts_project.kernel.outbound.session import (
     OutboundSession,
     Rules,
@@ -19,10 +19,10 @@ from contacts_project.kernel.outbound.session import (
 )
 
 __all__ = [
-    "Answer",
     "BlockedError",
     "Code",
     "OutboundError",
+    "OutboundResponse",
     "OutboundSession",
     "Policy",
     "Reason",

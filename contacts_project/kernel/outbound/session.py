@@ -23,10 +23,10 @@ from requests.adapters import HTTPAdapter
 
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
-from contacts_project.kernel.outbound.answers import Answer, map_errors
 from contacts_project.kernel.outbound.failures import Code, OutboundError
 from contacts_project.kernel.outbound.hosts import host_call
 from contacts_project.kernel.outbound.policy import BlockedError, Policy, Schemes, Target, check_url
+from contacts_project.kernel.outbound.responses import OutboundResponse, map_errors
 from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
     Call,
@@ -129,12 +129,12 @@ class OutboundAdapter(HTTPAdapter):
             CURRENT_CALL.reset(token)
         return response
 
-    def open(self, request: requests.PreparedRequest, call: Call) -> Answer:
+    def open(self, request: requests.PreparedRequest, call: Call) -> OutboundResponse:
         """Send, and return before the body is read; the deadline of the call covers reading it too."""
         token = CURRENT_CALL.set(call)
         try:
             with external_wait(), map_errors(call):
-                return Answer(super().send(request, stream=True, timeout=call.deadline.remaining()), call)
+                return OutboundResponse(super().send(request, stream=True, timeout=call.deadline.remaining()), call)
         finally:
             CURRENT_CALL.reset(token)
 
@@ -173,7 +173,7 @@ class OutboundSession(requests.Session):
         headers: Mapping[str, str] | None = None,
         seconds: float | None = None,
         idle_seconds: float | None = None,
-    ) -> Answer:
+    ) -> OutboundResponse:
         """Send a request and return a response whose body is streamed. The path of the URL is sent unchanged.
 
         Connections are kept alive; the method is thread-safe. `seconds` and `idle_seconds` override the rules.

@@ -62,6 +62,6 @@ def claim_ids(ids: Collection[UUID]) -> None:
 
 @cache
 def _tables() -> tuple[str, ...]:
-    """The tables of all owned rows, and that of the accounts: the settings in an answer have the account's id."""
+    """The tables of all owned rows, and that of the accounts: the settings in a response have the account's id."""
     owned = (model._meta.db_table for model in apps.get_models() if issubclass(model, OwnedModel))
     return (get_user_model()._meta.db_table, *owned)

@@ -28,16 +28,16 @@ class Replica:
     def read_page(self) -> dict[str, Any]:
         """Read one page and apply its changes; returns the response."""
         query = {**self.query, **({"cursor": self.cursor} if self.cursor else {})}
-        answer: dict[str, Any] = self.client.ok("GET", f"/api/changes?{urlencode(query)}")
-        for change in answer["changes"]:
+        response: dict[str, Any] = self.client.ok("GET", f"/api/changes?{urlencode(query)}")
+        for change in response["changes"]:
             key = change["type"], change["id"]
             if change["deleted"]:
                 assert change["record"] is None is change["etag"]
                 self.records.pop(key, None)
             else:
                 self.records[key], self.etags[key] = change["record"], change["etag"]
-        self.cursor = answer["cursor"]
-        return answer
+        self.cursor = response["cursor"]
+        return response
 
     def own_fields(self) -> dict[tuple[str, str], Any]:
         """The records without the fields of other records."""
@@ -47,9 +47,9 @@ class Replica:
         """Read all further pages; returns the changes."""
         changes = []
         while True:
-            answer = self.read_page()
-            changes += answer["changes"]
-            if not answer["hasMore"]:
+            response = self.read_page()
+            changes += response["changes"]
+            if not response["hasMore"]:
                 return changes
 
     def records_of_type(self, kind: str) -> dict[str, Any]:

@@ -71,8 +71,8 @@ def test_poll_without_changes_queries_no_table(api: Client, django_assert_num_qu
     replica.catch_up()
     api.ok("GET", "/api/people")  # the use of the token is noted
     with django_assert_num_queries(1):  # the token's
-        answer = replica.read_page()
-    assert (answer["changes"], answer["hasMore"]) == ([], False)
+        response = replica.read_page()
+    assert (response["changes"], response["hasMore"]) == ([], False)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 1000])
@@ -150,8 +150,8 @@ def test_types_filter_the_feed_and_belong_to_the_cursor(api: Client) -> None:
     assert {change["type"] for change in replica.catch_up()} == {"group", "person"}
     assert not Replica(api, types="settings").catch_up()[1:]
     for types in ("group", "", "person,group,settings"):
-        answer = api.call("GET", f"/api/changes?cursor={replica.cursor}" + (f"&types={types}" if types else ""))
-        assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "cursor")
+        response = api.call("GET", f"/api/changes?cursor={replica.cursor}" + (f"&types={types}" if types else ""))
+        assert (response.status_code, response.json()["details"][0]["field"]) == (400, "cursor")
     api.ok("GET", f"/api/changes?cursor={replica.cursor}&types=person,group")
 
 
@@ -172,15 +172,15 @@ def test_types_filter_the_feed_and_belong_to_the_cursor(api: Client) -> None:
     ],
 )
 def test_malformed_queries_are_refused_by_name(api: Client, query: str, field: str) -> None:
-    answer = api.call("GET", f"/api/changes?{query}")
-    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, field)
+    response = api.call("GET", f"/api/changes?{query}")
+    assert (response.status_code, response.json()["details"][0]["field"]) == (400, field)
 
 
 def test_a_cursor_of_another_account_has_expired(api: Client, stranger: Client) -> None:
     replica = Replica(stranger)
     replica.catch_up()
-    answer = api.call("GET", f"/api/changes?cursor={replica.cursor}")
-    assert (answer.status_code, answer.json()["code"]) == (410, "cursor_expired")
+    response = api.call("GET", f"/api/changes?cursor={replica.cursor}")
+    assert (response.status_code, response.json()["code"]) == (410, "cursor_expired")
 
 
 def test_cursor_expires_with_the_tombstones(api: Client, alice: User) -> None:

@@ -16,7 +16,7 @@ def test_markup_in_cdata_is_plain_text(size: int) -> None:
         f"<m:propstat><m:prop><C:address-data>\r\n<![CDATA[{first}]]><![CDATA[{second}]]></C:address-data></m:prop>"
         "<m:status>HTTP/1.1 200 OK</m:status></m:propstat></m:response><m:sync-token>7</m:sync-token></m:multistatus>"
     ).encode()
-    answer = Multistatus(body[start : start + size] for start in range(0, len(body), size))
-    [response] = answer
+    multistatus = Multistatus(body[start : start + size] for start in range(0, len(body), size))
+    [response] = multistatus
     assert response.text_of(f"{CARD}address-data") + "\r\n" == TEXT.replace("\x0b", "")
-    assert answer.sync_token == "7"
+    assert multistatus.sync_token == "7"

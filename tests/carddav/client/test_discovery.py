@@ -96,11 +96,11 @@ def test_well_known_redirect_of_get_only_is_followed(fake: FakeBook) -> None:
     assert discover(fake.session).book.url.endswith("/h/ada/b/")
 
 
-@pytest.mark.parametrize("answer", [sign_in_page, lambda: fail(405), lambda: fail(404)])
+@pytest.mark.parametrize("response", [sign_in_page, lambda: fail(405), lambda: fail(404)])
 @pytest.mark.parametrize("root", ["/remote.php/dav/", "/dav.php/", "/SOGo/dav/", "/caldav.php/"])
-def test_known_paths_are_tried_last(fake: FakeBook, answer: Any, root: str) -> None:
+def test_known_paths_are_tried_last(fake: FakeBook, response: Any, root: str) -> None:
     add_account(fake.proxy, root)
-    fake.proxy.add(answer())
+    fake.proxy.add(response())
     assert discover(fake.session).book.url.endswith("/h/ada/b/")
 
 

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from carddav.client import Book, DavError, MalformedAnswerError, NotCardDavError, Outcome, discover, open_session
+from carddav.client import Book, DavError, MalformedResponseError, NotCardDavError, Outcome, discover, open_session
 from carddav.client.login import Login
 from carddav.client.multistatus import Multistatus
 from tests.carddav.conftest import FakeBook, card
@@ -84,7 +84,7 @@ def test_decompression_bomb_is_refused(fake: FakeBook) -> None:
     fake.proxy.add(Fault(before=lambda request: reply))
     tracemalloc.start()
     try:
-        with pytest.raises(MalformedAnswerError):
+        with pytest.raises(MalformedResponseError):
             fake.book.list()
         assert tracemalloc.get_traced_memory()[1] < 100 * 1024 * 1024
     finally:
@@ -94,7 +94,7 @@ def test_decompression_bomb_is_refused(fake: FakeBook) -> None:
 def test_endless_tag_is_refused() -> None:
     attributes = (b"".join(b"a%d='' " % (100 * n + i) for i in range(100)) for n in range(10_000))
     body = iter([b'<multistatus xmlns="DAV:"><response ', *attributes, b"/></multistatus>"])
-    with pytest.raises(MalformedAnswerError):
+    with pytest.raises(MalformedResponseError):
         list(Multistatus(body))
 
 

@@ -52,7 +52,7 @@ def hosts(tmp_path: Path, settings: Any) -> Iterator[Hosts]:
 
 def account_response(request: Received) -> Reply:
     """The responses of a server with one account and one book."""
-    answers = {
+    responses = {
         "/dav/": multistatus(("/dav/", PRINCIPAL)),
         "/p/ada/": multistatus(("/p/ada/", HOME)),
         "/h/ada/": multistatus(BOOK),
@@ -60,7 +60,7 @@ def account_response(request: Received) -> Reply:
     }
     if request.method == "PUT":
         return Reply(201, {"ETag": '"1"'})
-    body = answers.get(request.path)
+    body = responses.get(request.path)
     return Reply(207, {"Content-Type": "application/xml"}, body.encode()) if body else Reply(404)
 
 

@@ -13,7 +13,7 @@ from carddav.client import (
     Capabilities,
     Card,
     Login,
-    MalformedAnswerError,
+    MalformedResponseError,
     Missing,
     NotCardDavError,
     ServerTimeoutError,
@@ -257,7 +257,7 @@ def test_html_page_is_not_an_empty_book(real: RealBook, proxy: Proxy, status: in
 def test_truncated_listing_is_an_error(real: RealBook, proxy: Proxy) -> None:
     fill(real, 3)
     proxy.add(rewrite(r"^(.{400}).*$", r"\1", when=method("PROPFIND")))
-    with pytest.raises(MalformedAnswerError):
+    with pytest.raises(MalformedResponseError):
         real.book.list()
 
 
@@ -298,7 +298,7 @@ def test_characters_that_xml_forbids_are_replaced(real: RealBook, proxy: Proxy) 
 def test_external_entities_are_refused(real: RealBook, proxy: Proxy) -> None:
     body = '<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><multistatus xmlns="DAV:">&e;</multistatus>'
     proxy.add(fail(207, body))
-    with pytest.raises(MalformedAnswerError):
+    with pytest.raises(MalformedResponseError):
         real.book.list()
 
 

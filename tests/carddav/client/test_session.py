@@ -143,6 +143,6 @@ def test_redirect_from_https_to_http_of_the_same_host_stays_https(tmp_path: Path
         plain = Reply(301, {"Location": f"http://127.0.0.1:{server.port}/book/"})
         server.reply = lambda request: plain if request.path == "/book" else Reply(404)
         with open_session(Login(f"{server.url}/", USER, PASSWORD)) as session:
-            answer, _ = session.send("PROPFIND", f"{server.url}/book")
-            answer.close()
+            response, _ = session.send("PROPFIND", f"{server.url}/book")
+            response.close()
         assert [request.path for request in server.received] == ["/book", "/book/"]

@@ -68,8 +68,8 @@ class ServerSyncedAccount:
         self.api.ok("PUT", f"/api/people/{person.pk}", body)
 
     def create(self, **body: Any) -> Person:
-        answer = self.api.ok("POST", "/api/people", body, status=201)
-        return Person.objects.owned_by(self.owner).get(pk=answer["person"]["id"])
+        response = self.api.ok("POST", "/api/people", body, status=201)
+        return Person.objects.owned_by(self.owner).get(pk=response["person"]["id"])
 
     def card_of(self, person: Person) -> str:
         """The text of the person's card on the server."""

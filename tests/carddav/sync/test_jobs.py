@@ -66,8 +66,8 @@ def test_discover_adds_250_pending_imports(synced: SyncedAccount) -> None:
     for number in range(250):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     with synced.patch_open_book():
-        answer = synced.api.ok("POST", "/api/carddav/discover")
-    assert answer == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
+        response = synced.api.ok("POST", "/api/carddav/discover")
+    assert response == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
     assert synced.requests() == ["changes", *["multiget"] * 5]
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
     with synced.patch_open_book():
@@ -94,8 +94,8 @@ def test_imported_people_get_the_chosen_groups(synced: SyncedAccount) -> None:
         "globalGroupIds": [all_of],
         "perContactGroups": {ids["Ada L"]: [one_of]},
     }
-    answer = synced.api.ok("POST", "/api/carddav/import", body)
-    assert answer == {"success": True, "imported": 2, "skipped": 0, "errors": 0, "errorMessages": []}
+    response = synced.api.ok("POST", "/api/carddav/import", body)
+    assert response == {"success": True, "imported": 2, "skipped": 0, "errors": 0, "errorMessages": []}
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 1}
     members = Membership.objects.owned_by(synced.owner).filter(group=all_of)
     assert {row.person.name for row in members} == {"Ada", "Bob"}
@@ -120,8 +120,8 @@ def test_large_import_executes_statements_per_batch(synced: SyncedAccount, djang
     group = synced.api.ok("POST", "/api/groups", {"name": "All"}, status=201)["group"]["id"]
     body = {"importIds": pending_ids(synced), "globalGroupIds": [group]}
     with django_assert_max_num_queries(240):
-        answer = synced.api.ok("POST", "/api/carddav/import", body)
-    assert (answer["imported"], answer["skipped"], answer["errors"]) == (120, 0, 0)
+        response = synced.api.ok("POST", "/api/carddav/import", body)
+    assert (response["imported"], response["skipped"], response["errors"]) == (120, 0, 0)
     assert Membership.objects.owned_by(synced.owner).filter(group=group).count() == 120
     assert Mapping.objects.owned_by(synced.owner).count() == 120
 
@@ -136,9 +136,9 @@ def test_failing_import_does_not_stop_the_others(synced: SyncedAccount) -> None:
     Mapping.objects.owned_by(synced.owner).update(
         href_key=row.href_key
     )  # so that the database refuses the import's mapping
-    answer = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
-    assert (answer["success"], answer["imported"], answer["errors"]) == (False, 4, 1)
-    assert answer["errorMessages"][0].startswith("P3 X: ")
+    response = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
+    assert (response["success"], response["imported"], response["errors"]) == (False, 4, 1)
+    assert response["errorMessages"][0].startswith("P3 X: ")
     assert [left.pk for left in PendingImport.objects.owned_by(synced.owner)] == [row.pk]
 
 
@@ -149,9 +149,9 @@ def test_import_stops_at_the_plan_limit_and_reports_the_rest(synced: SyncedAccou
     for number in range(limit + 7):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     synced.sync()
-    answer = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
-    assert (answer["imported"], answer["skipped"], answer["errors"]) == (limit, 0, 7)
-    assert len(answer["errorMessages"]) == 7
+    response = synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})
+    assert (response["imported"], response["skipped"], response["errors"]) == (limit, 0, 7)
+    assert len(response["errorMessages"]) == 7
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 7}
 
 
@@ -169,10 +169,10 @@ def test_import_stops_at_its_time_limit(
     began: list[float] = [0.0, 0.0]  # for the first batch, the clock stands still
     monkeypatch.setattr("time.monotonic", lambda: began.pop() if began else 1.0)
     body = {"importIds": pending_ids(synced)}
-    answer = synced.api.ok("POST", "/api/carddav/import", body)
-    assert answer["success"] is False
-    assert answer["errorMessages"] == [imports.NOT_TRIED_MESSAGE.format(number=3 - answer["imported"])]
-    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - answer["imported"]}
+    response = synced.api.ok("POST", "/api/carddav/import", body)
+    assert response["success"] is False
+    assert response["errorMessages"] == [imports.NOT_TRIED_MESSAGE.format(number=3 - response["imported"])]
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - response["imported"]}
 
 
 def test_pictures_beyond_the_time_limit_are_loaded_by_the_next_run(
@@ -205,8 +205,8 @@ def test_bulk_export_reports_the_refused_card(synced: SyncedAccount) -> None:
     synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
     with synced.patch_open_book():
-        answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-        assert (answer["exported"], answer["skipped"], answer["errors"]) == (50, 0, 1)
+        response = synced.api.ok("POST", "/api/carddav/export-bulk", body)
+        assert (response["exported"], response["skipped"], response["errors"]) == (50, 0, 1)
         assert len(synced.server.cards) == 50
         synced.server.refuses = lambda text: None
         again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
@@ -317,10 +317,10 @@ def test_cron_syncs_due_accounts_and_counts_errors(
     monkeypatch.setattr("carddav.services.books.open_book", lambda context: stages[context.owner.pk].open_book(context))
     pauses: list[float] = []
     monkeypatch.setattr("carddav.services.schedule.time.sleep", pauses.append)
-    answer = client.get("/api/cron/carddav-sync", **CRON_HEADERS).json()
-    assert (answer["total"], answer["synced"], answer["skipped"], answer["errors"]) == (4, 1, 2, 1)
-    assert answer["success"] is False
-    assert len(answer["errorMessages"]) == 1
+    response = client.get("/api/cron/carddav-sync", **CRON_HEADERS).json()
+    assert (response["total"], response["synced"], response["skipped"], response["errors"]) == (4, 1, 2, 1)
+    assert response["success"] is False
+    assert len(response["errorMessages"]) == 1
     assert len(synced.server.requests) == 1
     assert paused.server.requests == late.server.requests == []
     assert pauses == [0.2]
@@ -416,8 +416,8 @@ def test_conflict_has_the_name_in_the_users_order_and_errors_name_the_field(alic
     [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
     assert (conflict["personName"], [entry["field"] for entry in conflict["fields"]]) == ("L Ada", ["organization"])
     body = {"resolution": "merged", "values": {"organization": 5}}
-    answer = synced.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
-    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "values.organization")
+    response = synced.api.call("POST", f"/api/carddav/conflicts/{conflict['id']}/resolve", body)
+    assert (response.status_code, response.json()["details"][0]["field"]) == (400, "values.organization")
 
 
 def test_import_mode_notify_sends_one_notice_for_new_cards(alice: User) -> None:
@@ -439,8 +439,8 @@ def test_export_skips_people_who_are_already_in_the_book(synced: SyncedAccount) 
     ada = synced.make_person(name="Ada", surname="L", uid="uid-ada")
     bob = synced.make_person(name="Bob")
     with synced.patch_open_book():
-        answer = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(ada.pk), str(bob.pk)]})
-    assert (answer["exported"], answer["skipped"], answer["errors"]) == (1, 1, 0)
+        response = synced.api.ok("POST", "/api/carddav/export-bulk", {"personIds": [str(ada.pk), str(bob.pk)]})
+    assert (response["exported"], response["skipped"], response["errors"]) == (1, 1, 0)
     assert len(synced.server.cards) == 2
     assert counts(synced.sync()) == {}
 
@@ -459,8 +459,8 @@ def test_repeated_export_finds_the_card_of_a_killed_one(synced: SyncedAccount) -
         text = synced.server.cards[href].text
         synced.server.remove(href)
         synced.server.edit("renamed.vcf", text)
-        answer = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-    assert (answer["exported"], answer["skipped"], answer["errors"]) == (0, 1, 0)
+        response = synced.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (response["exported"], response["skipped"], response["errors"]) == (0, 1, 0)
     assert len(synced.server.cards) == 1
     assert counts(synced.sync()) == {}
 

@@ -218,8 +218,8 @@ def test_404_for_an_existing_card_is_an_error_not_a_deletion(synced: SyncedAccou
 def test_423_is_retried_at_once(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
-    answers = iter([Outcome.LOCKED])
-    synced.server.refuses = lambda text: next(answers, None)
+    outcomes = iter([Outcome.LOCKED])
+    synced.server.refuses = lambda text: next(outcomes, None)
     synced.edit(synced.person(), notes="mine")
     synced.requests()
     assert counts(synced.sync()) == {"updated_remotely": 1}

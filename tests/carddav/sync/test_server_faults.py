@@ -52,8 +52,8 @@ def people(server_synced: ServerSyncedAccount) -> int:
 def test_discovery_of_101_cards_takes_few_requests(alice: User, server: DavServer, proxy: Proxy) -> None:
     server_synced = ServerSyncedAccount(alice, server, proxy, import_mode="manual")
     server_synced.fill(101)
-    answer = server_synced.api.ok("POST", "/api/carddav/discover")
-    assert answer == {"success": True, "discovered": 101, "errors": 0, "errorMessages": []}
+    response = server_synced.api.ok("POST", "/api/carddav/discover")
+    assert response == {"success": True, "discovered": 101, "errors": 0, "errorMessages": []}
     assert server_synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 101}
     assert proxy.count() <= 5 + 1 + 1 + 3, proxy.log()
 
@@ -315,8 +315,8 @@ def test_bulk_export_reports_the_refused_card(alice: User, server: DavServer, pr
     server_synced = ServerSyncedAccount(alice, server, proxy, auto_export_new=False)
     body = {"personIds": [str(make_person(alice, name=f"L{number}").pk) for number in range(51)]}
     proxy.add(refuse(403, "valid-address-data", CARDDAV, when=puts_containing("FN:L7\r")))
-    answer = server_synced.api.ok("POST", "/api/carddav/export-bulk", body)
-    assert (answer["success"], answer["exported"], answer["skipped"], answer["errors"]) == (False, 50, 0, 1)
+    response = server_synced.api.ok("POST", "/api/carddav/export-bulk", body)
+    assert (response["success"], response["exported"], response["skipped"], response["errors"]) == (False, 50, 0, 1)
     assert server_synced.count_remote_cards() == 50
     again = server_synced.api.ok("POST", "/api/carddav/export-bulk", body)
     assert (again["exported"], again["skipped"]) == (0, 51)

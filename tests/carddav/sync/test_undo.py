@@ -55,8 +55,8 @@ def test_undo_is_refused_while_a_run_is_queued(synced: SyncedAccount) -> None:
     synced.server.edit("Ada.vcf", vcard("Ada", "ORG:New", uid="Ada"))
     run = synced.sync()
     waiting = start_run(owner=synced.owner, trigger="automatic", now=timezone.now())
-    answer = synced.api.call("POST", f"/api/carddav/runs/{run.pk}/undo")
-    assert (answer.status_code, answer.json()["code"]) == (409, "busy")
+    response = synced.api.call("POST", f"/api/carddav/runs/{run.pk}/undo")
+    assert (response.status_code, response.json()["code"]) == (409, "busy")
     assert synced.person().organization == "New"
     with synced.patch_open_book():
         execute_run(waiting.pk)
@@ -100,9 +100,9 @@ def test_people_edited_since_are_kept_and_reported(synced: SyncedAccount) -> Non
     synced.server.edit("Grace.vcf", vcard("Grace", "ORG:New", uid="Grace"))
     run = synced.sync()
     synced.edit(synced.person(), nickname="Countess")
-    answer = undo(synced, run)
-    assert answer["restored"] == 1
-    [kept] = answer["kept"]
+    response = undo(synced, run)
+    assert response["restored"] == 1
+    [kept] = response["kept"]
     assert (kept["personId"], kept["personName"]) == (str(synced.person().pk), 'Ada "Countess"')
     assert kept["reason"]
     assert synced.person().organization == "New"
@@ -183,6 +183,6 @@ def test_missing_former_photo_is_reported(synced: SyncedAccount, media: Path) ->
     run = synced.sync()
     for path in media.rglob(f"{RunChange.objects.owned_by(synced.owner).get(run=run).photo}"):
         path.unlink()
-    answer = undo(synced, run)
-    assert (answer["restored"], [kept["personName"] for kept in answer["kept"]]) == (1, ["Ada"])
+    response = undo(synced, run)
+    assert (response["restored"], [kept["personName"] for kept in response["kept"]]) == (1, ["Ada"])
     assert synced.person().organization is None

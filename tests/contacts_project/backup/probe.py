@@ -23,15 +23,15 @@ from tests.client import Client
 LOCMEM_EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 
 
-def write_answers(task: dict[str, Any], path: str) -> None:
+def write_responses(task: dict[str, Any], path: str) -> None:
     """Run `task` and write what it returns to `path` as JSON.
 
     The keys of a task: `commands` to run first, `token`, `sign-in` (bodies by address), `now` (when to send reminders).
     """
-    Path(path).write_bytes(orjson.dumps({"vendor": connection.vendor} | collect_answers(task)))
+    Path(path).write_bytes(orjson.dumps({"vendor": connection.vendor} | collect_responses(task)))
 
 
-def collect_answers(task: dict[str, Any]) -> dict[str, Any]:
+def collect_responses(task: dict[str, Any]) -> dict[str, Any]:
     """Everything that must be equal in two instances with the same data."""
     found: dict[str, Any] = {"export": {}, "photos": {}, "sign-in": {}, "counts": {}}
     output = StringIO()
@@ -41,7 +41,7 @@ def collect_answers(task: dict[str, Any]) -> dict[str, Any]:
     # Other tests check responses against the API description, which takes a second to build.
     with (
         override_settings(ALLOWED_HOSTS=["testserver"], EMAIL_BACKEND=LOCMEM_EMAIL_BACKEND),
-        patch("tests.client.check_answer"),
+        patch("tests.client.check_response"),
     ):
         mail.outbox = []
         call_command("deliver_reminders", "--now", task["now"], stdout=sys.stderr)
@@ -57,8 +57,8 @@ def collect_answers(task: dict[str, Any]) -> dict[str, Any]:
             found["photos"][user.email] = [_photo(client, person) for person in _people(user)]
             found["counts"][user.email] = wrong_counts(user.pk)
         for email, body in task["sign-in"].items():
-            answer = Client().call("POST", "/api/auth/login", {"email": email, **body})
-            found["sign-in"][email] = [answer.status_code, answer.json().get("code")]
+            response = Client().call("POST", "/api/auth/login", {"email": email, **body})
+            found["sign-in"][email] = [response.status_code, response.json().get("code")]
     return found
 
 
@@ -67,6 +67,6 @@ def _people(user: User) -> list[Person]:
 
 
 def _photo(client: Client, person: Person) -> str:
-    answer = client.call("GET", f"/api/photos/{person.pk}")
-    assert answer.status_code == 200, answer.content
-    return hashlib.sha256(answer.content).hexdigest()
+    response = client.call("GET", f"/api/photos/{person.pk}")
+    assert response.status_code == 200, response.content
+    return hashlib.sha256(response.content).hexdigest()

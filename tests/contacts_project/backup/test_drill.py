@@ -31,7 +31,7 @@ class Instance:
     database: str
     data: Path
 
-    def collect_answers(self, task: dict[str, Any]) -> dict[str, Any]:
+    def collect_responses(self, task: dict[str, Any]) -> dict[str, Any]:
         environment = {
             "DATABASE_URL": self.database,
             "DATA_DIR": str(self.data),
@@ -41,14 +41,14 @@ class Instance:
             "LOG_LEVEL": "ERROR",
         }
         self.data.mkdir(exist_ok=True)
-        path = self.data / "answers"
+        path = self.data / "responses"
         program = (
-            f"from tests.contacts_project.backup.probe import write_answers; write_answers({task!r}, {str(path)!r})"
+            f"from tests.contacts_project.backup.probe import write_responses; write_responses({task!r}, {str(path)!r})"
         )
         exit_code, output = run_manage(self.data, environment, "shell", "--no-imports", "-c", program)
         assert exit_code == 0, output
-        answers: dict[str, Any] = orjson.loads(path.read_bytes())
-        return answers
+        responses: dict[str, Any] = orjson.loads(path.read_bytes())
+        return responses
 
 
 @pytest.fixture
@@ -87,21 +87,21 @@ def test_restore_into_sqlite_and_back_into_postgresql_loses_nothing(
             full_instance.demo.email: {"password": PASSWORD},
         },
     }
-    answers = [first.collect_answers({**task, "commands": [["backup", str(files[0])]]})]
+    responses = [first.collect_responses({**task, "commands": [["backup", str(files[0])]]})]
     for instance, before, after in zip(others, files, files[1:], strict=False):
         commands = [["migrate", "-v0"], ["restore", str(before)], ["backup", str(after)]]
-        answers.append(instance.collect_answers({**task, "commands": commands}))
-        assert "is restored: 2 accounts, " in answers[-1].pop("output")
-    answers[0].pop("output")
+        responses.append(instance.collect_responses({**task, "commands": commands}))
+        assert "is restored: 2 accounts, " in responses[-1].pop("output")
+    responses[0].pop("output")
     assert b"alice" not in files[0].read_bytes()
     first_rows, *later_rows = (rows_of(path, KEY, with_revisions=False) for path in files)
     assert later_rows == [first_rows, first_rows]
     assert photos_of(files[0], KEY) == photos_of(files[1], KEY) == photos_of(files[2], KEY)
-    assert [answer.pop("vendor") for answer in answers] == ["postgresql", "sqlite", "postgresql"]
-    assert answers[0] == answers[1] == answers[2]
-    assert answers[0]["sign-in"] == {full_instance.owner.email: [200, None], full_instance.demo.email: [200, None]}
+    assert [response.pop("vendor") for response in responses] == ["postgresql", "sqlite", "postgresql"]
+    assert responses[0] == responses[1] == responses[2]
+    assert responses[0]["sign-in"] == {full_instance.owner.email: [200, None], full_instance.demo.email: [200, None]}
     # The reminder of Alice's date was sent before the backup, so it is not sent again.
-    assert full_instance.owner.email not in {address for address, _ in answers[0]["mails"]}
-    assert answers[0]["deliveries"].count("sent") >= 1
-    assert sum(map(len, answers[0]["photos"].values())) > 5
-    assert set(map(tuple, answers[0]["counts"].values())) == {()}
+    assert full_instance.owner.email not in {address for address, _ in responses[0]["mails"]}
+    assert responses[0]["deliveries"].count("sent") >= 1
+    assert sum(map(len, responses[0]["photos"].values())) > 5
+    assert set(map(tuple, responses[0]["counts"].values())) == {()}

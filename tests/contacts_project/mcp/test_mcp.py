@@ -98,12 +98,12 @@ def test_long_responses_are_summarized_two_at_a_time(monkeypatch: pytest.MonkeyP
     async def ask_for_many() -> None:
         tool = tools()["listPeople"]
         await asyncio.gather(
-            *(server_module.summarize_in_thread(tool, {}, b" " * server_module.LONG_ANSWER_BYTES) for _ in range(6))
+            *(server_module.summarize_in_thread(tool, {}, b" " * server_module.LONG_RESPONSE_BYTES) for _ in range(6))
         )
 
     monkeypatch.setattr(server_module, "summarize", short)
     asyncio.run(ask_for_many())
-    assert max(at_once) == server_module.MAX_CONCURRENT_LONG_ANSWERS
+    assert max(at_once) == server_module.MAX_CONCURRENT_LONG_RESPONSES
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -185,8 +185,8 @@ def test_errors_equal_those_of_the_routes(server: RunningServer, alice: User, ma
 def test_invalid_arguments_are_refused(
     server: RunningServer, alice: User, tool: str, arguments: Any, field: str
 ) -> None:
-    answer = call_expecting_error(server, make_token(alice), tool, **arguments)
-    assert (answer["status"], answer["details"][0]["field"]) == (400, field)
+    response = call_expecting_error(server, make_token(alice), tool, **arguments)
+    assert (response["status"], response["details"][0]["field"]) == (400, field)
     assert not Person.objects.owned_by(alice).exists()
 
 
@@ -225,18 +225,18 @@ def test_missing_or_invalid_token_is_401(server: RunningServer, alice: User) -> 
     ended = make_token(alice)
     ApiToken.unscoped.all().delete()
     for headers in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": f"Bearer {ended}"}):
-        answer = requests.post(f"{server.base}/mcp", json=INITIALIZE, headers=headers, timeout=60)
-        assert answer.status_code == 401
-        assert answer.headers["WWW-Authenticate"] == "Bearer"
-        assert "error" in answer.json()
+        response = requests.post(f"{server.base}/mcp", json=INITIALIZE, headers=headers, timeout=60)
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert "error" in response.json()
 
 
 def test_responses_have_the_common_headers_and_limits(server: RunningServer, alice: User) -> None:
     headers = {"Authorization": f"Bearer {make_token(alice)}", "Accept": "application/json, text/event-stream"}
-    answer = requests.post(f"{server.base}/mcp", json=INITIALIZE, headers=headers, timeout=60)
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["X-Request-ID"]
+    response = requests.post(f"{server.base}/mcp", json=INITIALIZE, headers=headers, timeout=60)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["X-Request-ID"]
     assert requests.get(f"{server.base}/mcp", headers=headers, timeout=60).status_code == 405
     large = requests.post(f"{server.base}/mcp", data=b" " * 300_000, headers=headers, timeout=60)
     assert large.status_code == 413
@@ -249,15 +249,15 @@ def test_tool_calls_work_with_one_request_thread(transactional_db: None, alice: 
 
 def test_number_of_reported_errors_is_limited(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
-    answer = call_expecting_error(server, token, "createPerson", name="Ada", emails=[1] * 10_000)
-    assert (answer["status"], len(answer["details"])) == (400, 20)
+    response = call_expecting_error(server, token, "createPerson", name="Ada", emails=[1] * 10_000)
+    assert (response["status"], len(response["details"])) == (400, 20)
 
 
 def test_id_cannot_extend_the_path_to_another_route(server: RunningServer, alice: User) -> None:
     token = make_token(alice)
     person = make_person(alice, name="Ada")
-    answer = call_expecting_error(server, token, "deletePerson", personId=f"{person.pk}/permanent")
-    assert (answer["status"], answer["details"][0]["field"]) == (400, "personId")
+    response = call_expecting_error(server, token, "deletePerson", personId=f"{person.pk}/permanent")
+    assert (response["status"], response["details"][0]["field"]) == (400, "personId")
 
 
 def test_page_numbers_may_be_floats_with_whole_values(server: RunningServer, alice: User) -> None:
@@ -276,5 +276,5 @@ def test_origins_of_other_sites_are_refused(server: RunningServer, alice: User, 
         }
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         body = {**INITIALIZE, "params": params}
-        answer = requests.post(f"{server.base}/mcp", json=body, headers=headers, timeout=60)
-        assert answer.status_code == status, answer.text
+        response = requests.post(f"{server.base}/mcp", json=body, headers=headers, timeout=60)
+        assert response.status_code == status, response.text

@@ -106,9 +106,9 @@ def register_and_request_reminder(base: str, receiver: Recorder) -> requests.Ses
 
     def send(method: str, path: str, body: dict[str, Any]) -> Any:
         session.headers["X-CSRFToken"] = session.cookies.get("csrftoken") or ""
-        answer = session.request(method, f"{base}{path}", json=body, timeout=60)
-        assert answer.ok, (path, answer.text)
-        return answer.json()
+        response = session.request(method, f"{base}{path}", json=body, timeout=60)
+        assert response.ok, (path, response.text)
+        return response.json()
 
     send("POST", "/api/auth/register", {"email": "ada@example.org", "password": "Analytical-1843", "name": "Ada"})
     send("PUT", "/api/notifications/email", {"enabled": False})

@@ -105,7 +105,7 @@ def serve_whole_service(threads: int = 4) -> Iterator[RunningServer]:
             connection.close()
 
 
-def read_answer(file: IO[bytes]) -> tuple[int, dict[str, str], bytes]:
+def read_response(file: IO[bytes]) -> tuple[int, dict[str, str], bytes]:
     """Read the next response, which must have a Content-Length; returns its status, headers and body."""
     status = int(file.readline().split()[1])
     headers: dict[str, str] = {}

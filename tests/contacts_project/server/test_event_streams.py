@@ -58,29 +58,29 @@ def server() -> Iterator[RunningServer]:
 
 def open_stream(server: RunningServer) -> tuple[requests.Response, Iterator[str]]:
     """Open the stream of /ticks and read its first two events; returns the response and its further lines."""
-    answer = requests.get(f"{server.base}/ticks", stream=True, timeout=60)
-    lines = answer.iter_lines(chunk_size=1, decode_unicode=True)
+    response = requests.get(f"{server.base}/ticks", stream=True, timeout=60)
+    lines = response.iter_lines(chunk_size=1, decode_unicode=True)
     first, second = ([next(lines) for _ in range(4)] for _ in range(2))
     assert (first[:2], second[:2]) == (["event: progress", "id: 1"], ["event: progress", "id: 2"])
     threads = [json.loads(event[2].removeprefix("data: "))["thread"] for event in (first, second)]
     assert not threads[0].startswith("request")
     assert threads[1].startswith("stream")
-    return answer, lines
+    return response, lines
 
 
 def test_fifty_streams_leave_both_threads_to_other_requests(server: RunningServer) -> None:
     streams = [open_stream(server) for _ in range(STREAM_COUNT)]
     assert requests.get(f"{server.base}/quick", timeout=60).content == b"quick"
-    for answer, _ in streams:
-        answer.close()
+    for response, _ in streams:
+        response.close()
     wait_until(lambda: len(closed) == STREAM_COUNT)
 
 
 def test_stream_ends_after_its_last_event(server: RunningServer) -> None:
-    answer = requests.get(f"{server.base}/counts", timeout=60)
-    assert answer.text == "".join(f"event: count\ndata: {number}\n\n" for number in range(3))
-    assert answer.headers["Content-Type"] == "text/event-stream"
-    assert "Content-Length" not in answer.headers
+    response = requests.get(f"{server.base}/counts", timeout=60)
+    assert response.text == "".join(f"event: count\ndata: {number}\n\n" for number in range(3))
+    assert response.headers["Content-Type"] == "text/event-stream"
+    assert "Content-Length" not in response.headers
 
 
 def test_failing_stream_is_cut_off(server: RunningServer) -> None:
@@ -100,9 +100,9 @@ def test_stream_that_loses_the_database_sends_an_error_and_ends(server: RunningS
 
 def test_comments_keep_an_idle_stream_open(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EventStream, "comment_seconds", 0.02)
-    answer, lines = open_stream(server)
+    response, lines = open_stream(server)
     assert [next(lines) for _ in range(4)] == [":", "", ":", ""]
-    answer.close()
+    response.close()
 
 
 def test_streams_end_when_the_server_stops(server: RunningServer) -> None:

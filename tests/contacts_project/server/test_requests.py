@@ -11,7 +11,7 @@ from django.http import HttpResponse, JsonResponse
 
 from contacts_project.kernel.api.middleware import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DISCARDED_BYTES
-from tests.contacts_project.server.server_thread import RunningServer, read_answer, serve_views
+from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
 
 def echo(request: WSGIRequest) -> HttpResponse:
@@ -59,17 +59,17 @@ def test_chunked_bodies_have_the_same_limits(server: RunningServer, path: str, l
 
 def test_expect_continue_with_a_too_large_body_is_refused_at_once(server: RunningServer) -> None:
     head = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n"
-    status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
+    status, headers, _ = read_response(server.connect(head.encode()).makefile("rb"))
     assert (status, headers["connection"]) == (413, "close")
     short = server.connect(head.replace("2000000", "2").encode())
     assert short.recv(100).startswith(b"HTTP/1.1 100 ")
     short.sendall(b"{}")
-    assert orjson.loads(read_answer(short.makefile("rb"))[2])["length"] == 2
+    assert orjson.loads(read_response(short.makefile("rb"))[2])["length"] == 2
 
 
 def test_huge_body_is_refused_without_reading_it(server: RunningServer) -> None:
     head = f"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {MAX_DISCARDED_BYTES + 1}\r\n\r\n"
-    status, headers, _ = read_answer(server.connect(head.encode()).makefile("rb"))
+    status, headers, _ = read_response(server.connect(head.encode()).makefile("rb"))
     assert (status, headers["connection"]) == (413, "close")
 
 
@@ -92,7 +92,7 @@ def test_huge_body_is_refused_without_reading_it(server: RunningServer) -> None:
 )
 def test_ambiguous_and_too_long_heads_end_the_connection(server: RunningServer, head: str, status: int) -> None:
     connection = server.connect(head.encode())
-    got, headers, body = read_answer(connection.makefile("rb"))
+    got, headers, body = read_response(connection.makefile("rb"))
     assert (got, headers["content-type"], headers["connection"]) == (status, "application/json", "close")
     assert orjson.loads(body)["error"]
     assert headers["x-request-id"]
@@ -101,19 +101,19 @@ def test_ambiguous_and_too_long_heads_end_the_connection(server: RunningServer, 
 
 def test_a_hundred_group_ids_fit_into_a_url(server: RunningServer) -> None:
     ids = ",".join(["01a201b4-1b7b-716c-a8d6-bb286dd1e7c7" + "x" * 40] * 100)
-    answer = requests.get(f"{server.base}/api/people?groupIds={ids}").json()
-    assert (len(ids), answer["groups"]) == (7_699, 100)
+    response = requests.get(f"{server.base}/api/people?groupIds={ids}").json()
+    assert (len(ids), response["groups"]) == (7_699, 100)
 
 
 def test_remote_address_cannot_be_forged_by_headers(server: RunningServer) -> None:
     """The address is the peer's, and X_Forwarded_For, which proxies pass on, is not read as X-Forwarded-For."""
     headers = {"X-Forwarded-For": "192.0.2.1", "X_Forwarded_For": "192.0.2.2", "Remote-Addr": "192.0.2.3"}
-    answer = requests.get(f"{server.base}/api/people", headers=headers).json()
-    assert (answer["address"], answer["forwarded"]) == ("127.0.0.1", "192.0.2.1")
+    response = requests.get(f"{server.base}/api/people", headers=headers).json()
+    assert (response["address"], response["forwarded"]) == ("127.0.0.1", "192.0.2.1")
 
 
 def test_pipelined_requests_are_answered_in_order(server: RunningServer) -> None:
     one = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {0}\r\n\r\n{1}"
     file = server.connect("".join(one.format(size, "x" * size) for size in (3, 0, 70_000, 5)).encode()).makefile("rb")
     with file:
-        assert [orjson.loads(read_answer(file)[2])["length"] for _ in range(4)] == [3, 0, 70_000, 5]
+        assert [orjson.loads(read_response(file)[2])["length"] for _ in range(4)] == [3, 0, 70_000, 5]

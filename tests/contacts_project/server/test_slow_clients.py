@@ -15,7 +15,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from contacts_project.server import bodies, connection, stalled
 from contacts_project.server.spool import Spool
 from tests.concurrency import wait_until
-from tests.contacts_project.server.server_thread import RunningServer, read_answer, serve_views
+from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
 BIG_BYTES = 2 * 1024 * 1024
 PARTIAL_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
@@ -73,30 +73,30 @@ def test_clients_that_never_read_do_not_delay_others_at_the_same_address(
 @pytest.mark.parametrize("sent", [b"", PARTIAL_HEAD])
 def test_missing_head_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
-    status, headers, body = read_answer(server.connect(sent).makefile("rb"))
+    status, headers, body = read_response(server.connect(sent).makefile("rb"))
     assert (status, headers["connection"]) == (408, "close")
     assert "too slowly" in orjson.loads(body)["error"]
 
 
 def test_slow_head_on_a_kept_connection_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     file = (kept := server.connect(PARTIAL_HEAD + b"\r\n")).makefile("rb")
-    assert read_answer(file)[0] == 200
+    assert read_response(file)[0] == 200
     monkeypatch.setattr(connection, "HEADER_TIMEOUT_SECONDS", 0.1)
     for drop in (b"GET ", b"/qu", b"ick"):
         kept.sendall(drop)
         time.sleep(0.02)
-    assert read_answer(file)[0] == 408
+    assert read_response(file)[0] == 408
 
 
 def test_stalled_or_slow_body_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 0.1)
-    assert read_answer(server.connect(PARTIAL_BODY).makefile("rb"))[0] == 408
+    assert read_response(server.connect(PARTIAL_BODY).makefile("rb"))[0] == 408
     monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 600)  # longer than the test waits for a response
     monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.05)
     dripping = server.connect(PARTIAL_BODY)
     time.sleep(0.1)
     dripping.sendall(b"x")
-    assert read_answer(dripping.makefile("rb"))[0] == 408
+    assert read_response(dripping.makefile("rb"))[0] == 408
 
 
 def test_client_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,17 +117,17 @@ def test_longest_stalled_connection_is_closed_to_make_room(
     for caller in range(8):
         server.connect(REQUEST_OF_BIG % caller, receive_buffer=4096).recv(1)  # the response has begun
         wait_until(lambda: bool(stalled.stalled_connections))
-    answer = requests.get(f"{server.base}/big", timeout=60)
-    assert (answer.status_code, len(answer.content)) == (200, BIG_BYTES)
+    response = requests.get(f"{server.base}/big", timeout=60)
+    assert (response.status_code, len(response.content)) == (200, BIG_BYTES)
 
 
 def test_response_that_does_not_fit_into_the_spool_is_503(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", BIG_BYTES - 1)
-    answer = requests.get(f"{server.base}/big", timeout=60)
-    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
-    assert int(answer.headers["Retry-After"]) > 0
+    response = requests.get(f"{server.base}/big", timeout=60)
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert int(response.headers["Retry-After"]) > 0
     assert requests.get(f"{server.base}/quick", timeout=60).status_code == 200
 
 
@@ -152,7 +152,7 @@ def test_waiting_too_long_for_a_thread_is_503(monkeypatch: pytest.MonkeyPatch) -
         held = [served.connect(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n") for _ in range(2)]
         assert requests.get(f"{served.base}/wait", timeout=60).status_code == 503
         free.set()
-        assert [read_answer(one.makefile("rb"))[0] for one in held] == [200, 200]
+        assert [read_response(one.makefile("rb"))[0] for one in held] == [200, 200]
 
 
 def test_stopping_server_finishes_running_requests() -> None:
@@ -170,5 +170,5 @@ def test_stopping_server_finishes_running_requests() -> None:
         served.stop()
         assert idle.recv(100) == b""
         free.set()
-        status, _, body = read_answer(file)
+        status, _, body = read_response(file)
         assert (status, body, file.read()) == (200, b"done", b"")

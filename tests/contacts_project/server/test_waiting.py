@@ -16,7 +16,7 @@ from contacts_project.kernel.outbound import OutboundError, Policy, Rules
 from contacts_project.kernel.outbound.session import OutboundSession
 from contacts_project.server import thread_queues
 from tests.concurrency import wait_until
-from tests.contacts_project.server.server_thread import read_answer, serve_views
+from tests.contacts_project.server.server_thread import read_response, serve_views
 from tests.contacts_project.server.test_slow_clients import quick
 from tests.loopback import raw_server
 
@@ -60,7 +60,7 @@ def test_twelve_waiting_calls_leave_both_threads_to_other_requests(silent: Silen
         wait_until(lambda: len(silent.connections) == 12)
         assert requests.get(f"{served.base}/quick", timeout=60).content == b"quick"
         silent.release.set()
-        assert [read_answer(file)[0] for file in asking] == [200] * 12
+        assert [read_response(file)[0] for file in asking] == [200] * 12
         assert requests.get(f"{served.base}/quick", timeout=60).content == b"quick"
 
 
@@ -69,7 +69,7 @@ def test_call_beyond_the_limit_of_waiting_calls_is_503(silent: SilentServer, mon
     with serve_views({"/ask": silent.call_from_view}, threads=2) as served:
         asking = [served.connect(ASK).makefile("rb") for _ in range(3)]
         wait_until(lambda: len(silent.connections) == 3)
-        status, headers, body = read_answer(served.connect(ASK).makefile("rb"))
+        status, headers, body = read_response(served.connect(ASK).makefile("rb"))
         assert (status, orjson.loads(body)["code"], int(headers["retry-after"]) > 0) == (503, "unavailable", True)
         silent.release.set()
-        assert [read_answer(file)[0] for file in asking] == [200] * 3
+        assert [read_response(file)[0] for file in asking] == [200] * 3

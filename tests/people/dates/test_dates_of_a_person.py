@@ -20,8 +20,8 @@ def ada(api: Client) -> Any:
 
 
 def put(api: Client, person: Any, entries: Any, status: int = 200) -> Any:
-    answer = api.ok("put", f"/api/people/{person['id']}", {"importantDates": entries}, status=status)
-    return answer["person"]["importantDates"] if status == 200 else answer
+    response = api.ok("put", f"/api/people/{person['id']}", {"importantDates": entries}, status=status)
+    return response["person"]["importantDates"] if status == 200 else response
 
 
 def test_dates_are_created_with_the_person(api: Client, ada: Any) -> None:
@@ -61,8 +61,8 @@ def test_dates_without_id_are_matched_by_content(api: Client, ada: Any) -> None:
 
 
 def test_omitted_field_keeps_all_dates(api: Client, ada: Any) -> None:
-    answer = api.ok("put", f"/api/people/{ada['id']}", {"surname": "Lovelace"})["person"]
-    assert [date["id"] for date in answer["importantDates"]] == [date["id"] for date in ada["importantDates"]]
+    response = api.ok("put", f"/api/people/{ada['id']}", {"surname": "Lovelace"})["person"]
+    assert [date["id"] for date in response["importantDates"]] == [date["id"] for date in ada["importantDates"]]
 
 
 def test_two_dates_may_swap_their_types(api: Client, ada: Any) -> None:
@@ -83,8 +83,8 @@ def test_two_dates_may_swap_their_types(api: Client, ada: Any) -> None:
     ],
 )
 def test_error_names_the_entry_and_nothing_changes(api: Client, ada: Any, entries: Any, field: str) -> None:
-    answer = put(api, ada, entries, 400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = put(api, ada, entries, 400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     now = api.ok("get", f"/api/people/{ada['id']}/important-dates")["importantDates"]
     assert now == ada["importantDates"]
 
@@ -92,8 +92,8 @@ def test_error_names_the_entry_and_nothing_changes(api: Client, ada: Any, entrie
 def test_a_date_of_another_person_is_unknown(api: Client, stranger: Client, ada: Any) -> None:
     for client in (api, stranger):
         other = client.ok("post", "/api/people", {"name": "Bob"}, status=201)["person"]
-        answer = put(client, other, [ada["importantDates"][0]], 400)
-        assert answer["details"][0]["field"] == "importantDates.0.id"
+        response = put(client, other, [ada["importantDates"][0]], 400)
+        assert response["details"][0]["field"] == "importantDates.0.id"
 
 
 def test_plan_limit_counts_the_remaining_dates(api: Client, ada: Any, settings: Any) -> None:

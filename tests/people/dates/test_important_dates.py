@@ -27,8 +27,8 @@ def path(ada: Person) -> str:
 
 
 def add(api: Client, path: str, body: dict[str, Any], status: int = 200) -> Any:
-    answer = api.ok("post", path, body, status=status)
-    return answer["importantDate"] if status == 200 else answer
+    response = api.ok("post", path, body, status=status)
+    return response["importantDate"] if status == 200 else response
 
 
 def test_date_is_returned_with_all_fields(api: Client, path: str) -> None:
@@ -140,8 +140,8 @@ def test_valid_values_are_stored(api: Client, path: str, sent: dict[str, Any], s
     ],
 )
 def test_invalid_values_are_refused(api: Client, path: str, sent: dict[str, Any], field: str) -> None:
-    answer = add(api, path, {**BIRTHDAY, **sent}, 400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = add(api, path, {**BIRTHDAY, **sent}, 400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     assert api.ok("get", path)["importantDates"] == []
 
 

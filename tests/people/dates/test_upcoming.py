@@ -100,8 +100,8 @@ def test_deleted_and_foreign_people_are_left_out(api: Client, stranger: Client, 
 @pytest.mark.parametrize("days", ["0", "367", "x", "-1", "1.5", "", "٣", "99999999999"])
 def test_days_are_a_number_from_1_to_366(api: Client, days: str) -> None:
     for path in ("upcoming", "reminders/upcoming"):
-        answer = api.ok("get", f"/api/{path}?days={days}", status=400)
-        assert answer["details"][0]["field"] == "days"
+        response = api.ok("get", f"/api/{path}?days={days}", status=400)
+        assert response["details"][0]["field"] == "days"
 
 
 def test_number_of_queries_does_not_grow(api: Client, alice: User, django_assert_max_num_queries: Any) -> None:

@@ -18,8 +18,8 @@ PATH = "/api/custom-field-templates"
 
 
 def add(api: Client, status: int = 201, **body: Any) -> Any:
-    answer = api.ok("post", PATH, {"name": "Shoe size", "type": "TEXT", **body}, status=status)
-    return answer["customFieldTemplate"] if status == 201 else answer
+    response = api.ok("post", PATH, {"name": "Shoe size", "type": "TEXT", **body}, status=status)
+    return response["customFieldTemplate"] if status == 201 else response
 
 
 def select(api: Client, *options: str) -> Any:
@@ -103,8 +103,8 @@ def test_templates_have_an_order(api: Client, stranger: Client) -> None:
         return [template["name"] for template in api.ok("get", PATH)["customFieldTemplates"]]
 
     assert order() == ["a", "b", "c"]
-    answer = api.ok("put", f"{PATH}/reorder", {"ids": [c["id"], a["id"]]})
-    assert [template["order"] for template in answer["customFieldTemplates"]] == [1, 2, 3]
+    response = api.ok("put", f"{PATH}/reorder", {"ids": [c["id"], a["id"]]})
+    assert [template["order"] for template in response["customFieldTemplates"]] == [1, 2, 3]
     assert order() == ["c", "a", "b"]
     foreign = add(stranger)["id"]
     for ids in ([b["id"], foreign], [], None, "x"):
@@ -158,8 +158,8 @@ def test_deleting_hides_the_values_until_restore(api: Client, alice: User) -> No
     assert "message" in api.ok("delete", f"{PATH}/{diet['id']}")
     assert values(api, ada) == [42]
     put_value(api, ada, size, 43)
-    answer = api.ok("put", f"/api/people/{ada.pk}", {"customFieldValues": both}, status=400)
-    assert answer["details"][0]["field"] == "customFieldValues.0.templateId"
+    response = api.ok("put", f"/api/people/{ada.pk}", {"customFieldValues": both}, status=400)
+    assert response["details"][0]["field"] == "customFieldValues.0.templateId"
     restored = api.ok("post", f"{PATH}/{diet['id']}/restore")["customFieldTemplate"]
     assert restored["deletedAt"] is None
     assert sorted(values(api, ada), key=str) == [43, "meat"]

@@ -22,8 +22,8 @@ def template(api: Client, kind: str) -> str:
 
 
 def put(api: Client, person: Person, entries: Any, status: int = 200) -> Any:
-    answer = api.ok("put", f"/api/people/{person.pk}", {"customFieldValues": entries}, status=status)
-    return answer["person"]["customFieldValues"] if status == 200 else answer["details"]
+    response = api.ok("put", f"/api/people/{person.pk}", {"customFieldValues": entries}, status=status)
+    return response["person"]["customFieldValues"] if status == 200 else response["details"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from django.utils import timezone
 from rapidfuzz.distance import OSA
 
 from accounts.models import User
-from people.find.answers import find_people
 from people.find.candidates import CORRECTION_SCORES, SCORES
+from people.find.results import find_people
 from people.find.terms import parse_query
 from people.lookup import keys_of
 from people.models import LookupKey, Person
@@ -85,7 +85,7 @@ def score_word(keys: list[tuple[int, str]], word: str) -> Iterator[int]:
             yield CORRECTION_SCORES[distance]
 
 
-def answers(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
+def find_and_score(owner: User, query: str, limit: int) -> list[tuple[str, float]]:
     rows: Sequence[dict[str, Any]] = find_people(owner, query, limit)
     return [(row["person"]["id"], row["score"]) for row in rows]
 
@@ -100,7 +100,7 @@ def test_results_equal_those_of_the_reference(alice: User, seed: int, in_trash: 
     for _ in range(40):
         query = " ".join(rng.sample(QUERY_WORDS, rng.choice((1, 1, 2, 3))))
         limit = rng.choice((1, 5, 100))
-        assert answers(alice, query, limit) == find_slowly(people, query, limit), (query, limit)
+        assert find_and_score(alice, query, limit) == find_slowly(people, query, limit), (query, limit)
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite does not count the rows that it reads")
@@ -111,7 +111,7 @@ def test_people_with_a_lower_score_are_not_read(alice: User) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     before = count_people_read()
-    assert answers(alice, "hopper harps", 20) == [(str(people[7].pk), 0.7)]
+    assert find_and_score(alice, "hopper harps", 20) == [(str(people[7].pk), 0.7)]
     assert count_people_read() - before < 10
 
 

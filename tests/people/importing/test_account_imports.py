@@ -195,9 +195,9 @@ def test_a_photo_that_contacts_share_is_converted_once(api: Client, monkeypatch:
 def test_json_export_of_monica(api: Client, alice: User) -> None:
     data = orjson.dumps(build_monica_export())
     dry = import_file(api, "monica", data, dryRun="true")
-    answer = import_file(api, "monica", data)
-    assert counts(answer) == counts(dry) == (2, 0, 1, 0)
-    ada, _, journal = answer["results"]
+    response = import_file(api, "monica", data)
+    assert counts(response) == counts(dry) == (2, 0, 1, 0)
+    ada, _, journal = response["results"]
     for words in ("star", "1 debts", "somebody who did not come in"):
         assert words in ada["reason"]
     assert (journal["name"], journal["status"]) == ("journal entries", "skipped")
@@ -219,13 +219,13 @@ def test_json_export_of_monica(api: Client, alice: User) -> None:
     assert relationships(api) == {("George", "Parent", "Ada Lovelace"), ("Ada Lovelace", "Child", "George")}
     assert counts(import_file(api, "monica", data)) == (0, 0, 3, 0)
     assert (len(interactions(api)), len(relationships(api))) == (5, 2)
-    assert api.ok("DELETE", f"/api/imports/{answer['importId']}") == {"removed": 2, "kept": []}
+    assert api.ok("DELETE", f"/api/imports/{response['importId']}") == {"removed": 2, "kept": []}
     assert (people_by_name(api), interactions(api), relationships(api)) == ({}, set(), set())
 
 
 def test_sql_export_of_monica(api: Client) -> None:
-    answer = import_file(api, "monica", SQL)
-    assert counts(answer) == (2, 0, 0, 0)
+    response = import_file(api, "monica", SQL)
+    assert counts(response) == (2, 0, 0, 0)
     person = people_by_name(api)["Ada"]
     assert (person["surname"], person["notes"]) == ("O'Hara", "one; two\\\nthree")
     assert person["phoneNumbers"][0]["number"] == "0441234567"
@@ -236,10 +236,10 @@ def test_sql_export_of_monica(api: Client) -> None:
 
 
 def test_export_of_nametag(api: Client) -> None:
-    answer = import_file(api, "nametag", orjson.dumps(NAMETAG))
-    assert counts(answer) == (2, 0, 1, 1)
-    assert answer["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
-    assert answer["results"][-1]["reason"] == "1 of them name nobody and were left out"
+    response = import_file(api, "nametag", orjson.dumps(NAMETAG))
+    assert counts(response) == (2, 0, 1, 1)
+    assert response["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
+    assert response["results"][-1]["reason"] == "1 of them name nobody and were left out"
     people = people_by_name(api)
     ada = people["Ada"]
     assert (ada["relationshipToUser"]["name"], ada["anniversary"]) == ("FRIEND", "1835-07-08")
@@ -254,7 +254,7 @@ def test_export_of_nametag(api: Client) -> None:
     assert interactions(api) == {("NOTE", "Walk", 2)}
     body = {"personId": ada["id"], "relatedPersonId": people["Mary"]["id"]}
     api.ok("POST", "/api/relationships", body)
-    undone = api.ok("DELETE", f"/api/imports/{answer['importId']}")
+    undone = api.ok("DELETE", f"/api/imports/{response['importId']}")
     assert (undone["removed"], len(undone["kept"])) == (0, 2)
 
 

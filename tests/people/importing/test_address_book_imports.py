@@ -117,9 +117,9 @@ def table(*rows: Mapping[str, str]) -> str:
 
 
 def test_former_format_of_google(api: Client) -> None:
-    answer = import_file(api, "google", table(OLD_GOOGLE))
-    assert counts(answer) == (1, 0, 0, 0)
-    assert "reason" not in answer["results"][0]
+    response = import_file(api, "google", table(OLD_GOOGLE))
+    assert counts(response) == (1, 0, 0, 0)
+    assert "reason" not in response["results"][0]
     ada = people_by_name(api)["Ada"]
     assert (ada["prefix"], ada["middleName"], ada["surname"]) == ("Lady", "King", "Lovelace")
     assert ada["displayNameOverride"] == "Lady Ada Lovelace"
@@ -147,8 +147,8 @@ def test_former_format_of_google(api: Client) -> None:
 
 
 def test_current_format_of_google(api: Client) -> None:
-    answer = import_file(api, "google", table(NEW_GOOGLE))
-    assert "photo" in answer["results"][0]["reason"]
+    response = import_file(api, "google", table(NEW_GOOGLE))
+    assert "photo" in response["results"][0]["reason"]
     grace = people_by_name(api)["Grace"]
     assert [(entry["type"], entry["number"]) for entry in grace["phoneNumbers"]] == [
         ("work fax", "+1 555 0100"),
@@ -159,9 +159,9 @@ def test_current_format_of_google(api: Client) -> None:
 
 
 def test_format_of_outlook(api: Client) -> None:
-    answer = import_file(api, "outlook", table(OUTLOOK).encode("cp1252"))
-    assert counts(answer) == (1, 0, 0, 0)
-    assert "reason" not in answer["results"][0]
+    response = import_file(api, "outlook", table(OUTLOOK).encode("cp1252"))
+    assert counts(response) == (1, 0, 0, 0)
+    assert "reason" not in response["results"][0]
     alan = people_by_name(api)["Alan"]
     assert (alan["prefix"], alan["surname"], alan["jobTitle"]) == ("Dr.", "Turing", "Cryptanalyst")
     assert {(entry["type"], entry["number"]) for entry in alan["phoneNumbers"]} == {
@@ -186,8 +186,8 @@ def test_format_of_outlook(api: Client) -> None:
 
 
 def test_format_of_linkedin_with_leading_notes(api: Client) -> None:
-    answer = import_file(api, "linkedin", LINKEDIN)
-    assert counts(answer) == (2, 0, 0, 0)
+    response = import_file(api, "linkedin", LINKEDIN)
+    assert counts(response) == (2, 0, 0, 0)
     people = people_by_name(api)
     assert (people["Priya"]["organization"], people["Priya"]["jobTitle"]) == ("Stripe, Inc.", "Technical Recruiter")
     assert people["Priya"]["customFields"][0]["value"] == "2024-03-12"

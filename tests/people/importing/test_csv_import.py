@@ -30,11 +30,11 @@ GERMAN = (
 
 
 def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None:
-    answer = import_file(api, "csv", GERMAN.encode("cp1252"))
-    assert counts(answer) == (2, 0, 0, 1)
-    assert answer["results"][0]["reason"] == "the column “Schuhgröße” was left out"
-    assert "31.02.1990" in answer["results"][1]["reason"]
-    assert answer["errorMessages"] == ["Row 3: this row has no name, and nothing else to call it by"]
+    response = import_file(api, "csv", GERMAN.encode("cp1252"))
+    assert counts(response) == (2, 0, 0, 1)
+    assert response["results"][0]["reason"] == "the column “Schuhgröße” was left out"
+    assert "31.02.1990" in response["results"][1]["reason"]
+    assert response["errorMessages"] == ["Row 3: this row has no name, and nothing else to call it by"]
     person = people_by_name(api)["Jürgen"]
     assert (person["surname"], person["emails"][0]["email"]) == ("Müller", "juergen@example.org")
     assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [
@@ -64,9 +64,9 @@ def test_repeated_import_changes_nobody(api: Client, alice: User) -> None:
 
 def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
     mapping = {"A": "name", "2": "phone:mobile", "C": "address.city:work", "4": "ignore", "e": "contactReminderEnabled"}
-    answer = import_file(api, "csv", "A,B,C,D,E\nAda,+44 1,London,secret,yes\n", mapping=json.dumps(mapping))
-    assert counts(answer) == (1, 0, 0, 0)
-    assert "reason" not in answer["results"][0]
+    response = import_file(api, "csv", "A,B,C,D,E\nAda,+44 1,London,secret,yes\n", mapping=json.dumps(mapping))
+    assert counts(response) == (1, 0, 0, 0)
+    assert "reason" not in response["results"][0]
     person = people_by_name(api)["Ada"]
     assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [("mobile", "+44 1")]
     assert (person["addresses"][0]["type"], person["addresses"][0]["locality"]) == ("work", "London")
@@ -77,8 +77,8 @@ def test_a_mapping_names_columns_by_header_or_number(api: Client) -> None:
     "mapping", ['{"A": "shoeSize"}', '{"Z": "name"}', '{"9": "name"}', '{"A": 1}', "[]", "{", "[" * 90_000]
 )
 def test_invalid_mapping_is_refused(api: Client, mapping: str) -> None:
-    answer = import_file(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
-    assert answer["details"][0]["field"].startswith("mapping")
+    response = import_file(api, "csv", "A,B\nAda,1\n", 400, mapping=mapping)
+    assert response["details"][0]["field"].startswith("mapping")
 
 
 @pytest.mark.both_databases
@@ -111,10 +111,10 @@ def test_encodings_and_separators_are_found(api: Client, encoding: str) -> None:
         encoding, ("Jörg Größer", "Zürich")
     )
     data = f'Name\tCity\tNotes\n{name}\t{city}\t"two\nlines"\n'.encode(encoding)
-    answer = send_form(api, "/api/import/csv/inspect", data).json()
-    assert answer["delimiter"] == "\t"
-    assert answer["columns"][0] == {"name": "Name", "samples": [name], "proposal": "name"}
-    assert answer["columns"][1] == {"name": "City", "samples": [city], "proposal": "address.city"}
+    response = send_form(api, "/api/import/csv/inspect", data).json()
+    assert response["delimiter"] == "\t"
+    assert response["columns"][0] == {"name": "Name", "samples": [name], "proposal": "name"}
+    assert response["columns"][1] == {"name": "City", "samples": [city], "proposal": "address.city"}
     import_file(api, "csv", data)
     assert people_by_name(api)[name]["notes"] == "two\nlines"
 
@@ -149,13 +149,13 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
         b"Dan," + b"y" * 140_000 + b"@example.org,\n"
         b"Eve,not-an-address,fine,beyond\n"
     )
-    answer = import_file(api, "csv", data)
-    assert counts(answer) == (4, 0, 0, 1)
-    reasons = [result.get("reason", "") for result in answer["results"]]
+    response = import_file(api, "csv", data)
+    assert counts(response) == (4, 0, 0, 1)
+    reasons = [result.get("reason", "") for result in response["results"]]
     assert "not closed" in reasons[0]
     assert "control characters" in reasons[2]
     assert "cut to 10000 characters" in reasons[2]
-    assert "more than 131,072 characters" in answer["errorMessages"][0]
+    assert "more than 131,072 characters" in response["errorMessages"][0]
     assert "beyond" in reasons[4]
     assert "not-an-address" in reasons[4]
     people = people_by_name(api)
@@ -200,10 +200,10 @@ def test_plan_limit_applies(api: Client, settings: Any) -> None:
     set_plan_limits(settings, people=2, groups=1, reminders=0, templates=1)
     data = "Name,Group,contactReminderEnabled\nAda,One,yes\nBob,Two,\nCyd,One,\n"
     dry = import_file(api, "csv", data, dryRun="true")
-    answer = import_file(api, "csv", data)
-    assert counts(answer) == counts(dry) == (2, 0, 0, 1)
-    assert "reminder is off" in answer["results"][0]["reason"]
-    assert "Two" in answer["results"][1]["reason"]
+    response = import_file(api, "csv", data)
+    assert counts(response) == counts(dry) == (2, 0, 0, 1)
+    assert "reminder is off" in response["results"][0]["reason"]
+    assert "Two" in response["results"][1]["reason"]
     assert import_file(api, "csv", "Name\nDan\n", 403)["code"] == "plan_limit"
     assert len(api.ok("GET", "/api/imports")["imports"]) == 1
 

@@ -29,9 +29,9 @@ def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
     api.ok("PUT", f"/api/people/{ada['id']}", {"nickname": "Countess"})
     body = {"personIds": [bob["id"]], "kind": "CALL", "at": "2026-01-01T10:00:00Z"}
     api.ok("POST", "/api/interactions", body, status=201)
-    answer = undo(api, receipt["importId"])
-    assert answer["removed"] == 1
-    assert {(kept["personId"], kept["personName"]) for kept in answer["kept"]} == {
+    response = undo(api, receipt["importId"])
+    assert response["removed"] == 1
+    assert {(kept["personId"], kept["personName"]) for kept in response["kept"]} == {
         (ada["id"], 'Ada "Countess"'),
         (bob["id"], "Bob"),
     }
@@ -106,9 +106,9 @@ def test_edit_during_the_import_is_kept_by_the_undo(api: Client, alice: User) ->
     assert [outcome.status for outcome in outcomes][-2:] == ["updated", "updated"]
     [row] = api.ok("GET", "/api/imports")["imports"]
     assert (row["imported"], row["updated"]) == (250, 2)
-    answer = undo(api, row["id"])
-    assert answer["removed"] == 248
-    assert {kept["personId"] for kept in answer["kept"]} == {str(ids[1]), str(ids[3])}
+    response = undo(api, row["id"])
+    assert response["removed"] == 248
+    assert {kept["personId"] for kept in response["kept"]} == {str(ids[1]), str(ids[3])}
     assert set(people_by_name(api)) == {"P1", "P3"}
 
 

@@ -48,10 +48,10 @@ ADA = vcard(
 
 
 def test_card_becomes_a_person_with_all_its_properties(api: Client) -> None:
-    answer = import_vcards(api, ADA)
-    assert counts(answer) == (1, 0, 0, 0)
-    assert answer["success"] is True
-    [result] = answer["results"]
+    response = import_vcards(api, ADA)
+    assert counts(response) == (1, 0, 0, 0)
+    assert response["success"] is True
+    [result] = response["results"]
     person = get_only_person(api)
     assert result == {"index": 0, "name": "Lady Ada Lovelace", "status": "imported", "personId": person["id"]}
     assert (person["name"], person["surname"], person["prefix"]) == ("Ada", "Lovelace", "Lady")
@@ -76,9 +76,9 @@ def test_repeated_import_changes_nothing(api: Client, alice: User) -> None:
     before = list_people(api)
     alice.refresh_from_db()
     revision = alice.revision
-    answer = import_vcards(api, data)
-    assert counts(answer) == (0, 0, 4, 0)
-    assert all(result["personId"] for result in answer["results"])
+    response = import_vcards(api, data)
+    assert counts(response) == (0, 0, 4, 0)
+    assert all(result["personId"] for result in response["results"])
     assert list_people(api) == before
     alice.refresh_from_db()
     assert alice.revision == revision
@@ -113,8 +113,10 @@ def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -
 
 def test_card_without_uid_updates_a_namesake_with_the_same_key(api: Client) -> None:
     import_vcards(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ada@example.org"))
-    answer = import_vcards(api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst"))
-    assert counts(answer) == (0, 1, 0, 0)
+    response = import_vcards(
+        api, vcard("N:Lovelace;Ada;;;", "FN:Ada Lovelace", "EMAIL:ADA@example.org", "TITLE:Analyst")
+    )
+    assert counts(response) == (0, 1, 0, 0)
     assert get_only_person(api)["jobTitle"] == "Analyst"
 
 
@@ -134,29 +136,29 @@ def test_duplicate_uids_lose_nobody(api: Client) -> None:
 
 def test_bad_card_does_not_stop_the_others(api: Client) -> None:
     data = vcard("FN:Ada") + vcard("NOTE:nobody") + b"TEL:lost\r\n" + vcard("FN:Bob", "EMAIL:no address")
-    answer = import_vcards(api, data)
-    assert counts(answer) == (2, 0, 0, 2)
-    assert answer["success"] is True
-    assert len(answer["errorMessages"]) == 2
-    assert answer["errorMessages"][0] == "Card 2: the card has no name, and nothing else to call it by"
-    assert [result["status"] for result in answer["results"]] == ["imported", "error", "error", "imported"]
-    assert "not valid" in answer["results"][3]["reason"]
+    response = import_vcards(api, data)
+    assert counts(response) == (2, 0, 0, 2)
+    assert response["success"] is True
+    assert len(response["errorMessages"]) == 2
+    assert response["errorMessages"][0] == "Card 2: the card has no name, and nothing else to call it by"
+    assert [result["status"] for result in response["results"]] == ["imported", "error", "error", "imported"]
+    assert "not valid" in response["results"][3]["reason"]
     bob = next(person for person in list_people(api) if person["name"] == "Bob")
     assert bob["customFields"][0]["value"] == "no address"
 
 
 def test_bad_photo_loses_only_the_photo(api: Client) -> None:
-    answer = import_vcards(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
-    assert counts(answer) == (1, 0, 0, 0)
-    assert "photo was left out" in answer["results"][0]["reason"]
+    response = import_vcards(api, vcard("FN:Ada", "PHOTO;ENCODING=b:AAAA", "NOTE:kept"))
+    assert counts(response) == (1, 0, 0, 0)
+    assert "photo was left out" in response["results"][0]["reason"]
     assert get_only_person(api)["notes"] == "kept"
 
 
 def test_group_cards_put_people_into_groups(api: Client) -> None:
     family = vcard("FN:Family", "KIND:group", "MEMBER:urn:uuid:a", "MEMBER:b", "MEMBER:nobody", version="4.0")
     data = family + vcard("UID:a", "FN:Ada") + vcard("UID:b", "FN:Bob") + vcard("UID:c", "FN:Cy")
-    answer = import_vcards(api, data)
-    assert [result["status"] for result in answer["results"]] == ["skipped", "imported", "imported", "imported"]
+    response = import_vcards(api, data)
+    assert [result["status"] for result in response["results"]] == ["skipped", "imported", "imported", "imported"]
     members = [person["name"] for person in list_people(api) if person["groups"]]
     assert members == ["Ada", "Bob"]
     assert counts(import_vcards(api, data)) == (0, 0, 4, 0)
@@ -165,10 +167,10 @@ def test_group_cards_put_people_into_groups(api: Client) -> None:
 def test_plan_limits_apply_to_each_card(api: Client, settings: Any) -> None:
     set_plan_limits(settings, people=2, groups=1)
     data = b"".join(vcard(f"FN:P{n}", f"CATEGORIES:G{n}") for n in range(4))
-    answer = import_vcards(api, data)
-    assert counts(answer) == (2, 0, 0, 2)
-    assert "plan allows 2 people" in answer["errorMessages"][0]
-    assert "plan allows 1 group:" in answer["results"][1]["reason"]
+    response = import_vcards(api, data)
+    assert counts(response) == (2, 0, 0, 2)
+    assert "plan allows 2 people" in response["errorMessages"][0]
+    assert "plan allows 1 group:" in response["results"][1]["reason"]
     assert Group.unscoped.count() == 1
     assert import_vcards(api, vcard("FN:One more"), 403)["code"] == "plan_limit"
     assert len(list_people(api)) == 2
@@ -241,9 +243,9 @@ def test_card_refused_by_the_database_does_not_stop_the_others(api: Client, monk
 
     original = set_name_keys
     monkeypatch.setattr("people.services.person_writer.set_name_keys", refuse)
-    answer = import_vcards(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
-    assert counts(answer) == (2, 0, 0, 1)
-    assert answer["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
+    response = import_vcards(api, vcard("FN:Ada") + vcard("FN:Bad") + vcard("FN:Bob"))
+    assert counts(response) == (2, 0, 0, 1)
+    assert response["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
 
 
 def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,26 +262,28 @@ def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.
     failing_calls = [0, 2]
     assert import_vcards(api, data, 503)["code"] == "unavailable"
     assert list_people(api) == []
-    answer = import_vcards(api, data)
-    assert counts(answer) == (2, 0, 0, 3)
-    assert answer["errorMessages"][0].startswith("Card 3 (P2): not tried")
+    response = import_vcards(api, data)
+    assert counts(response) == (2, 0, 0, 3)
+    assert response["errorMessages"][0].startswith("Card 3 (P2): not tried")
     assert counts(import_vcards(api, data)) == (3, 0, 2, 0)
 
 
 def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 2 * 300 * 200)
-    answer = import_vcards(api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue")))
-    assert counts(answer) == (3, 0, 0, 0)
-    assert "megapixels" in answer["results"][2]["reason"]
+    response = import_vcards(
+        api, b"".join(vcard(f"FN:{color}", photo_line(color)) for color in ("red", "green", "blue"))
+    )
+    assert counts(response) == (3, 0, 0, 0)
+    assert "megapixels" in response["results"][2]["reason"]
     assert [bool(person["photo"]) for person in list_people(api)] == [False, True, True]
 
 
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(44):
-        answer = import_vcards(
+        response = import_vcards(
             api, b"".join(vcard(f"FN:P{n}", f"TEL:{n}00000", "BDAY:2000-01-01", "CATEGORIES:G") for n in range(150))
         )
-    assert counts(answer) == (150, 0, 0, 0)
+    assert counts(response) == (150, 0, 0, 0)
     assert ImportantDate.unscoped.count() == 150
 
 
@@ -311,8 +315,8 @@ def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, s
     data = b"".join(vcard(f"FN:{name}", *filter(None, [uid]), *lines) for name, uid, lines in file)
     import_vcards(api, data)
     before = list_people(api)
-    answer = import_vcards(api, data)
-    assert counts(answer) == (0, 0, len(file), 0)
+    response = import_vcards(api, data)
+    assert counts(response) == (0, 0, len(file), 0)
     assert list_people(api) == before
 
 

@@ -34,9 +34,9 @@ def import_vcards(client: Client, data: bytes, status: int = 200, content_type: 
     return response.json()
 
 
-def counts(answer: Any) -> tuple[int, ...]:
+def counts(response: Any) -> tuple[int, ...]:
     """The numbers of imported, updated, skipped and failed records in a receipt."""
-    return tuple(answer[key] for key in ("imported", "updated", "skipped", "errors"))
+    return tuple(response[key] for key in ("imported", "updated", "skipped", "errors"))
 
 
 def people_by_name(client: Client) -> dict[str, Any]:

@@ -26,8 +26,8 @@ def bob(alice: User) -> Person:
     return make_person(alice, name="Bob")
 
 
-def ids(answer: Any) -> list[str]:
-    return [row["id"] for row in answer["interactions"]]
+def ids(response: Any) -> list[str]:
+    return [row["id"] for row in response["interactions"]]
 
 
 def test_interaction_is_returned_as_it_was_sent(api: Client, ada: Person, bob: Person) -> None:
@@ -62,8 +62,8 @@ VALID_BODY: dict[str, Any] = {"kind": "CALL", "at": "2026-02-20T12:00:00Z"}
 )
 def test_invalid_fields_are_reported(api: Client, ada: Person, change: Any, field: str) -> None:
     body = {"personIds": [str(ada.pk)], **VALID_BODY, **change}
-    answer = api.ok("POST", "/api/interactions", body, status=400)
-    assert answer["details"][0]["field"] == field
+    response = api.ok("POST", "/api/interactions", body, status=400)
+    assert response["details"][0]["field"] == field
     for needed in ("kind", "at", "personIds"):
         left = {key: value for key, value in {"personIds": [str(ada.pk)], **VALID_BODY}.items() if key != needed}
         assert api.ok("POST", "/api/interactions", left, status=400)["details"][0]["field"] == needed

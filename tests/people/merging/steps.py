@@ -9,8 +9,8 @@ VOLATILE_KEYS = ("updatedAt",)
 
 
 def read_person(api: Client, person: str) -> dict[str, Any]:
-    answer: dict[str, Any] = api.ok("get", f"/api/people/{person}")["person"]
-    return answer
+    response: dict[str, Any] = api.ok("get", f"/api/people/{person}")["person"]
+    return response
 
 
 def merge_people(api: Client, primary: str, secondary: str, overrides: Any = None, status: int = 200) -> Any:

@@ -20,11 +20,11 @@ def values_of(entries: list[dict[str, Any]], *keys: str) -> list[Any]:
     return [tuple(entry[key] for key in keys) if len(keys) > 1 else entry[keys[0]] for entry in entries]
 
 
-def test_the_secondary_goes_to_the_trash_and_the_primary_is_answered_whole(api: Client) -> None:
+def test_the_secondary_goes_to_the_trash_and_the_primary_is_returned_whole(api: Client) -> None:
     primary, secondary = create_person(api, "Ada", "Lovelace"), create_person(api, "Ada", "Byron")
-    answer = merge_people(api, primary, secondary)
-    assert set(answer) == {"person", "mergeId"}
-    assert answer["person"] == read_person(api, primary)
+    response = merge_people(api, primary, secondary)
+    assert set(response) == {"person", "mergeId"}
+    assert response["person"] == read_person(api, primary)
     assert api.call("get", f"/api/people/{secondary}").status_code == 404
     assert [row["id"] for row in api.ok("get", "/api/people")["people"]] == [primary]
 
@@ -87,8 +87,8 @@ def test_overrides_come_first_and_null_clears(api: Client) -> None:
 def test_overrides_keep_the_rules_of_a_person(api: Client, overrides: Any, field: str) -> None:
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
     before = read_person(api, primary)
-    answer = merge_people(api, primary, secondary, overrides, status=400)
-    assert [detail["field"] for detail in answer["details"]] == [field]
+    response = merge_people(api, primary, secondary, overrides, status=400)
+    assert [detail["field"] for detail in response["details"]] == [field]
     assert read_person(api, primary) == before
     assert read_person(api, secondary)["deletedAt"] is None
 
@@ -247,7 +247,7 @@ def test_invalid_merges_are_refused(api: Client, stranger: Client) -> None:
     api.ok("delete", f"/api/people/{gone}")
     assert merge_people(api, mine, mine, status=400)["details"][0]["field"] == "secondaryId"
     refused = [merge_people(api, mine, other, status=400) for other in (theirs, gone, UNKNOWN_ID, "nobody")]
-    assert all(answer == refused[0] for answer in refused)
+    assert all(response == refused[0] for response in refused)
     assert refused[0]["details"][0]["field"] == "secondaryId"
     assert merge_people(api, theirs, mine, status=400)["details"][0]["field"] == "primaryId"
     missing = api.ok("post", "/api/people/merge", {}, status=400)["details"]
@@ -258,8 +258,8 @@ def test_invalid_merges_are_refused(api: Client, stranger: Client) -> None:
 def test_a_reminder_by_override_counts_for_the_plan(api: Client, alice: User, settings: Any) -> None:
     set_plan_limits(settings, people=50, groups=10, reminders=0, templates=1)
     primary, secondary = create_person(api, "Ada"), create_person(api, "Ada")
-    answer = merge_people(api, primary, secondary, {"contactReminderEnabled": True}, status=403)
-    assert answer["code"] == "plan_limit"
+    response = merge_people(api, primary, secondary, {"contactReminderEnabled": True}, status=403)
+    assert response["code"] == "plan_limit"
     assert read_person(api, secondary)["deletedAt"] is None
 
 

@@ -49,8 +49,8 @@ def test_undo_restores_both_people(api: Client) -> None:
     assert upload(api, f"/api/people/{secondary}/photo", picture()).status_code == 200
     before = snapshot(api)
     overrides = {"name": "Augusta Ada", "surname": "King", "contactReminderInterval": 3, "gender": "female"}
-    answer = merge_people(api, primary, secondary, overrides)
-    undone = undo_merge(api, answer["mergeId"])
+    response = merge_people(api, primary, secondary, overrides)
+    undone = undo_merge(api, response["mergeId"])
     assert snapshot(api) == before
     assert undone == {"person": read_person(api, primary), "secondary": read_person(api, secondary)}
     assert api.call("get", f"/api/photos/{secondary}").status_code == 200
@@ -98,10 +98,10 @@ def test_other_edits_after_the_merge_are_kept(api: Client) -> None:
         create_person(api, "Ada"),
         create_person(api, "Ada", notes="Countess", emails=[{"email": "a@x.org"}]),
     )
-    answer = merge_people(api, primary, secondary)
-    emails = [*answer["person"]["emails"], {"email": "b@x.org"}]
+    response = merge_people(api, primary, secondary)
+    emails = [*response["person"]["emails"], {"email": "b@x.org"}]
     api.ok("put", f"/api/people/{primary}", {"jobTitle": "Mathematician", "emails": emails})
-    undo_merge(api, answer["mergeId"])
+    undo_merge(api, response["mergeId"])
     person = read_person(api, primary)
     assert (person["jobTitle"], person["notes"]) == ("Mathematician", None)
     assert [entry["email"] for entry in person["emails"]] == ["b@x.org"]
@@ -159,23 +159,23 @@ def test_a_secondary_that_was_restored_is_not_undone(api: Client) -> None:
 def test_a_moved_date_that_is_gone_cannot_be_undone(api: Client) -> None:
     primary = create_person(api, "Ada")
     secondary = create_person(api, "Ada", importantDates=[{"title": "Met", "date": "1833-06-05"}])
-    answer = merge_people(api, primary, secondary)
-    path = f"/api/people/{primary}/important-dates/{answer['person']['importantDates'][0]['id']}"
+    response = merge_people(api, primary, secondary)
+    path = f"/api/people/{primary}/important-dates/{response['person']['importantDates'][0]['id']}"
     api.ok("delete", path)
     api.ok("delete", f"{path}/permanent")
-    check_undo_is_refused(api, answer["mergeId"])
+    check_undo_is_refused(api, response["mergeId"])
 
 
 def test_a_moved_date_whose_type_was_taken_cannot_be_undone(api: Client) -> None:
     primary = create_person(api, "Ada", importantDates=[{"type": "BIRTHDAY", "date": "1815-12-10"}])
     dates = [{"type": "BIRTHDAY", "date": "1815-12-11"}, {"title": "Met", "date": "1833-06-05"}]
     secondary = create_person(api, "Ada", importantDates=dates)
-    answer = merge_people(api, primary, secondary)
-    birthday, met = (date["id"] for date in answer["person"]["importantDates"])
+    response = merge_people(api, primary, secondary)
+    birthday, met = (date["id"] for date in response["person"]["importantDates"])
     api.ok("delete", f"/api/people/{primary}/important-dates/{birthday}")
     body = {"type": "BIRTHDAY", "date": "1815-12-12"}
     api.ok("put", f"/api/people/{primary}/important-dates/{met}", body)
-    check_undo_is_refused(api, answer["mergeId"])
+    check_undo_is_refused(api, response["mergeId"])
 
 
 @pytest.mark.both_databases

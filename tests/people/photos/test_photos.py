@@ -137,7 +137,7 @@ def test_photos_of_others_and_of_deleted_people_are_404(
     assert api.call("get", "/api/photos/no-such-id").status_code == 404
 
 
-def test_convert_answers_a_jpeg(api: Client, media: Path) -> None:
+def test_convert_returns_a_jpeg(api: Client, media: Path) -> None:
     response = upload(api, "/api/photos/convert", picture("HEIF", (320, 240)), "photo.heic")
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     image = decode_picture(response.content)

@@ -179,7 +179,7 @@ CONDITIONAL_PATHS = ["/api/people", "/api/people?includeAll=true", "/api/people/
 
 
 @pytest.mark.parametrize("path", CONDITIONAL_PATHS)
-def test_an_unchanged_answer_is_304(api: Client, alice: User, path: str) -> None:
+def test_an_unchanged_response_is_304(api: Client, alice: User, path: str) -> None:
     path = path.replace("{id}", str(make_person(alice).pk))
     first = api.call("get", path)
     assert first["Cache-Control"] == "private, no-cache"

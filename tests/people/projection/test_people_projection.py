@@ -88,27 +88,27 @@ def test_projection_and_serializer_agree(
 ) -> None:
     User.objects.filter(pk=alice.pk).update(name_order=order, name_display_format=form)
     for person in people:
-        answer = api.ok("get", f"/api/people/{person['id']}")["person"]
+        response = api.ok("get", f"/api/people/{person['id']}")["person"]
         row = Person.objects.owned_by(alice).get(pk=person["id"])
         serialized = PersonSerializer(row).data
-        assert answer == orjson.loads(dumps(serialized))
+        assert response == orjson.loads(dumps(serialized))
 
 
 def test_page_list_and_single_response_agree(api: Client, people: list[dict[str, Any]]) -> None:
-    single_answers = {person["id"]: api.ok("get", f"/api/people/{person['id']}")["person"] for person in people}
+    single_people = {person["id"]: api.ok("get", f"/api/people/{person['id']}")["person"] for person in people}
     everybody = api.ok("get", "/api/people?includeAll=true")
     assert set(everybody) == {"people"}
-    assert {person["id"]: person for person in everybody["people"]} == single_answers
+    assert {person["id"]: person for person in everybody["people"]} == single_people
     extra = {"importantDates", "relationships", "customFieldValues"}
     for person in api.ok("get", "/api/people")["people"]:
-        assert person == {key: value for key, value in single_answers[person["id"]].items() if key not in extra}
+        assert person == {key: value for key, value in single_people[person["id"]].items() if key not in extra}
     details = {"phoneNumbers", "emails", "addresses", "urls", "imHandles", "locations", "customFields"}
     for person in api.ok("get", "/api/people?includeDetails=false")["people"]:
         assert person == {
-            key: value for key, value in single_answers[person["id"]].items() if key not in extra | details
+            key: value for key, value in single_people[person["id"]].items() if key not in extra | details
         }
     for person in api.ok("get", "/api/people?includeDetails=false&includeAll=true")["people"]:
-        assert person == {key: value for key, value in single_answers[person["id"]].items() if key not in details}
+        assert person == {key: value for key, value in single_people[person["id"]].items() if key not in details}
 
 
 def test_relationships_equal_those_of_the_relationship_list(api: Client, people: list[dict[str, Any]]) -> None:

@@ -32,9 +32,9 @@ def test_restoring_counts_like_creating(owner: User) -> None:
         make_person(owner, name=f"Q{number}")
     statuses = repeat_concurrently(owner, 4, lambda client, n: client.call("post", f"/api/people/{gone[n]}/restore"))
     assert statuses == {200: 2, 403: 2}
-    answer = client.call("post", "/api/people", {"name": "One more"}).json()
-    assert answer["code"] == "plan_limit"
-    assert "5" in answer["error"]
+    response = client.call("post", "/api/people", {"name": "One more"}).json()
+    assert response["code"] == "plan_limit"
+    assert "5" in response["error"]
 
 
 def test_restoring_the_same_person_twice_works_once(owner: User) -> None:
@@ -63,8 +63,8 @@ def test_updates_of_one_person_do_not_lose_each_other(owner: User) -> None:
         owner, len(fields), lambda client, n: client.call("put", f"/api/people/{person}", {fields[n]: "x"})
     )
     assert statuses == {200: len(fields)}
-    answer = client_of(owner).ok("get", f"/api/people/{person}")["person"]
-    assert {answer[field] for field in fields} == {"x"}
+    response = client_of(owner).ok("get", f"/api/people/{person}")["person"]
+    assert {response[field] for field in fields} == {"x"}
 
 
 def test_without_saas_mode_there_is_no_limit(owner: User, settings: Any) -> None:

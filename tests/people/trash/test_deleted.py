@@ -21,9 +21,9 @@ KINDS_OF_PEOPLE = ["people", "groups", "importantDates", "customFieldTemplates"]
 
 
 def trash(api: Client, kind: str) -> list[Any]:
-    answer = api.ok("get", f"/api/deleted?type={kind}")
-    assert set(answer) == {"deleted", "retentionDays", "cutoffDate"}
-    rows: list[Any] = answer["deleted"]
+    response = api.ok("get", f"/api/deleted?type={kind}")
+    assert set(response) == {"deleted", "retentionDays", "cutoffDate"}
+    rows: list[Any] = response["deleted"]
     return rows
 
 
@@ -44,9 +44,9 @@ def test_a_missing_or_unknown_type_is_400(api: Client, query: str) -> None:
 
 def test_response_contains_the_end_of_the_retention(api: Client, settings: Any) -> None:
     settings.RETENTION_DAYS = 7
-    answer = api.ok("get", "/api/deleted?type=groups")
-    assert (answer["deleted"], answer["retentionDays"]) == ([], 7)
-    cutoff = dt.datetime.fromisoformat(answer["cutoffDate"])
+    response = api.ok("get", "/api/deleted?type=groups")
+    assert (response["deleted"], response["retentionDays"]) == ([], 7)
+    cutoff = dt.datetime.fromisoformat(response["cutoffDate"])
     assert abs(timezone.now() - dt.timedelta(days=7) - cutoff) < dt.timedelta(minutes=1)
 
 
@@ -117,8 +117,8 @@ def test_deleted_records_are_paged(api: Client, alice: User, kind: str) -> None:
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=1e3"])
 def test_invalid_page_is_400(api: Client, query: str) -> None:
-    answer = api.ok("get", f"/api/deleted?type=groups&{query}", status=400)
-    assert answer["details"][0]["field"] == query.partition("=")[0]
+    response = api.ok("get", f"/api/deleted?type=groups&{query}", status=400)
+    assert response["details"][0]["field"] == query.partition("=")[0]
 
 
 @pytest.mark.parametrize("page", ["", "&limit=50"])

@@ -23,9 +23,9 @@ NO_PERSON_REASONS = {"the card has no name, and nothing else to call it by", "a 
 @pytest.fixture
 def imported(api: Client) -> dict[str, bytes]:
     """The imported cards of people, by their name in CARDS."""
-    answer = import_vcards(api, b"".join(CARDS.values()))
+    response = import_vcards(api, b"".join(CARDS.values()))
     found = {}
-    for (name, data), result in zip(CARDS.items(), answer["results"], strict=True):
+    for (name, data), result in zip(CARDS.items(), response["results"], strict=True):
         if result["status"] in {"error", "skipped"}:
             assert any(reason in result["reason"] for reason in NO_PERSON_REASONS), (name, result)
         else:
@@ -63,8 +63,8 @@ def test_export_and_import_of_an_account_lose_nothing(
 def test_repeated_import_changes_nothing(api: Client, imported: dict[str, bytes]) -> None:
     before = list_people(api)
     for data in (b"".join(imported.values()), export(api).body, export(api, "?version=3.0").body):
-        answer = import_vcards(api, data)
-        assert [result for result in answer["results"] if result["status"] != "skipped"] == []
+        response = import_vcards(api, data)
+        assert [result for result in response["results"] if result["status"] != "skipped"] == []
     assert list_people(api) == before
 
 
@@ -80,9 +80,9 @@ def test_edit_through_the_api_changes_only_its_lines(api: Client, imported: dict
     for person in list_people(api):
         body, count = build_edit(person)
         if count:
-            answer = api.ok("PUT", f"/api/people/{person['id']}", body)["person"]
-            assert set(answer) == set(person) | {"relationships"}
-            assert all(set(entry) == {"id", "type", "number"} for entry in answer["phoneNumbers"])
+            response = api.ok("PUT", f"/api/people/{person['id']}", body)["person"]
+            assert set(response) == set(person) | {"relationships"}
+            assert all(set(entry) == {"id", "type", "number"} for entry in response["phoneNumbers"])
             changed[person["uid"]] = count
     assert len(changed) >= len(OUR_CARDS) - 2
     written = by_uid(export(api, "?version=3.0").body)

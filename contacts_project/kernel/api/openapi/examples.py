@@ -133,10 +133,10 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     for path in result["paths"].values():
         for operation in path.values():
             _add_body_example(operation.get("requestBody", {}), schemas, is_request=True)
-            for answer in operation["responses"].values():
-                _add_body_example(answer, schemas, is_request=False)
-    for answer in result["components"]["responses"].values():
-        _add_body_example(answer, schemas, is_request=False)
+            for response in operation["responses"].values():
+                _add_body_example(response, schemas, is_request=False)
+    for response in result["components"]["responses"].values():
+        _add_body_example(response, schemas, is_request=False)
     for webhook in result["webhooks"].values():
         _add_body_example(webhook["post"]["requestBody"], schemas, is_request=False)
     return result

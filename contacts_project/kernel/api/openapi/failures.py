@@ -1,7 +1,7 @@
 """Error responses of operations: by status, with the error codes possible there.
 
-`failure_answers` describes them by `x-codes` only. Once all operations are described, `add_error_schemas` replaces each
-set of codes by one schema and one response in `components`, which operations share.
+`failure_responses` describes them by `x-codes` only. Once all operations are described, `add_error_schemas` replaces
+each set of codes by one schema and one response in `components`, which operations share.
 """
 
 from collections import defaultdict
@@ -40,7 +40,7 @@ DETAIL: Schema = {
 }
 
 
-def failure_answers(errors: Iterable[type[Exception]]) -> Schema:
+def failure_responses(errors: Iterable[type[Exception]]) -> Schema:
     """Return error responses by status, with `x-codes` only. None among the codes means an error without a code."""
     codes: dict[int, set[str | None]] = defaultdict(set)
     with_success = set()
@@ -60,21 +60,21 @@ def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
     components["responses"] = {}
     for path in result["paths"].values():
         for operation in path.values():
-            for status, answer in operation["responses"].items():
-                if "x-codes" in answer:
-                    name = _schema_name(int(status), answer["x-codes"], answer.get("x-current", {}))
-                    components["schemas"][name] = _error_schema(int(status), answer["x-codes"])
-                    if current := answer.get("x-current"):
+            for status, response in operation["responses"].items():
+                if "x-codes" in response:
+                    name = _schema_name(int(status), response["x-codes"], response.get("x-current", {}))
+                    components["schemas"][name] = _error_schema(int(status), response["x-codes"])
+                    if current := response.get("x-current"):
                         components["schemas"][name]["properties"]["current"] = current
                         components["schemas"][name]["required"].append("current")
-                    if answer["x-success"]:
+                    if response["x-success"]:
                         components["schemas"][name]["properties"]["success"] = {"type": "boolean", "examples": [False]}
                     described: Schema = {
                         "description": MEANINGS[int(status)][1],
                         "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}},
-                        "headers": answer["headers"],
+                        "headers": response["headers"],
                     }
-                    if pages := answer.get("x-content"):
+                    if pages := response.get("x-content"):
                         # Specific to this operation, so it cannot become a shared component.
                         described["content"] |= pages
                         operation["responses"][status] = described

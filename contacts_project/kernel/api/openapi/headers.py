@@ -25,12 +25,12 @@ def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     result["components"]["headers"] = HEADERS
     for path in result["paths"].values():
         for operation in path.values():
-            for status, answer in operation["responses"].items():
-                sends_etag = "304" in operation["responses"] or answer.pop("x-etag", False)
+            for status, response in operation["responses"].items():
+                sends_etag = "304" in operation["responses"] or response.pop("x-etag", False)
                 tags = ["ETag"] if (sends_etag and status in {"200", "201", "304"}) or status == "412" else []
                 names = ["X-Request-ID", *tags, *_BY_STATUS.get(status, ())]
-                answer["headers"] = {
+                response["headers"] = {
                     **{name: {"$ref": f"#/components/headers/{name}"} for name in names},
-                    **answer.get("headers", {}),
+                    **response.get("headers", {}),
                 }
     return result

@@ -10,7 +10,7 @@ from rest_framework.serializers import ListSerializer
 
 from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
-from contacts_project.kernel.api.openapi.failures import failure_answers
+from contacts_project.kernel.api.openapi.failures import failure_responses
 from contacts_project.kernel.errors import FieldError, MissingError, StaleError, UnavailableError
 
 _END_OF_SUMMARY = re.compile(r"(?:(?<=[^.]\.)\s+(?=[A-Z`\d])|;\s+)")
@@ -145,7 +145,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
         if getattr(self.handler, "sends_etag", False):
             for status in bodies.keys() & {"200", "201"}:
                 bodies[status]["x-etag"] = True
-        refusals = failure_answers(self.failures())
+        refusals = failure_responses(self.failures())
         if self.takes_if_match:
             view: Any = self.view
             refusals["412"]["x-current"] = self.resolve_serializer(view.record_serializer(), "response").ref

@@ -21,9 +21,9 @@ def test_path_is_sent_unchanged() -> None:
     with (
         recording_server() as server,
         open_session() as session,
-        session.open("REPORT", server.url + "/a%7eb/%40@c;d", data=b"<q/>", headers={"Depth": "0"}) as answer,
+        session.open("REPORT", server.url + "/a%7eb/%40@c;d", data=b"<q/>", headers={"Depth": "0"}) as response,
     ):
-        assert (answer.status, answer.read(LIMIT)) == (200, b"")
+        assert (response.status, response.read(LIMIT)) == (200, b"")
     (request,) = server.received
     assert (request.method, request.body, request.headers["depth"]) == ("REPORT", b"<q/>", "0")
     assert request.path in {"/a%7eb/%40@c;d", "/a%7Eb/%40@c;d"}  # urllib3 writes hexadecimal digits large
@@ -40,8 +40,8 @@ def test_connection_is_reused_after_the_body_was_read() -> None:
 
     with raw_server(handle) as port, open_session() as session:
         for _ in range(3):
-            with session.open("GET", f"http://127.0.0.1:{port}/") as answer:
-                assert answer.read(LIMIT) == b"ok"
+            with session.open("GET", f"http://127.0.0.1:{port}/") as response:
+                assert response.read(LIMIT) == b"ok"
     assert len(opened) == 1
 
 
@@ -49,8 +49,8 @@ def test_compressed_response_may_be_closed_half_way() -> None:
     body = gzip.compress(b"x" * LIMIT)
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, body)
-        with session.open("GET", server.url) as answer:
-            assert next(answer.chunks(LIMIT))
+        with session.open("GET", server.url) as response:
+            assert next(response.chunks(LIMIT))
 
 
 def test_connection_is_reused_after_an_unread_short_response() -> None:
@@ -71,10 +71,10 @@ def test_connection_is_reused_after_an_unread_short_response() -> None:
 def test_limit_applies_to_the_decompressed_body() -> None:
     with recording_server() as server, open_session() as session:
         server.reply = Reply(200, {"Content-Encoding": "gzip"}, gzip.compress(b"a" * LIMIT))
-        with session.open("GET", server.url) as answer:
-            assert sum(map(len, answer.chunks(LIMIT))) == LIMIT
-        with session.open("GET", server.url) as answer, pytest.raises(OutboundError) as caught:
-            answer.read(LIMIT - 1)
+        with session.open("GET", server.url) as response:
+            assert sum(map(len, response.chunks(LIMIT))) == LIMIT
+        with session.open("GET", server.url) as response, pytest.raises(OutboundError) as caught:
+            response.read(LIMIT - 1)
     assert caught.value.code is Code.UNEXPECTED_RESPONSE
 
 
@@ -87,10 +87,10 @@ def test_stalled_body_times_out_before_the_deadline() -> None:
     with (
         raw_server(handle) as port,
         open_session(idle_seconds=0.3) as session,
-        session.open("GET", f"http://127.0.0.1:{port}/") as answer,
+        session.open("GET", f"http://127.0.0.1:{port}/") as response,
         pytest.raises(OutboundError) as caught,
     ):
-        answer.read(LIMIT)
+        response.read(LIMIT)
     assert (caught.value.code, caught.value.has_sent) == (Code.TIMEOUT, True)
 
 
@@ -105,9 +105,9 @@ def test_slow_body_may_take_longer_than_the_idle_timeout() -> None:
     with (
         raw_server(handle) as port,
         open_session(idle_seconds=0.6) as session,
-        session.open("GET", f"http://127.0.0.1:{port}/") as answer,
+        session.open("GET", f"http://127.0.0.1:{port}/") as response,
     ):
-        assert answer.read(LIMIT) == b"xxxx"
+        assert response.read(LIMIT) == b"xxxx"
 
 
 def test_error_tells_whether_the_request_may_have_been_sent() -> None:

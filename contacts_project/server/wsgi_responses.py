@@ -1,4 +1,4 @@
-"""Answers of the WSGI application, produced completely in a thread.
+"""Responses of the WSGI application, produced completely in a thread.
 
 A slow reader therefore holds neither a thread nor a database cursor.
 """
@@ -19,8 +19,8 @@ WsgiApplication = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 @dataclass
-class Answer:
-    """The answer to one request: a body in `spool`, an `event_stream`, or a `loop_answer` that ASGI code sends.
+class WsgiResponse:
+    """The response to one request: a body in `spool`, an `event_stream`, or an `asgi_response` that ASGI code sends.
 
     `cpu_seconds` is the CPU time that the thread spent on it.
     """
@@ -29,7 +29,7 @@ class Answer:
     status: int = 500
     headers: Headers = field(default_factory=list)
     event_stream: EventStream | None = None
-    loop_answer: AsgiResponse | None = None
+    asgi_response: AsgiResponse | None = None
     cpu_seconds: float = 0.0
 
     def produce(self, application: WsgiApplication, environ: dict[str, Any]) -> None:
@@ -41,7 +41,7 @@ class Answer:
                 self.event_stream = response
                 return
             if isinstance(response, AsgiResponse):
-                self.loop_answer = response
+                self.asgi_response = response
                 return
             for chunk in response:
                 self.spool.write(chunk)

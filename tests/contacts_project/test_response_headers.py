@@ -22,10 +22,10 @@ def test_no_page_contains_what_the_content_policy_forbids(operator: Client) -> N
     task = PeriodicTask.objects.get(name=SCHEDULE[0].name)
     pages = ["/admin/", "/admin/accounts/user/", "/admin/accounts/user/add/", tasks, f"{tasks}{task.pk}/change/"]
     for path in ["/", "/account/sign-in", "/account/verify-email", "/api/unsubscribe", *pages, "/nowhere"]:
-        answer = operator.get(path)
-        assert answer["Content-Security-Policy"] == project.CONTENT_SECURITY_POLICY, path
-        assert INLINE.findall(answer.content.decode()) == [], path
-        assert "no-store" in answer["Cache-Control"], path
+        response = operator.get(path)
+        assert response["Content-Security-Policy"] == project.CONTENT_SECURITY_POLICY, path
+        assert INLINE.findall(response.content.decode()) == [], path
+        assert "no-store" in response["Cache-Control"], path
 
 
 def test_security_checks_of_django_pass_with_https(tmp_path: Path) -> None:
@@ -56,5 +56,5 @@ HARDENED = {
 )
 def test_every_response_has_security_headers_with_https(db: None, settings: Any, path: str) -> None:
     settings.SECURE_HSTS_SECONDS = 365 * 24 * 3600
-    answer = Client().get(path, secure=True)
-    assert {name: answer[name] for name in HARDENED} == HARDENED
+    response = Client().get(path, secure=True)
+    assert {name: response[name] for name in HARDENED} == HARDENED

@@ -18,7 +18,7 @@ CHUNK_BYTES = 64 * 1024
 MAX_DRAIN_BYTES = 16 * 1024
 
 
-class Answer:
+class OutboundResponse:
     """Status and headers of a response; the body can be read once, with `chunks()` or `read()`. Close it or use `with`.
 
     A body that was read to its end returns the connection to the pool. Reading raises OutboundError.

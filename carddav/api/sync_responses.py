@@ -1,4 +1,4 @@
-"""Answers and schemas that several routes of the sync share."""
+"""Responses and schemas that several routes of the sync share."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class SyncCountsSerializer(serializers.Serializer[Any]):
     updatedLocally = serializers.IntegerField()
     updatedRemotely = serializers.IntegerField()
     conflicts = serializers.IntegerField()
-    errors = serializers.IntegerField()  # type: ignore[assignment]  # hides Serializer.errors, which answers do not need
+    errors = serializers.IntegerField()  # type: ignore[assignment]  # hides Serializer.errors, which responses do not need
     errorMessages = serializers.ListField(child=serializers.CharField())
     pendingImports = serializers.IntegerField()
 
@@ -50,7 +50,7 @@ def counts_of(run: Run) -> dict[str, Any]:
     }
 
 
-def run_answer(run: Run) -> dict[str, Any]:
+def serialize_run(run: Run) -> dict[str, Any]:
     """A run as in GET /api/carddav/runs."""
     return {
         "id": str(run.pk),
@@ -66,7 +66,7 @@ def run_answer(run: Run) -> dict[str, Any]:
 
 
 def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
-    """The schema of `receipt_answer`."""
+    """The schema of `serialize_receipt`."""
     fields: Any = {
         "success": serializers.BooleanField(),
         **{count: serializers.IntegerField() for count in (*counted, "errors")},
@@ -75,8 +75,8 @@ def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
     return envelope(name, **fields)
 
 
-def receipt_answer(receipt: Receipt, done: str, *, is_skipping: bool = True) -> dict[str, Any]:
-    """The answer about selected contacts; `done` is the key of the count of successes."""
+def serialize_receipt(receipt: Receipt, done: str, *, is_skipping: bool = True) -> dict[str, Any]:
+    """The response about selected contacts; `done` is the key of the count of successes."""
     skipped = {"skipped": receipt.skipped} if is_skipping else {}
     counts = {done: receipt.done, **skipped, "errors": receipt.errors}
     return {"success": not receipt.errors, **counts, "errorMessages": receipt.shown_messages}
