@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -77,7 +77,8 @@ class ReminderViewSet(ApiViewSet[Any]):
         return Response({"reminders": reminders})
 
 
-class AnswerSerializer(serializers.Serializer[object]):
+@extend_schema_serializer(component_name="Answer")  # a published name, which generated clients use
+class ReminderAnswerSerializer(serializers.Serializer[object]):
     """What the account did about a reminder where it read it."""
 
     optional = ("days",)
@@ -105,7 +106,7 @@ class DeliverySerializer(serializers.Serializer[object]):
     date = serializers.DateField()
     late = serializers.BooleanField()
     attempts = serializers.IntegerField()
-    answers = AnswerSerializer(many=True)
+    answers = ReminderAnswerSerializer(many=True)
     dueAt = serializers.DateTimeField()
     nextTryAt = serializers.DateTimeField(allow_null=True)
     endedAt = serializers.DateTimeField(allow_null=True)

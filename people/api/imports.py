@@ -15,11 +15,11 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import in_own_transactions, left_out_of_batches
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
-from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.slots import IMPORT_SLOTS
+from people.api.uploads import uploaded_file
 from people.api.vcard_files import receipt_fields
 from people.importing.files import FileImport, Upload
 from people.importing.sources.tables import open_table
@@ -207,12 +207,13 @@ def _serialize_import(row: ContactImport) -> dict[str, Any]:
 
 
 def _read_file(request: Request) -> Any:
-    file = request.data.get("file")
-    if file is None or isinstance(file, str):
-        raise FieldError("file", "A file is needed.")
-    if file.size > settings.MAX_IMPORT_BYTES:
-        raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_IMPORT_BYTES} bytes.")
-    return file
+    return uploaded_file(
+        request,
+        "file",
+        max_bytes=settings.MAX_IMPORT_BYTES,
+        missing="A file is needed.",
+        too_large=f"The file is too large: at most {settings.MAX_IMPORT_BYTES} bytes.",
+    )
 
 
 def _read_text(request: Request, name: str) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -25,13 +24,13 @@ from accounts.api.route_marks import (
     not_in_atomic_batches,
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
-from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.api.etags import if_none_match_tags, revalidating
 from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from people.api.person_serializer import PersonSerializer
+from people.api.uploads import uploaded_file
 from people.models import Person
 from people.photos.files import photo_hash, read_photo
 from people.photos.images import PictureRefusedError, convert_heif
@@ -50,13 +49,15 @@ _MESSAGE = envelope("PhotoDeleted", message=serializers.CharField())
 _JPEG = {(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, description="The picture.")}
 
 
-def uploaded_picture(request: Request) -> bytes:
+def _read_picture(request: Request) -> bytes:
     """The bytes of the file `photo`. Raises FieldError, PayloadTooLargeError."""
-    file = request.data.get("photo")
-    if not isinstance(file, UploadedFile):
-        raise FieldError("photo", "Send the picture as the file field photo of a multipart/form-data body.")
-    if (file.size or 0) > settings.MAX_PHOTO_BYTES:
-        raise PayloadTooLargeError(f"The picture is too large: at most {settings.MAX_PHOTO_BYTES >> 20} MiB.")
+    file = uploaded_file(
+        request,
+        "photo",
+        max_bytes=settings.MAX_PHOTO_BYTES,
+        missing="Send the picture as the file field photo of a multipart/form-data body.",
+        too_large=f"The picture is too large: at most {settings.MAX_PHOTO_BYTES >> 20} MiB.",
+    )
     content: bytes = file.read()
     return content
 
@@ -91,7 +92,7 @@ class PersonPhotoViewSet(_PersonPhotoBase):
     @if_match
     def set_photo(self, request: Request, person_id: UUID) -> Response:
         """Set the person's photo: JPEG, PNG, GIF or WebP in, stored as JPEG of 256x256 without metadata."""
-        person, picture = self.get_object(), uploaded_picture(request)
+        person, picture = self.get_object(), _read_picture(request)
         with _refusals_as_field_errors():
             name = service.set_person_photo(
                 owner_id=person.owner_id, person_id=person.pk, picture=picture, now=timezone.now()
@@ -126,7 +127,7 @@ class UserPhotoViewSet(SettingsViewSet):
     @if_match
     def set_photo(self, request: Request) -> Response:
         """Set the account's own photo, as for a person."""
-        picture = uploaded_picture(request)
+        picture = _read_picture(request)
         with _refusals_as_field_errors():
             name = service.set_user_photo(user=self.owner, picture=picture)
         return Response({"photo": name}, headers={"ETag": self.current_record().etag})
@@ -167,7 +168,7 @@ class PhotoViewSet(_PersonPhotoBase):
     @ignores_idempotency_key
     def convert(self, request: Request) -> HttpResponse:
         """Convert a HEIC or HEIF picture to JPEG of the same size, without metadata. Nothing is stored."""
-        picture = uploaded_picture(request)
+        picture = _read_picture(request)
         with _refusals_as_field_errors():
             return HttpResponse(convert_heif(picture), content_type="image/jpeg")
 

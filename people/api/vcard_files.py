@@ -11,8 +11,8 @@ from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
-from contacts_project.kernel.api.errors import PayloadTooLargeError
 from contacts_project.kernel.errors import FieldError
+from people.api.uploads import uploaded_file
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
 
@@ -48,11 +48,13 @@ PARSERS = [VCardParser, OldVCardParser, DirectoryParser, MultiPartParser]
 
 def read_uploaded_cards(request: Request) -> Iterator[CardResult]:
     """The cards of the uploaded file. Raises FieldError if it has none, PayloadTooLargeError."""
-    file = request.data.get("file")
-    if file is None or isinstance(file, str):
-        raise FieldError("file", "A vCard file is needed.")
-    if getattr(file, "size", 0) > settings.MAX_VCARD_BYTES:
-        raise PayloadTooLargeError(f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.")
+    file = uploaded_file(
+        request,
+        "file",
+        max_bytes=settings.MAX_VCARD_BYTES,
+        missing="A vCard file is needed.",
+        too_large=f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.",
+    )
     cards = limit_cards(read_cards(file, charset=_declared_charset(request, file)))
     # The first card is read here, so that a file without cards is refused before the import begins.
     first = next(cards, None)

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import (
@@ -59,7 +60,8 @@ class NewRelationshipTypeSerializer(RelationshipTypeSerializer):
     id = ClientIdField(required=False)
 
 
-class AnswerSerializer(serializers.Serializer[Any]):
+@extend_schema_serializer(component_name="Answer")  # a published name, which generated clients use
+class SuggestionIdsSerializer(serializers.Serializer[Any]):
     """Ids of suggestions."""
 
     ids = serializers.ListField(child=serializers.CharField(allow_blank=True), min_length=1, max_length=500)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -16,7 +16,7 @@ from contacts_project.kernel.api.fields import OwnedIdField
 from contacts_project.kernel.api.schema import envelope
 from people.models import Person
 from relationships.api.response_serializers import SuggestionErrorSerializer, SuggestionSerializer
-from relationships.api.serializers import AnswerSerializer
+from relationships.api.serializers import SuggestionIdsSerializer
 from relationships.services import suggestions as services
 
 LIST = envelope("RelationshipSuggestions", suggestions=SuggestionSerializer(many=True))
@@ -28,7 +28,8 @@ DISMISSED = envelope(
 )
 
 
-class AcceptSerializer(AnswerSerializer):
+@extend_schema_serializer(component_name="Accept")  # otherwise it would inherit "Answer"
+class AcceptSerializer(SuggestionIdsSerializer):
     relatedPersonId = OwnedIdField(
         "people.Person",
         source="related_person_id",
@@ -60,9 +61,11 @@ class SuggestionViewSet(ApiViewSet[Person]):
         accepted, errors = services.accept_suggestions(owner=self.owner, now=timezone.now(), **body)
         return Response({"accepted": accepted, "errors": errors})
 
-    @extend_schema(operation_id="dismissRelationshipSuggestions", request=AnswerSerializer, responses={200: DISMISSED})
+    @extend_schema(
+        operation_id="dismissRelationshipSuggestions", request=SuggestionIdsSerializer, responses={200: DISMISSED}
+    )
     @action(detail=False, methods=["post"])
     def dismiss(self, request: Request) -> Response:
         """Never suggest these again."""
-        dismissed, errors = services.dismiss_suggestions(owner=self.owner, **self.read_body(AnswerSerializer))
+        dismissed, errors = services.dismiss_suggestions(owner=self.owner, **self.read_body(SuggestionIdsSerializer))
         return Response({"dismissed": dismissed, "errors": errors})
