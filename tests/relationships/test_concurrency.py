@@ -12,7 +12,7 @@ from tests.relationships.invariants import check_invariants
 from tests.relationships.steps import list_relationships, make_ada_and_bob, relate, type_ids
 
 pytestmark = pytest.mark.django_db(transaction=True)
-CONCURRENCY = 16
+CONCURRENCY = 8
 
 
 @pytest.mark.parametrize(("name", "back"), [("PARENT", "CHILD"), ("FRIEND", "FRIEND"), ("", "")])
