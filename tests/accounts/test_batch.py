@@ -26,10 +26,10 @@ from people.models import Group, Person
 from tests.builders import UNKNOWN_ID, make_person, make_token, make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently, run_concurrently
+from tests.routes.calls import each_route, fill_ids
 from tests.routes.conftest import committed_route_data, route_data
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import each_route, fill_ids
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 

@@ -17,10 +17,10 @@ from accounts.models import User
 from notifications.models.heartbeat import note_beat
 from people.models import Person
 from tests.builders import make_user
+from tests.routes.calls import owner_client, send
 from tests.routes.many_people import add_many_people, add_people_to_accounts, tie_to_many_people
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import owner_client, send
 
 # LARGE people fill a page of every kind of record. At LARGER a page must not cost much more.
 SMALL, LARGE, LARGER = 40, 500, 1500

@@ -3,9 +3,9 @@
 import pytest
 
 from accounts.models import StoredResponse
+from tests.routes.calls import owner_client, send
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import owner_client, send
 
 pytestmark = pytest.mark.sqlite_suffices
 

@@ -15,9 +15,9 @@ from tests.builders import UNKNOWN_ID, make_user
 from tests.client import Client, client_of
 from tests.concurrency import repeat_concurrently
 from tests.pictures import picture, upload
+from tests.routes.calls import fill_ids
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES
-from tests.routes.test_routes import fill_ids
 
 pytestmark = pytest.mark.sqlite_suffices
 

@@ -26,9 +26,9 @@ from people.models import (
     RelationshipType,
 )
 from relationships.models import Relationship
+from tests.routes.calls import SAFE, owner_client, send
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
-from tests.routes.test_routes import SAFE, owner_client, send
 
 pytestmark = pytest.mark.sqlite_suffices
 

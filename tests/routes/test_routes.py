@@ -16,11 +16,11 @@ from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.models import OwnedModel
 from tests.builders import UNKNOWN_ID, make_token
 from tests.client import Client, client_of
+from tests.routes.calls import SAFE, each_route, owner_client, send
 from tests.routes.openapi import check_value, normalize_path, operations
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES, Route
 
-SAFE = {"GET", "HEAD", "OPTIONS"}
 WRITE = re.compile(r'(INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 # Credentials are not part of any response with an ETag, and reads update them too.
 CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode"}
@@ -28,10 +28,6 @@ CREDENTIALS = {"accounts_apitoken", "accounts_accountsession", "accounts_appcode
 SYNC_RECORDS = {"carddav_connection", "carddav_run"}
 #: Creates whose bodies contain no id of another record.
 EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
-
-
-def each_route(routes: list[Route]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("route", routes, ids=lambda route: route.name)
 
 
 def served_routes() -> Iterator[tuple[str, str]]:
@@ -74,32 +70,6 @@ def test_example_bodies_of_the_description_are_accepted(route_data: RouteData) -
         media = body.get("content", {}).get("application/json")
         if media and route.path in EXAMPLES_TO_SEND:
             route_data.client.ok(route.method, route.path, media["example"], status=route.owner)
-
-
-def owner_client(route: Route, route_data: RouteData) -> Client:
-    """The owner's client, with a token or, where tokens are refused, a session."""
-    if not route.session_only:
-        return route_data.client
-    client = client_of(None)
-    client.force_login(route_data.owner)
-    return client
-
-
-def send(client: Client, route: Route, ids: dict[str, str]) -> Any:
-    """Call the route with its body, in which names are replaced by ids."""
-    path = route.path.format_map(ids)
-    if callable(route.body):
-        return route.body(client, path, ids)
-    return client.call(route.method, path, fill_ids(route.body, ids))
-
-
-def fill_ids(value: Any, ids: dict[str, str]) -> Any:
-    """`value` with the names in its texts replaced by ids."""
-    if isinstance(value, str):
-        return value.format_map(ids) if value.startswith("{") else value
-    if isinstance(value, dict):
-        return {key: fill_ids(inner, ids) for key, inner in value.items()}
-    return [fill_ids(inner, ids) for inner in value] if isinstance(value, list) else value
 
 
 @pytest.mark.split
