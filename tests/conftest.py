@@ -31,6 +31,7 @@ from people.models import Person
 from tests import ROOT
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
+from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
 from tests.databases import flush
 from tests.forked_processes import forked_processes
 from tests.leaks import LeakLogHandler, leak_detector
@@ -302,6 +303,13 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
     with smtp_server() as box:
         use_mailbox(box, settings)
         yield box
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[RunningServer]:
+    """The whole service, served on loopback by a thread of this process."""
+    with serve_whole_service() as running:
+        yield running
 
 
 @pytest.fixture

@@ -17,6 +17,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
+def allow_loopback(settings: Any) -> None:
+    """Let the outbound policy accept loopback, on any port."""
+    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    settings.OUTBOUND_ALLOWED_PORTS = ["*"]
+
+
 @contextmanager
 def raw_server(handle: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None) -> Iterator[int]:
     """A TCP server that calls `handle` in a thread for each connection. Yields the port."""

@@ -17,6 +17,8 @@ import orjson
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
+from tests.loopback import allow_loopback
+
 CLIENT_ID, CLIENT_SECRET = "contacts", "s3cret/with:signs"
 
 
@@ -173,8 +175,7 @@ def use_provider(provider: Provider, settings: Any) -> None:
     settings.OIDC_ISSUER = provider.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.OIDC_NAME = "Example"
-    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-    settings.OUTBOUND_ALLOWED_PORTS = ["*"]
+    allow_loopback(settings)
 
 
 def approve_sign_in(provider: Provider, location: str) -> str:

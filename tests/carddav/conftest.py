@@ -10,6 +10,7 @@ import pytest
 from carddav.client import Book, DavSession, Login, open_session
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer, radicale, running_servers, xandikos
+from tests.loopback import allow_loopback
 from tests.rounds import rounds
 
 USER = "user"
@@ -17,9 +18,8 @@ USER = "user"
 
 @pytest.fixture(autouse=True)
 def _allow_loopback(settings: Any) -> None:
-    """Let the outbound policy accept loopback."""
-    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-    settings.OUTBOUND_ALLOWED_PORTS = ["*"]
+    """The servers of these tests are on loopback."""
+    allow_loopback(settings)
 
 
 @pytest.fixture(scope="session")

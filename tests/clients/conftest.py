@@ -8,13 +8,7 @@ import pytest
 from accounts.models import User
 from tests.builders import make_token
 from tests.clients.devices import Device
-from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
-
-
-@pytest.fixture
-def server(transactional_db: None) -> Iterator[RunningServer]:
-    with serve_whole_service() as served:
-        yield served
+from tests.contacts_project.server.server_thread import RunningServer
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from relationships.models import Relationship
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection, make_mapping, make_run
 from tests.client import Client, client_of
-from tests.loopback import Recorder, recording_server
+from tests.loopback import Recorder, allow_loopback, recording_server
 from tests.mailbox import Mailbox
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("schedule")]
@@ -73,7 +73,7 @@ def add_further_records(owner: User, api: Client, receiver: Recorder) -> None:
 
 @pytest.fixture
 def owner(settings: Any, media: Path, mailbox: Mailbox) -> User:
-    settings.OUTBOUND_ALLOWED_NETWORKS, settings.OUTBOUND_ALLOWED_PORTS = ["127.0.0.0/8"], ["*"]
+    allow_loopback(settings)
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     call_command("seed_demo", people=12, stdout=StringIO())
     owner = User.objects.get(email=DEMO_EMAIL)

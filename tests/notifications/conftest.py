@@ -6,15 +6,14 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.loopback import Received, Recorder, Reply, recording_server
+from tests.loopback import Received, Recorder, Reply, allow_loopback, recording_server
 from tests.notifications.recording_channel import RecordingChannel
 
 
 @pytest.fixture(autouse=True)
 def _allow_loopback(settings: Any) -> None:
-    """Let the outbound policy accept loopback."""
-    settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-    settings.OUTBOUND_ALLOWED_PORTS = ["*"]
+    """The receivers of these tests are on loopback."""
+    allow_loopback(settings)
 
 
 @pytest.fixture(autouse=True)

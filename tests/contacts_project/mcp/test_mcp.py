@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,12 +29,6 @@ from tests.routes.openapi import document
 pytestmark = pytest.mark.django_db(transaction=True)
 Result = TypeVar("Result")
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-
-
-@pytest.fixture
-def server(transactional_db: None) -> Iterator[RunningServer]:
-    with serve_whole_service() as served:
-        yield served
 
 
 def run_client(

@@ -22,7 +22,7 @@ from people.models import GeocodedAddress, Person
 from people.tasks import geocode
 from tests.builders import make_person
 from tests.client import Client, client_of
-from tests.loopback import Received, Recorder, Reply, closed_port, recording_server
+from tests.loopback import Received, Recorder, Reply, allow_loopback, closed_port, recording_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,8 +50,7 @@ def nominatim(settings: LazySettings) -> Iterator[Recorder]:
         server.reply = answer
         settings.GEOCODER_URL = server.url
         settings.GEOCODER_INTERVAL_SECONDS = 0.001
-        settings.OUTBOUND_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-        settings.OUTBOUND_ALLOWED_PORTS = ["*"]
+        allow_loopback(settings)
         yield server
 
 
