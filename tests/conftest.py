@@ -57,7 +57,7 @@ SLOWEST_FILES = {
     "test_killed_worker.py",
     "test_lists.py",
     "test_offline.py",
-    "test_offline_soak.py",
+    "test_offline_random_actions.py",
     "test_real_servers.py",
     "test_routes.py",
     "test_serve.py",

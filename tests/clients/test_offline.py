@@ -1,7 +1,7 @@
-"""Devices that are offline and meet again: nothing is lost and nothing doubled.
+"""Devices that were offline sync again: nothing is lost, and nothing is stored twice.
 
-It is the client that is tried: which requests it sends, and what it makes of the responses. `test_offline_soak.py` does
-all of this at random, on both databases.
+These tests are about the client: which requests it sends, and what it does with the responses.
+`test_offline_random_actions.py` does all of this at random, on both databases.
 """
 
 from collections.abc import Callable
