@@ -5,8 +5,7 @@ fails until it is added to one.
 """
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from accounts.models import User
 from notifications.models.heartbeat import note_beat
 from people.models import Person
 from tests.builders import make_user
+from tests.queries import count_work
 from tests.routes.calls import owner_client, send
 from tests.routes.many_people import add_many_people, add_people_to_accounts, tie_to_many_people
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
@@ -69,32 +69,6 @@ ONE_SCAN_WHILE_UNANALYZED = {
 _owned_routes = [route for route in ROUTES if not route.is_open and not route.own_credential]
 PAGE_ROUTES = [route for route in _owned_routes if route.name in PAGE]
 CONSTANT_ROUTES = [route for route in _owned_routes if route.name not in ACCOUNT | ROWS | PAGE]
-
-
-@contextmanager
-def count_work() -> Iterator[Callable[[], int]]:
-    """Yield a function that returns the database's steps or rows read since the start of the block."""
-    if connection.vendor == "postgresql":
-        before = _rows_read()
-        yield lambda: _rows_read() - before
-        return
-    steps = [0]
-
-    def count() -> int:
-        steps[0] += 20
-        return 0
-
-    connection.connection.set_progress_handler(count, 20)
-    try:
-        yield lambda: steps[0]
-    finally:
-        connection.connection.set_progress_handler(None, 20)
-
-
-def _rows_read() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0) FROM pg_stat_xact_user_tables")
-        return int(cursor.fetchone()[0])
 
 
 def cost(route: Route, route_data: RouteData) -> int:

@@ -31,8 +31,8 @@ from tests.contacts_project.admin.scene import (
     make_row_for_every_list,
 )
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
+from tests.queries import count_work
 from tests.rounds import rounds
-from tests.routes.test_growth import count_work
 
 PAGES = [*LIST_PATHS, "/admin/", "/admin/trash/", "/admin/operation/"]
 HOSTILE_QUERIES = (
