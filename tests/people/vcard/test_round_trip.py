@@ -61,14 +61,19 @@ LOCATIONS = st.fixed_dictionaries(
 )
 
 
+USUAL_TITLES = {"birthday", "anniversary", "nameday", "memorial"}
+TITLES = text(100).filter(lambda title: title.lower() not in USUAL_TITLES and not title.startswith("_$!<"))
+# Built once, not in `days`: a strategy is checked before its first draw, which takes longer than the draw.
+OPTIONAL_TITLES = optional(TITLES)
+DATE_KINDS = st.sampled_from([None, None, "BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"])
+DAYS, DAYS_WITHOUT_YEAR = st.dates(dt.date(1700, 1, 1)), st.dates(dt.date(1604, 1, 1), dt.date(1604, 12, 31))
+
+
 @st.composite
 def days(draw: Any) -> CardDate:
     unknown = draw(st.booleans())
-    day = draw(st.dates(dt.date(1604, 1, 1), dt.date(1604, 12, 31)) if unknown else st.dates(dt.date(1700, 1, 1)))
-    kind = draw(st.sampled_from([None, None, "BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"]))
-    usual = {"birthday", "anniversary", "nameday", "memorial"}
-    title = text(100).filter(lambda t: t.lower() not in usual and not t.startswith("_$!<"))
-    return CardDate(date=day, type=kind, title=draw(title if kind is None else optional(title)), year_unknown=unknown)
+    day, kind = draw(DAYS_WITHOUT_YEAR if unknown else DAYS), draw(DATE_KINDS)
+    return CardDate(date=day, type=kind, title=draw(OPTIONAL_TITLES if kind else TITLES), year_unknown=unknown)
 
 
 def is_one_of_each(dates: tuple[CardDate, ...]) -> bool:
