@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from notifications.disabled_destinations import send_disabled_notices
-from notifications.models.heartbeat import note_beat
+from notifications.models.heartbeat import record_heartbeat
 from notifications.services import dispatch
 from notifications.services.history import purge_history
 
@@ -21,7 +21,7 @@ def due_scan() -> None:
     dispatch.enqueue_due(send.delay)
     send_disabled_notices()
     # Last, so that a scan that fails does not count as one.
-    note_beat("due_scan", now)
+    record_heartbeat("due_scan", now)
 
 
 def _enqueue_accounts(*owner_ids: str) -> None:

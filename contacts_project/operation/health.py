@@ -14,7 +14,7 @@ from django.utils import timezone
 from contacts_project.celery import app
 from contacts_project.kernel.database.write_lock import limit_lock_wait
 from contacts_project.kernel.storage import StorageUnavailableError
-from notifications.models.heartbeat import last_beat
+from notifications.models.heartbeat import last_heartbeat
 
 # The time of import, which is close enough to the start of the process.
 STARTED_AT = timezone.now()
@@ -95,7 +95,7 @@ def free_bytes() -> int:
 
 def check_scheduler(now: dt.datetime) -> Check:
     """The time since the due scan last completed. Null, and fit, on a new instance that has not had one yet."""
-    last = last_beat("due_scan")
+    last = last_heartbeat("due_scan")
     since = (now - (last or STARTED_AT)).total_seconds()
     lag = None if last is None else max(0, round(since))
     is_fit = since < SCHEDULER_LAG_SECONDS

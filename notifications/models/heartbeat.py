@@ -12,11 +12,11 @@ class Heartbeat(models.Model):
     beat_at = models.DateTimeField()
 
 
-def note_beat(name: str, now: dt.datetime) -> None:
+def record_heartbeat(name: str, now: dt.datetime) -> None:
     """Record that `name` has just completed."""
     Heartbeat.objects.update_or_create(name=name, defaults={"beat_at": now})
 
 
-def last_beat(name: str) -> dt.datetime | None:
+def last_heartbeat(name: str) -> dt.datetime | None:
     """When `name` last completed; None before its first run."""
     return Heartbeat.objects.filter(name=name).values_list("beat_at", flat=True).first()

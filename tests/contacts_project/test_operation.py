@@ -18,7 +18,7 @@ from kombu import Connection
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
 from contacts_project.kernel.database.triggers import missing_triggers
-from notifications.models.heartbeat import note_beat
+from notifications.models.heartbeat import record_heartbeat
 from tests.client import Client
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -45,12 +45,12 @@ def test_new_instance_is_healthy_before_its_first_due_scan(db: None) -> None:
 
 
 def test_lag_is_the_time_since_the_last_due_scan(db: None) -> None:
-    note_beat("due_scan", timezone.now() - dt.timedelta(seconds=90))
+    record_heartbeat("due_scan", timezone.now() - dt.timedelta(seconds=90))
     assert Client().ok("GET", "/api/health")["checks"]["scheduler"]["lagSeconds"] in {90, 91}
 
 
 def test_missing_due_scans_are_unhealthy(db: None) -> None:
-    note_beat("due_scan", timezone.now() - dt.timedelta(hours=1))
+    record_heartbeat("due_scan", timezone.now() - dt.timedelta(hours=1))
     response = Client().ok("GET", "/api/health", status=503)
     assert response["status"] == "unfit"
     assert response["checks"]["scheduler"]["status"] == "failed"

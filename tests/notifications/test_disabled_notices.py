@@ -25,7 +25,7 @@ from notifications.channels.interface import Outcome
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
 from notifications.models.destination import DestinationQuerySet
-from notifications.models.heartbeat import last_beat
+from notifications.models.heartbeat import last_heartbeat
 from tests.client import client_of
 from tests.fork_targets import run_command
 from tests.loopback import hang, raw_server
@@ -211,7 +211,7 @@ def test_failed_mail_does_not_delay_others(
     tasks.due_scan()
     [record] = [record for record in caplog.records if record.name == "notifications.disabled_destinations"]
     assert bool(record.exc_info) is not isinstance(error, OSError)
-    assert last_beat("due_scan") is not None
+    assert last_heartbeat("due_scan") is not None
     assert len(mailbox.messages) == 1
     end_delay()
     assert send_disabled_notices() == 1

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from notifications import tasks
 from notifications.models import Delivery, Destination
-from notifications.models.heartbeat import last_beat
+from notifications.models.heartbeat import last_heartbeat
 from tests.fork_targets import run_command
 from tests.loopback import Recorder
 from tests.notifications.test_workers import ids, make_due, webhook
@@ -30,7 +30,7 @@ def test_four_concurrent_runs_send_each_notice_once(
     assert [run.exitcode for run in runs] == [0] * 4, (tmp_path / "log").read_text()
     assert ids(receiver) == Counter({str(row.pk): 1 for row in Delivery.unscoped.all()})
     assert len(receiver.received) == 40
-    assert last_beat("due_scan") is not None, "cron in the scheduler's place keeps health fit"
+    assert last_heartbeat("due_scan") is not None, "cron in the scheduler's place keeps health fit"
 
 
 def test_tasks_may_run_twice(webhook: Destination, receiver: Recorder, alice: User) -> None:
@@ -41,7 +41,7 @@ def test_tasks_may_run_twice(webhook: Destination, receiver: Recorder, alice: Us
         tasks.replan(str(alice.pk))
         before = timezone.now()
         tasks.due_scan()
-        beat: Any = last_beat("due_scan")
+        beat: Any = last_heartbeat("due_scan")
         assert beat >= before
     handed = [str(pk) for pk in Delivery.unscoped.values_list("pk", flat=True)]
     for delivery_id in [*handed, *handed]:

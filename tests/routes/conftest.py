@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.budgets import BudgetUse
-from notifications.models.heartbeat import Heartbeat, note_beat
+from notifications.models.heartbeat import Heartbeat, record_heartbeat
 from tests.builders import make_user
 from tests.client import Client
 from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
@@ -20,7 +20,7 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
     """The records, committed once for all tests of a file. Each test rolls back its changes."""
     with django_db_blocker.unblock(), override_settings(**ROUTE_SETTINGS):
         made = make_route_data(make_user("alice@example.org", name="Alice"))
-        note_beat("due_scan", timezone.now())  # GET /api/health fails when the last scan is too long ago
+        record_heartbeat("due_scan", timezone.now())  # GET /api/health fails when the last scan is too long ago
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()

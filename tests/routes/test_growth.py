@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from notifications.models.heartbeat import note_beat
+from notifications.models.heartbeat import record_heartbeat
 from people.models import Person
 from tests.builders import make_user
 from tests.queries import count_work
@@ -122,7 +122,7 @@ def planner_modes() -> Iterator[str]:
 
 def test_no_route_costs_more_in_a_larger_account(db: None, settings: Any) -> None:
     apply_route_settings(settings)
-    note_beat("due_scan", timezone.now())
+    record_heartbeat("due_scan", timezone.now())
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:  # the planner would prefer them for the small tables of a test
             cursor.execute("SET LOCAL enable_seqscan = off")
@@ -157,7 +157,7 @@ def grown_routes(before: dict[str, int], after: dict[str, int]) -> list[str]:
 def test_no_route_costs_more_before_postgresql_has_analyzed_the_tables(db: None, settings: Any) -> None:
     """The state after an import or an upgrade of PostgreSQL: large tables without statistics."""
     apply_route_settings(settings)
-    note_beat("due_scan", timezone.now())
+    record_heartbeat("due_scan", timezone.now())
     _forget_statistics()
     _plan_triggers()
     (large,) = costs((UNANALYZED_LARGE, CONSTANT_ROUTES), analyzed=False)

@@ -9,7 +9,7 @@ from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import DeliveryState
-from notifications.models.heartbeat import note_beat
+from notifications.models.heartbeat import record_heartbeat
 from notifications.services.dispatch import plan_reminders, replan_stale, send_due
 from notifications.services.sender import SendResult
 
@@ -29,7 +29,7 @@ class Command(ServiceCommand):
         send_disabled_notices()
         if not options.get("now"):
             # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
-            note_beat("due_scan", now)
+            record_heartbeat("due_scan", now)
         shown = [result for result in SendResult if result is not SendResult.DEFERRED or counts[result]]
         ended = ", ".join(f"{counts[result]} {result}" for result in shown)
         self.stdout.write(f"{planned.total()} planned, {ended} by another run")
