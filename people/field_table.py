@@ -69,8 +69,8 @@ class EntryKey:
     read_only: bool = False
     classifies: bool = False
     """Describes the kind of the entry, such as its type or label. The other keys are its value."""
-    uncuttable: bool = False
-    """Must not be cut: a value on a card that is too long becomes a custom field."""
+    never_truncated: bool = False
+    """A value on a card that is too long becomes a custom field instead."""
     default: str | None = None
     default_key: str = ""
     """The key from which a missing value is taken."""
@@ -187,7 +187,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "phoneNumbers",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("number", 50, required=True, uncuttable=True, mapping="phone")),
+        keys=(_TYPE, EntryKey("number", 50, required=True, never_truncated=True, mapping="phone")),
         indexed_keys=("number",),
         index_name="phones",
         schema="PhoneNumber",
@@ -196,7 +196,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "emails",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, uncuttable=True, mapping="email")),
+        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, never_truncated=True, mapping="email")),
         indexed_keys=("email",),
         index_name="emails",
         schema="EmailAddress",
@@ -225,7 +225,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "urls",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("url", 500, required=True, uncuttable=True, mapping="url")),
+        keys=(_TYPE, EntryKey("url", 500, required=True, never_truncated=True, mapping="url")),
         indexed_keys=("url",),
         index_name="urls",
         schema="WebAddress",
@@ -237,7 +237,7 @@ FIELDS: tuple[PersonField, ...] = (
         keys=(
             _TYPE,
             EntryKey("protocol", 50, classifies=True, default_key="type", label="messenger"),
-            EntryKey("handle", 200, required=True, uncuttable=True),
+            EntryKey("handle", 200, required=True, never_truncated=True),
         ),
         indexed_keys=("handle",),
         index_name="imHandles",

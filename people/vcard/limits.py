@@ -1,6 +1,6 @@
-"""Fits the values of a card into the limits of a person, with a warning for each change.
+"""Applies the limits of a person to the values of a card, with a warning for each change.
 
-Text is cut. A value that is useless when cut (a phone number, an e-mail or web address) becomes a custom field.
+Text is truncated. A value that would be useless then (a phone number, an e-mail or web address) becomes a custom field.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,16 +17,16 @@ MAX_LINES_SIZE = 1024 * 1024
 MAX_REMARKS = 20
 
 _SCALAR_FIELDS = {field.card: field for field in field_table.CARD_SCALARS}
-#: The maximum length of each text field of a card, in characters. A UID is missing: it is never cut.
+#: The maximum length of each text field of a card, in characters. A UID is missing: it is never truncated.
 TEXT_LIMITS: Mapping[str, int] = {
     name: field.limit for name, field in _SCALAR_FIELDS.items() if field.kind is Kind.TEXT and name != "uid"
 }
 MAX_UID = _SCALAR_FIELDS["uid"].limit
 _LIST_FIELDS = {field.card: field for field in field_table.LISTS}
 _TYPE_KEY = _LIST_FIELDS["phone_numbers"].keys[0]
-_UNCUTTABLE_KEYS = {name: key for name, field in _LIST_FIELDS.items() for key in field.keys if key.uncuttable}
-_CUTTABLE_KEYS = {
-    name: [key for key in field.keys if key.limit and not key.uncuttable and key.name != "type"]
+_UNTRUNCATED_KEYS = {name: key for name, field in _LIST_FIELDS.items() for key in field.keys if key.never_truncated}
+_TRUNCATED_KEYS = {
+    name: [key for key in field.keys if key.limit and not key.never_truncated and key.name != "type"]
     for name, field in _LIST_FIELDS.items()
 }
 _FIELD_LABELS = {name: field.label for name, field in (*_SCALAR_FIELDS.items(), *_LIST_FIELDS.items())} | {
@@ -60,15 +60,15 @@ class Limits:
         self.warnings = warnings
         self.entries: dict[str, list[Entry]] = {}
 
-    def fit_scalar(self, field: str, value: str | None) -> str | None:
-        return self._cut(value, TEXT_LIMITS[field], _field_label(field)) or None
+    def truncate_scalar(self, field: str, value: str | None) -> str | None:
+        return self._truncate(value, TEXT_LIMITS[field], _field_label(field)) or None
 
-    def fit_category(self, value: str) -> str:
-        return self._cut(value, 100, "group name")
+    def truncate_category(self, value: str) -> str:
+        return self._truncate(value, 100, "group name")
 
     def add(self, field: str, entry: Entry) -> tuple[str, Entry] | None:
         """Add an entry unless it is there already. Returns its field and the entry as stored, None beyond the limit."""
-        field, entry = self.fit_entry(field, entry)
+        field, entry = self.limit_entry(field, entry)
         kept = self.entries.setdefault(field, [])
         if entry not in kept:
             if len(kept) >= MAX_ENTRIES:
@@ -79,22 +79,24 @@ class Limits:
             kept.append(entry)
         return field, entry
 
-    def fit_entry(self, field: str, entry: Entry) -> tuple[str, Entry]:
-        """The entry cut to the limits, and its field, which is `custom_fields` if the value is invalid or too long."""
+    def limit_entry(self, field: str, entry: Entry) -> tuple[str, Entry]:
+        """The entry within the limits, and its field, which is `custom_fields` if the value is invalid or too long."""
         kind = clean_line(str(entry.get("type") or "")) or (None if field == "custom_fields" else OTHER)
-        fitted = {**entry, "type": self._cut(kind, _TYPE_KEY.limit, _TYPE_KEY.label) or None}
-        if field in _UNCUTTABLE_KEYS:
-            field, fitted = self._fit_uncuttable(field, fitted)
-        for key in _CUTTABLE_KEYS[field]:
-            value = clean_line(str(fitted[key.name])) if key.default_key else fitted[key.name]
-            text = self._cut(value, key.limit, key.label)
-            fitted[key.name] = text if key.required else text or fitted.get(key.default_key)
-        return field, fitted
+        limited = {**entry, "type": self._truncate(kind, _TYPE_KEY.limit, _TYPE_KEY.label) or None}
+        if field in _UNTRUNCATED_KEYS:
+            # May become a custom field, whose keys are then truncated below.
+            field, limited = self._keep_whole(field, limited)
+        for key in _TRUNCATED_KEYS[field]:
+            value = clean_line(str(limited[key.name])) if key.default_key else limited[key.name]
+            text = self._truncate(value, key.limit, key.label)
+            limited[key.name] = text if key.required else text or limited.get(key.default_key)
+        return field, limited
 
-    def _fit_uncuttable(
+    def _keep_whole(
         self, field: str, entry: dict[str, str | float | None]
     ) -> tuple[str, dict[str, str | float | None]]:
-        key = _UNCUTTABLE_KEYS[field]
+        """The entry unchanged, or as a custom field if its value is invalid or too long."""
+        key = _UNTRUNCATED_KEYS[field]
         value = str(entry[key.name])
         if len(value) <= key.limit and (key.kind is not KeyKind.EMAIL or is_email(value)):
             return field, entry
@@ -115,7 +117,7 @@ class Limits:
                 kept.append(line)
         return tuple(kept)
 
-    def _cut(self, value: str | float | None, limit: int, what: str) -> str:
+    def _truncate(self, value: str | float | None, limit: int, what: str) -> str:
         text = str(value or "")
         if len(text) <= limit:
             return text

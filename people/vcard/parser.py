@@ -148,7 +148,7 @@ class _Parser:
         # First the lists: a card without a name is called by one of their entries.
         self._read_lists()
         scalars["name"] = scalars["name"] or self._fallback_name(scalars)
-        fitted = {field: self.limits.fit_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
+        limited = {field: self.limits.truncate_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
         is_group = "kind" in self.found
         other_values = {
             **{field: self._first_date(field) for field in DATE_FIELDS},
@@ -158,7 +158,7 @@ class _Parser:
             "photo": self._first_photo(),
         }
         return Card(
-            **{**fitted, "name": fitted["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
+            **{**limited, "name": limited["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
             **{field: tuple(self.limits.entries.get(field, ())) for field in LIST_FIELDS},  # type: ignore[arg-type]  # as above
             **other_values,  # type: ignore[arg-type]  # as above
             photo_url=next((str(found.value) for found in self.found.get("photo_url", ())), None),
@@ -279,7 +279,7 @@ class _Parser:
             day = found.value
             if not isinstance(day, CardDate):
                 continue
-            title = self.limits.fit_category(day.title or "") or None
+            title = self.limits.truncate_category(day.title or "") or None
             same_type = next((other for other in dates if other.type and other.type == day.type), None)
             if same_type and (same_type.date, same_type.year_unknown) == (day.date, day.year_unknown):
                 day = same_type
@@ -298,7 +298,7 @@ class _Parser:
     def _read_categories(self) -> tuple[str, ...]:
         names: dict[str, str] = {}
         for found in self.found.get("categories", ()):
-            name = self.limits.fit_category(str(found.value))
+            name = self.limits.truncate_category(str(found.value))
             if name.casefold() not in names and len(names) >= MAX_CATEGORIES:
                 self.warnings.append(f"more than {MAX_CATEGORIES} categories: the rest is kept unseen")
                 break

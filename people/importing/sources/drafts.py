@@ -130,7 +130,7 @@ class Draft:
             self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
 
     def add_card_date(self, day: CardDate) -> None:
-        title = self.limits.fit_category(single_line(self.clean(day.title or ""))) or None
+        title = self.limits.truncate_category(single_line(self.clean(day.title or ""))) or None
         same_type = next((other for other in self._dates if day.type and other.type == day.type), None)
         if same_type and (same_type.date, same_type.year_unknown) == (day.date, day.year_unknown):
             return
@@ -143,7 +143,7 @@ class Draft:
             self._dates.append(day)
 
     def add_group(self, text: str) -> None:
-        name = self.limits.fit_category(single_line(self.clean(text)))
+        name = self.limits.truncate_category(single_line(self.clean(text)))
         if not name or name.casefold() in self._categories:
             return
         if len(self._categories) >= MAX_CATEGORIES:
@@ -170,14 +170,16 @@ class Draft:
         names = self._resolve_name()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
-        fitted: dict[str, Any] = {name: self.limits.fit_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS}
-        if not fitted["name"]:
+        limited: dict[str, Any] = {
+            name: self.limits.truncate_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS
+        }
+        if not limited["name"]:
             return RecordResult(
                 index=index, name="", error=f"this {record_noun} has no name, and nothing else to call it by"
             )
         lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LIST_FIELDS}
         card = Card(
-            **fitted,
+            **limited,
             **self._days,
             **lists,
             uid=self.uid,

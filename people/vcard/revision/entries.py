@@ -137,7 +137,7 @@ def _read_entry(line: ContentLine, label: str | None) -> Mapping[str, Any] | Non
         if isinstance(value, CardDate):
             return asdict(value)
         if field in ENTRY_FIELDS and isinstance(value, Mapping):
-            return Limits([]).fit_entry(field, value)[1]
+            return Limits([]).limit_entry(field, value)[1]
     return None
 
 
