@@ -23,7 +23,7 @@ from notifications.models.calendar_feed import CONTACT, IMPORTANT_DATE
 from people.dates import schedule
 from people.dates.calendar_rules import first_day, rule_lines
 from people.dates.occasions import age_in_words, occasion
-from people.dates.recurrence import turns
+from people.dates.recurrence import full_years
 from people.dates.upcoming import event_rule
 from people.links import person_url
 from people.models import Group, ImportantDate, Membership, Person
@@ -125,7 +125,7 @@ class _EventWriter:
         if row.year_unknown or rule.unit is None or is_over:
             return
         for day in islice(rule.between(self._today, dt.date.max), _MAX_AGE_EVENTS):
-            if age := age_in_words(row.type, turns(row.date, day, self._calendar.leap_day)):
+            if age := age_in_words(row.type, full_years(row.date, day, self._calendar.leap_day)):
                 recurrence_id = [f"RECURRENCE-ID;VALUE=DATE:{_format_date(day)}"]
                 yield _event(uid, day, f"{summary} · {age}", url, stamp, triggers, recurrence_id)
 

@@ -23,7 +23,7 @@ from notifications.services.digests import DIGEST_DAYS
 from notifications.services.planner import NOTICE_KINDS, with_source
 from notifications.services.relevance import DECEASED, irrelevance_reason, load_facts
 from people.dates import schedule
-from people.dates.recurrence import Reminder, ReminderRule, turns
+from people.dates.recurrence import Reminder, ReminderRule, full_years
 from people.dates.upcoming import (
     AT_INTERVALS,
     READ_OF_CONTACTS,
@@ -197,7 +197,7 @@ def _dropped_advance_notices(
 
 
 def _age(row: ImportantDate, day: dt.date, forecast: Forecast) -> int | None:
-    return None if row.year_unknown else turns(row.date, day, forecast.calendar.leap_day)
+    return None if row.year_unknown else full_years(row.date, day, forecast.calendar.leap_day)
 
 
 def _person_facts(person: Person, forecast: Forecast) -> dict[str, Any]:

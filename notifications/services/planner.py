@@ -31,7 +31,7 @@ from notifications.ledger import (
 from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
-from people.dates.recurrence import Reminder, turns
+from people.dates.recurrence import Reminder, full_years
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -248,7 +248,7 @@ def _date_notice(row: ImportantDate, reminder: Reminder, due_at: dt.datetime, pl
         "type": row.type,
         "title": row.title,
         "yearUnknown": row.year_unknown,
-        "turns": None if row.year_unknown else turns(row.date, day, plan.calendar.leap_day),
+        "turns": None if row.year_unknown else full_years(row.date, day, plan.calendar.leap_day),
     }
     return PlannedNotice(
         *(NOTICE_KINDS[reminder.kind], row.pk, day, due_at, content, row.person_id),

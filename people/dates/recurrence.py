@@ -193,7 +193,7 @@ def contact_recurrence(contacted: date, interval: int, unit: Unit, leap_day: Lea
     return Recurrence(contacted, unit, interval, leap_day, first=1)
 
 
-def turns(anchor: date, occurrence: date, leap_day: LeapDayRule) -> int | None:
+def full_years(anchor: date, occurrence: date, leap_day: LeapDayRule) -> int | None:
     """The full years on `occurrence`, or None if that is not an anniversary."""
     years = occurrence.year - anchor.year
     if years < 1:

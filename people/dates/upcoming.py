@@ -11,7 +11,7 @@ from django.db.models import Q
 from accounts.models import User
 from people.counts import DAYS, counts_by_key
 from people.dates import schedule
-from people.dates.recurrence import Recurrence, turns
+from people.dates.recurrence import Recurrence, full_years
 from people.models import ImportantDate, Person
 from people.names import COLUMNS
 from people.vocabularies import Unit
@@ -118,7 +118,7 @@ def important_events(
                 "type": row.type,
                 "title": row.title or row.type,
                 "yearUnknown": row.year_unknown,
-                "turns": None if row.year_unknown or is_over else turns(row.date, day, calendar.leap_day),
+                "turns": None if row.year_unknown or is_over else full_years(row.date, day, calendar.leap_day),
             }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from accounts.models import User
-from people.dates.recurrence import Recurrence, turns
+from people.dates.recurrence import Recurrence, full_years
 from people.dates.schedule import Calendar
 from people.dates.upcoming import active_dates, important_events
 from people.insights.insight import MAX_INSIGHTS, Insight
@@ -48,7 +48,7 @@ def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.
     for person in people.defer(*Person.HEAVY_COLUMNS):
         first = cast("dt.date", person.anniversary)
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
-            years = turns(first, day, calendar.leap_day)
+            years = full_years(first, day, calendar.leap_day)
             if years in _ROUND_YEARS:
                 name, code = person.display_name_for(owner), _CODES[DateType.ANNIVERSARY]
                 yield day, _build_insight(str(person.pk), name, code, years, day)

@@ -15,9 +15,9 @@ from people.dates.recurrence import (
     Reminder,
     ReminderRule,
     contact_recurrence,
+    full_years,
     once_from,
     shift_months,
-    turns,
 )
 from people.vocabularies import ReminderKind, Unit
 
@@ -242,7 +242,7 @@ def test_changed_rule_has_none_of_its_old_reminders() -> None:
     ],
 )
 def test_number_of_turns_from_the_anchor_to_the_occurrence(anchor: str, occurrence: str, expected: int | None) -> None:
-    assert turns(date.fromisoformat(anchor), date.fromisoformat(occurrence), FEB28) == expected
+    assert full_years(date.fromisoformat(anchor), date.fromisoformat(occurrence), FEB28) == expected
 
 
 def test_a_leap_day_whose_months_are_far_off_lists_no_days() -> None:
