@@ -4,7 +4,7 @@
     (none)                  response stored in its transaction     yes               yes
     in_own_transactions     response stored after the action       yes               no
     not_in_atomic_batches   response stored in its transaction     yes               no
-    left_out_of_batches     as the other marks declare             no                no
+    excluded_from_batches   as the other marks declare             no                no
     ignores_idempotency_key response not stored                    as the other marks declare
 
 `accepts_idempotency_keys = False` and `allowed_in_batches = False` on a viewset (accounts.api.viewsets) switch both off
@@ -30,9 +30,9 @@ def not_in_atomic_batches(handler: H) -> H:
     return handler
 
 
-def left_out_of_batches(handler: H) -> H:
+def excluded_from_batches(handler: H) -> H:
     """Mark an action that takes a file, does not respond with plain JSON, or changes how the account signs in."""
-    handler.is_left_out_of_batches = True  # type: ignore[attr-defined]
+    handler.is_excluded_from_batches = True  # type: ignore[attr-defined]
     return handler
 
 
@@ -53,7 +53,7 @@ def commits_by_itself(handler: Any) -> bool:
 
 
 def is_allowed_in_batch(handler: Any) -> bool:
-    return not getattr(handler, "is_left_out_of_batches", False)
+    return not getattr(handler, "is_excluded_from_batches", False)
 
 
 def is_allowed_in_atomic_batch(handler: Any) -> bool:

@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.api.route_marks import ignores_idempotency_key, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key
 from accounts.api.viewsets import ApiViewSet
 from carddav.services.backups import back_up_book
 from carddav.services.server_checks import ServerError
@@ -28,7 +28,7 @@ class BackupViewSet(ApiViewSet[Any]):
     @action(detail=False, methods=["post"])
     @raises(MissingError, ServerError)
     @ignores_idempotency_key
-    @left_out_of_batches
+    @excluded_from_batches
     def backup(self, request: Request) -> FileResponse:
         """Every contact on the server as one vCard file, group cards included; X-Contact-Count says how many."""
         made = back_up_book(owner=self.owner)

@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import in_own_transactions, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
@@ -64,7 +64,7 @@ class UploadViewSet(ApiViewSet[Any]):
     max_body_bytes = "MAX_VCARD_BYTES"
 
     @extend_schema(operation_id="uploadVCards", request=FILE_BODY, responses={200: RECEIPT})
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     def create(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""

@@ -12,7 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.sync_responses import RunSerializer, counts_of, receipt_schema, serialize_receipt, serialize_run
 from carddav.models import Run, RunState, Trigger
@@ -55,7 +55,7 @@ class SyncViewSet(OwnedViewSet[Run]):
     @action(detail=False, methods=["post"])
     @raises(MissingError)
     @ignores_idempotency_key
-    @left_out_of_batches
+    @excluded_from_batches
     def sync(self, request: Request) -> EventStream:
         """Sync both ways: `progress` events, then `complete` with the counts, or `error`. Joins the run under way."""
         run = start_run(

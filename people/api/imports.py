@@ -13,7 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import in_own_transactions, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
@@ -116,7 +116,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         max_body_bytes="MAX_IMPORT_BYTES",
     )
     @raises(PlanLimitError)
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
@@ -147,7 +147,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         parser_classes=[MultiPartParser],
         max_body_bytes="MAX_IMPORT_BYTES",
     )
-    @left_out_of_batches
+    @excluded_from_batches
     def inspect(self, request: Request) -> Response:
         """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
         with IMPORT_SLOTS.acquire():

@@ -18,9 +18,9 @@ from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import (
+    excluded_from_batches,
     ignores_idempotency_key,
     in_own_transactions,
-    left_out_of_batches,
     not_in_atomic_batches,
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
@@ -86,7 +86,7 @@ class PersonPhotoViewSet(_PersonPhotoBase):
         operation_id="setPersonPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=True, methods=["post"], url_path="photo")
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     @sends_etag
     @if_match
@@ -121,7 +121,7 @@ class UserPhotoViewSet(SettingsViewSet):
         operation_id="setUserPhoto", request={"multipart/form-data": PictureUpload}, responses={200: _STORED}
     )
     @action(detail=False, methods=["post"], url_path="photo")
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     @sends_etag
     @if_match
@@ -148,7 +148,7 @@ class PhotoViewSet(_PersonPhotoBase):
 
     @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
     @revalidating
-    @left_out_of_batches
+    @excluded_from_batches
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponse:
         """The person's photo. Strong ETag; 404 where there is none."""
         return _photo_response(request, self.get_object().photo)
@@ -157,14 +157,14 @@ class PhotoViewSet(_PersonPhotoBase):
     @action(detail=False)
     @raises(MissingError)
     @revalidating
-    @left_out_of_batches
+    @excluded_from_batches
     def user(self, request: Request) -> HttpResponse:
         """The account's own photo. Strong ETag; 404 where there is none."""
         return _photo_response(request, self.owner.photo)
 
     @extend_schema(operation_id="convertPhoto", request={"multipart/form-data": PictureUpload}, responses=_JPEG)
     @action(detail=False, methods=["post"])
-    @left_out_of_batches
+    @excluded_from_batches
     @ignores_idempotency_key
     def convert(self, request: Request) -> HttpResponse:
         """Convert a HEIC or HEIF picture to JPEG of the same size, without metadata. Nothing is stored."""

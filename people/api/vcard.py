@@ -11,7 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import in_own_transactions, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
@@ -31,7 +31,7 @@ class VCardViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
     @raises(PlanLimitError)
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
@@ -49,7 +49,7 @@ class VCardViewSet(ApiViewSet[Any]):
     )
     @action(detail=False)
     @conditional
-    @left_out_of_batches
+    @excluded_from_batches
     def export(self, request: Request) -> HttpResponseBase:
         """All own people as vCard 4.0 or 3.0."""
         version = request.query_params.get("version", "4.0")

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import is_credential_valid
-from accounts.api.route_marks import left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.feed.changes import read_changes
 from accounts.feed.cursor import CursorExpiredError
@@ -78,7 +78,7 @@ class ChangeViewSet(ApiViewSet[Any]):
         },
     )
     @action(detail=False)
-    @left_out_of_batches
+    @excluded_from_batches
     def stream(self, request: Request) -> EventStream:
         """Tell of each new revision of the account, until the credential ends."""
         return EventStream(revisions_of(self.owner, may_read=partial(is_credential_valid, request)))

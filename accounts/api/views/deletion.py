@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches
 from accounts.api.views.access import MESSAGE_RESPONSE
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
@@ -42,7 +42,7 @@ class DeletionViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="deleteAccount", request=DeletionSerializer, responses={200: MESSAGE_RESPONSE})
     @action(detail=False, methods=["delete"], url_path="delete")
     @raises(RateLimitedError)
-    @left_out_of_batches
+    @excluded_from_batches
     def delete_account(self, request: Request) -> Response:
         """Delete the account with everything it owns, at once and for good."""
         data = self.read_body(DeletionSerializer)

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import left_out_of_batches, not_in_atomic_batches
+from accounts.api.route_marks import excluded_from_batches, not_in_atomic_batches
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.api.views.access import MESSAGE_RESPONSE, USER_RESPONSE
@@ -53,7 +53,7 @@ class ProfileViewSet(SettingsViewSet):
     @extend_schema(operation_id="changePassword", request=PasswordSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["put"])
     @raises(RateLimitedError)
-    @left_out_of_batches
+    @excluded_from_batches
     def password(self, request: Request) -> Response:
         """Change the password; every other session ends."""
         data = self.read_body(PasswordSerializer)

@@ -14,7 +14,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, left_out_of_batches
+from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import MAX_VALUES, import_document
@@ -68,7 +68,7 @@ class TransferViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="exportAccount", responses={200: OpenApiTypes.OBJECT})
     @action(detail=False)
     @conditional
-    @left_out_of_batches
+    @excluded_from_batches
     def export(self, request: Request) -> Any:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
         now = timezone.now()
@@ -82,7 +82,7 @@ class TransferViewSet(ApiViewSet[Any]):
         responses=TransferReceiptSerializer,
     )
     @action(detail=False, methods=["post"], url_path="import", **_DOCUMENT_OPTIONS)
-    @left_out_of_batches
+    @excluded_from_batches
     @in_own_transactions
     def import_account(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
@@ -95,7 +95,7 @@ class TransferViewSet(ApiViewSet[Any]):
         responses=TransferReceiptSerializer,
     )
     @action(detail=False, methods=["post"], url_path="import/validate", **_DOCUMENT_OPTIONS)
-    @left_out_of_batches
+    @excluded_from_batches
     @ignores_idempotency_key
     def validate_import(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
