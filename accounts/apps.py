@@ -10,7 +10,7 @@ class AccountsConfig(AppConfig):
         import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
         from accounts.api.serializers.user import profile_record  # noqa: PLC0415 - as above
         from accounts.feed.kinds import register_feed_settings  # noqa: PLC0415 - as above
-        from accounts.transfer.sections import leave_out  # noqa: PLC0415 - as above
+        from accounts.transfer.sections import exclude_table  # noqa: PLC0415 - as above
 
         for label in (
             "ApiToken",
@@ -21,8 +21,10 @@ class AccountsConfig(AppConfig):
             "OidcIdentity",
             "AppCode",
         ):
-            leave_out(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
-        leave_out("accounts.EmailChange", "The address is the instance's, and so is what may be taken back of it.")
-        leave_out("accounts.AccountMail", "A mail that this instance is about to send.")
+            exclude_table(f"accounts.{label}", "A way to sign in here; secrets are not exported.")
+        exclude_table("accounts.EmailChange", "A change of address can only be taken back on this instance.")
+        exclude_table("accounts.AccountMail", "Mails that this instance still has to send.")
         register_feed_settings(profile_record)
-        leave_out("accounts.StoredResponse", "Responses that this instance replays for a day.")
+        exclude_table(
+            "accounts.StoredResponse", "Responses that this instance repeats for Idempotency-Keys during a day."
+        )

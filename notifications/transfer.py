@@ -11,7 +11,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
-from accounts.transfer.sections import Section, leave_out, register_section
+from accounts.transfer.sections import Section, exclude_table, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
@@ -202,7 +202,7 @@ def register_transfer() -> None:
     """Register the sections of notifications. Called once, when all models are loaded."""
     register_section(DestinationSection())
     register_section(AnswerSection())
-    leave_out("notifications.PushSubscription", "A browser's own, made for the keys of this instance.")
-    leave_out("notifications.CalendarFeed", "Nothing but an address, whose secret no document holds.")
-    leave_out("notifications.Delivery", "What this instance has sent; elsewhere nothing was.")
-    leave_out("notifications.DigestSchedule", "When this instance sends next, made anew from the preferences.")
+    exclude_table("notifications.PushSubscription", "A subscription is valid for the VAPID keys of this instance only.")
+    exclude_table("notifications.CalendarFeed", "A feed is an address with a secret; secrets are not exported.")
+    exclude_table("notifications.Delivery", "The ledger of what this instance has sent.")
+    exclude_table("notifications.DigestSchedule", "Computed from the preferences.")

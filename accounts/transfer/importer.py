@@ -130,7 +130,7 @@ class _Importer:
 
     def _fail(self, records: list[ImportRecord], reason: str) -> None:
         for record in records:
-            record.left_out = []
+            record.omissions = []
             self.run.failed(record, reason)
 
 

@@ -34,5 +34,5 @@ class Receipt:
 
 def messages_of(record: ImportRecord) -> list[tuple[int, str]]:
     """The error messages of a record, with its index: why it failed, or which parts of it were not imported."""
-    messages = [record.reason] if record.status == ERROR else record.left_out
+    messages = [record.reason] if record.status == ERROR else record.omissions
     return [(record.index, f"{record.section}, record {record.index + 1}: {text}") for text in messages]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 class ImportRecord:
     """A record and the result of its import. `data` is the validated record; `status` is empty before the result.
 
-    `left_out` lists messages about parts that were not imported although the record was. `ref` is what `ImportRun.find`
+    `omissions` are messages about parts that were not imported although the record was. `ref` is what `ImportRun.find`
     returns to records that refer to this one: the id of the row, unless the section sets something else.
     """
 
@@ -37,14 +37,14 @@ class ImportRecord:
     new_id: UUID | None = None
     ref: Any = None
     reason: str = ""
-    left_out: list[str] = field(default_factory=list)
+    omissions: list[str] = field(default_factory=list)
 
     def finish(self, status: str, new_id: UUID | None, reason: str, ref: Any = None) -> None:
         self.status, self.new_id, self.reason, self.ref = status, new_id, reason, ref or new_id
 
     def reset(self) -> None:
         """Discard the result after a rollback, before the record is written again."""
-        self.status, self.new_id, self.reason, self.ref, self.left_out = "", None, "", None, []
+        self.status, self.new_id, self.reason, self.ref, self.omissions = "", None, "", None, []
 
     def to_json(self) -> dict[str, Any]:
         result: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
@@ -52,7 +52,7 @@ class ImportRecord:
             result["id"] = str(self.source_id)
         if self.new_id:
             result["newId"] = str(self.new_id)
-        if reason := "; ".join(filter(None, [self.reason, *self.left_out])):
+        if reason := "; ".join(filter(None, [self.reason, *self.omissions])):
             result["reason"] = reason
         return result
 

@@ -17,7 +17,7 @@ class Section:
 
     `order` sorts the sections: a section comes after those that its records refer to. `models` are the tables that it
     exports, those of nested records included: a test fails for an owned table that is in no section and not in
-    `left_out`.
+    `excluded_tables`.
     """
 
     name: ClassVar[str]
@@ -49,7 +49,7 @@ class Section:
 
 
 _sections: list[Section] = []
-_left_out: dict[str, str] = {}
+_excluded_tables: dict[str, str] = {}
 
 
 def register_section(section: Section) -> None:
@@ -58,9 +58,9 @@ def register_section(section: Section) -> None:
     _sections.sort(key=lambda registered: registered.order)
 
 
-def leave_out(label: str, reason: str) -> None:
+def exclude_table(label: str, reason: str) -> None:
     """Exclude a table ("app.Model") from the document, for `reason`."""
-    _left_out[label] = reason
+    _excluded_tables[label] = reason
 
 
 def sections() -> tuple[Section, ...]:
@@ -68,6 +68,6 @@ def sections() -> tuple[Section, ...]:
     return tuple(_sections)
 
 
-def left_out() -> dict[str, str]:
+def excluded_tables() -> dict[str, str]:
     """The tables that are not in the document, with the reason."""
-    return dict(_left_out)
+    return dict(_excluded_tables)

@@ -1,6 +1,6 @@
 """CardDAV data in the export and import of an account (accounts.transfer)."""
 
-from accounts.transfer.sections import leave_out, register_section
+from accounts.transfer.sections import exclude_table, register_section
 from carddav.transfer.conflicts import ConflictSection
 from carddav.transfer.connections import ConnectionSection
 from carddav.transfer.pending_imports import PendingImportSection
@@ -15,9 +15,9 @@ def register_transfer() -> None:
     register_section(RunSection())
     register_section(ConflictSection())
     register_section(PendingImportSection())
-    leave_out("carddav.Mapping", _RELINKED)
-    leave_out("carddav.Tombstone", _RELINKED)
-    leave_out("carddav.OtherCard", "Cards of the server that are no contacts: the next run sees them again.")
-    leave_out("carddav.Todo", "What is under way between this instance and the server.")
-    leave_out("carddav.JournalEntry", "As above.")
-    leave_out("carddav.RunChange", "Former fields for an undo, which this instance alone can do.")
+    exclude_table("carddav.Mapping", _RELINKED)
+    exclude_table("carddav.Tombstone", _RELINKED)
+    exclude_table("carddav.OtherCard", "Cards that are no contacts: the next sync finds them again.")
+    exclude_table("carddav.Todo", "Work of a sync that this instance has begun.")
+    exclude_table("carddav.JournalEntry", "Writes to the server that this instance has begun.")
+    exclude_table("carddav.RunChange", "Former values for an undo, which is possible on this instance only.")

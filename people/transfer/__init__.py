@@ -1,6 +1,6 @@
 """Sections of people and their records in the export document of an account (accounts.transfer)."""
 
-from accounts.transfer.sections import leave_out, register_section
+from accounts.transfer.sections import exclude_table, register_section
 from people.transfer.account import AccountSection
 from people.transfer.dismissals import DismissalSection
 from people.transfer.groups import GroupSection
@@ -22,12 +22,12 @@ def register_transfer() -> None:
         DismissalSection,
     ):
         register_section(section())
-    leave_out("people.MergeRecord", "Undoing a merge takes the records as they were here; what it made is exported.")
-    leave_out("people.ContactImport", "As above: what it brought is exported.")
-    leave_out("people.ImportedRecord", "As above.")
-    leave_out("people.LookupKey", "An index, made anew from the people.")
-    leave_out("people.RelatedName", "An index, from the lines of cards.")
-    leave_out("people.ValueWord", "An index, from the values of custom fields.")
-    leave_out("people.InteractionWord", "An index, from the interactions.")
-    leave_out("people.AccountCount", "Counts of the account's rows, kept by triggers.")
-    leave_out("people.StoredPhoto", "Sizes of files, noted down as pictures are stored.")
+    exclude_table("people.MergeRecord", "Only needed for undoing a merge on this instance; its result is exported.")
+    exclude_table("people.ContactImport", "Only needed for undoing an import on this instance; its result is exported.")
+    exclude_table("people.ImportedRecord", "Only needed for undoing an import on this instance.")
+    exclude_table("people.LookupKey", "An index, computed from the people.")
+    exclude_table("people.RelatedName", "An index, computed from the lines of cards.")
+    exclude_table("people.ValueWord", "An index, computed from the values of custom fields.")
+    exclude_table("people.InteractionWord", "An index, computed from the interactions.")
+    exclude_table("people.AccountCount", "Counts that triggers maintain.")
+    exclude_table("people.StoredPhoto", "Sizes of files, recorded when pictures are stored.")

@@ -75,7 +75,7 @@ class AccountSection(Section):
                 values["photo"] = photo
             changed = any(getattr(before, column) != value for column, value in values.items())
             record.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
-            record.left_out = photo_messages(record)
+            record.omissions = photo_messages(record)
             if not run.dry:
                 delete_files([before.photo] if photo else [])
                 change_preferences(user=run.owner, values=values)

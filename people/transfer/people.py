@@ -111,10 +111,10 @@ class _Batch:
         person = self._build_person(record)
         dates = list(self._build_dates(person, record))
         person.card_lines = _card_lines(record.data, person, dates)
-        left_out = self._limit_contact_reminder(person)
+        omissions = self._limit_contact_reminder(person)
         self.rows[Person].append(person)
         for date in dates:
-            left_out += self._limit_reminder(person, date)
+            omissions += self._limit_reminder(person, date)
             self.rows[ImportantDate].append(date)
         group_ids = {self.run.find("groups", source) for source in record.data.get("groupIds", [])} - {None}
         self.rows[Membership] += [
@@ -123,7 +123,7 @@ class _Batch:
         values, refused = self._build_values(person, record)
         self.rows[CustomFieldValue] += values
         self.run.imported(record, person.pk, "; ".join(filter(None, [self._missing_references(record), *refused])))
-        record.left_out = [*photo_messages(record), *left_out]
+        record.omissions = [*photo_messages(record), *omissions]
 
     def _limit_contact_reminder(self, person: Person) -> list[str]:
         """Switch the reminder off if the plan allows no more; returns messages for the receipt."""
@@ -137,14 +137,14 @@ class _Batch:
     def _limit_reminder(self, person: Person, date: ImportantDate) -> list[str]:
         if date.is_deleted:
             return []
-        left_out = []
+        omissions = []
         if date.reminder_enabled and not person.is_deleted and not self.reminders.take():
             for column, value in _NO_REMINDER.items():
                 setattr(date, column, value)
             reason = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
-            left_out.append(f"{person.name}: {reason}")
+            omissions.append(f"{person.name}: {reason}")
         schedule.plan_date(date, self.calendar, self.run.now)
-        return left_out
+        return omissions
 
     def _missing_references(self, record: ImportRecord) -> str:
         data = record.data

@@ -12,7 +12,7 @@ from django.test import override_settings
 
 from accounts.models import User
 from accounts.transfer.ids import derived_id
-from accounts.transfer.sections import left_out, sections
+from accounts.transfer.sections import excluded_tables, sections
 from contacts_project.kernel.api.ids import new_id
 from people.models import LookupKey, Person, RelationshipType
 from relationships.models import Relationship
@@ -140,8 +140,8 @@ def test_every_owned_table_is_exported_or_excluded_with_a_reason() -> None:
     """If this fails for a new table, register it in a section or leave it out (accounts.transfer.sections)."""
     carried = {model._meta.label for section in sections() for model in section.models}
     tables = {model._meta.label for model in account_models() if model._meta.app_label != "admin"}
-    assert tables - carried == set(left_out())
-    assert all(left_out().values())
+    assert tables - carried == set(excluded_tables())
+    assert all(excluded_tables().values())
 
 
 def test_export_and_import_lose_nothing(full: Client, importing_client: Client) -> None:
