@@ -6,6 +6,6 @@ class CardDavConfig(AppConfig):
 
     def ready(self) -> None:
         from carddav import invariants  # noqa: F401, PLC0415 - registers them
-        from carddav.registration import wire  # noqa: PLC0415 - needs loaded models
+        from carddav.registration import register_with_lower_apps  # noqa: PLC0415 - needs loaded models
 
-        wire()
+        register_with_lower_apps()

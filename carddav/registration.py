@@ -11,7 +11,7 @@ from people.extensions import register_extension
 from people.photos.files import register_reference_finder
 
 
-def wire() -> None:
+def register_with_lower_apps() -> None:
     """Called once, by AppConfig.ready()."""
     register_extension(CardDavExtension())
     register_transfer()

@@ -6,6 +6,6 @@ class RelationshipsConfig(AppConfig):
 
     def ready(self) -> None:
         from relationships import invariants  # noqa: F401, PLC0415 - registers them
-        from relationships.registration import wire  # noqa: PLC0415 - needs loaded models
+        from relationships.registration import register_with_lower_apps  # noqa: PLC0415 - needs loaded models
 
-        wire()
+        register_with_lower_apps()

@@ -11,7 +11,7 @@ from relationships.transfer import register_transfer
 from relationships.trash import register_trash
 
 
-def wire() -> None:
+def register_with_lower_apps() -> None:
     """Must be called once, when all models are loaded."""
     on_account_created(create_default_types)
     register_counted(COUNTED_RELATIONSHIPS)
