@@ -105,10 +105,10 @@ class FileImport:
             added = remarks.get(self.keys.get(outcome.index, ""), ())
             reason = "; ".join(filter(None, (outcome.reason, *added)))
             whole.append(replace(outcome, reason=reason) if added else outcome)
-        leftovers = [*self.source.leftovers(), *describe_excess(self.source)]
+        not_imported = [*self.source.not_imported(), *describe_excess(self.source)]
         rest = [
             Outcome(index, name, SKIPPED, reason=reason)
-            for index, (name, reason) in enumerate(leftovers, start=len(whole))
+            for index, (name, reason) in enumerate(not_imported, start=len(whole))
         ]
         return [*whole, *self._count_outcomes(rest)]
 

@@ -106,7 +106,7 @@ class Monica:
                 title, notes = get_text(row, "summary"), get_text(row, "description")
                 yield InteractionRecord(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
 
-    def leftovers(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         journal = get_object(self.account, "properties").get("journal_entries")
         for name, rows in (("journal entries", journal), ("documents", self.lists.get("document"))):

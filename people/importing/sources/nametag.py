@@ -86,7 +86,7 @@ class Nametag:
                 title, notes = get_text(entry, "title"), get_text(entry, "body")
                 yield InteractionRecord(keys=participants, kind=InteractionKind.NOTE, at=at, title=title, notes=notes)
 
-    def leftovers(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[str, str]]:
         without_people = sum(not entry.get("peopleIds") for entry in get_objects(self.document, "journalEntries"))
         found = []
         if without_people:

@@ -56,5 +56,5 @@ class Source(Protocol):
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships between people."""
 
-    def leftovers(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[str, str]]:
         """The data that belongs to no person and cannot be imported: what it is, and why."""

@@ -42,7 +42,7 @@ class Sheet:
     def relationships(self) -> Iterator[RelationshipRecord]:
         return iter(())
 
-    def leftovers(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[str, str]]:
         return ()
 
     def fill(self, draft: Draft, row: Row) -> None:
