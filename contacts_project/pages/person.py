@@ -21,7 +21,7 @@ from contacts_project.pages.entries import (
     detail_entries,
     interaction_entries,
 )
-from contacts_project.pages.picture import Tie, picture_of
+from contacts_project.pages.network_diagram import RelatedPerson, build_diagram
 from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
 from relationships.models import Relationship
 
@@ -65,17 +65,19 @@ def _person_context(person: Person, viewer: User) -> dict[str, Any]:
         "groups": Group.objects.owned_by(viewer).active().filter(memberships__person=person).order_by("name_key", "id"),
         "sections": [section for section in sections if section[1]],
         "relationships": related,
-        "picture": picture_of(_ties(person, viewer, related)),
+        "diagram": build_diagram(_related_people(person, viewer, related)),
     }
 
 
-def _ties(person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]) -> Iterator[Tie]:
+def _related_people(
+    person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]
+) -> Iterator[RelatedPerson]:
     """The viewer first, if the person is related to them, then other people in the order of the list."""
     if kind := person.relationship_to_user:
-        yield Tie(viewer.name, _("you"), kind.color)
+        yield RelatedPerson(viewer.name, _("you"), kind.color)
     for label, others in related:
         for other in others:
-            yield Tie(other["name"], label, other["color"], f"/people/{other['id']}")
+            yield RelatedPerson(other["name"], label, other["color"], f"/people/{other['id']}")
 
 
 def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[str, Any]]]]:

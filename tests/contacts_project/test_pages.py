@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.services.preferences import change_preferences
 from contacts_project.operation.health import check_health
 from contacts_project.pages import home
-from contacts_project.pages.picture import Tie, picture_of
+from contacts_project.pages.network_diagram import RelatedPerson, build_diagram
 from people.models import Person
 from tests.builders import UNKNOWN_ID, make_person, make_user
 from tests.client import Client, client_of
@@ -259,7 +259,7 @@ def test_contrast_is_sufficient_in_both_colour_schemes(settings: Any) -> None:
         assert contrast(color["field"], color["card"]) >= 3
 
 
-def test_network_picture_is_drawn_with_a_limited_number_of_people(
+def test_network_diagram_is_drawn_with_a_limited_number_of_people(
     signed_in: Client, api: Client, alice: User, ada: str
 ) -> None:
     types = {row["name"]: row["id"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]}
@@ -277,11 +277,14 @@ def test_network_picture_is_drawn_with_a_limited_number_of_people(
     assert '<svg class="network"' not in person_page(signed_in, make_person(alice, name="Lonely").pk)
 
 
-def test_long_texts_of_the_network_picture_are_shortened() -> None:
-    ties = [Tie("Maximiliane Friederike García Márquez", "Acquaintance"), Tie("山" * 30, "Kin" * 20, href="/x")]
-    picture = picture_of(ties)
-    assert picture is not None
-    assert [(spoke.name, spoke.label) for spoke in picture.spokes] == [
+def test_long_texts_of_the_network_diagram_are_shortened() -> None:
+    related = [
+        RelatedPerson("Maximiliane Friederike García Márquez", "Acquaintance"),
+        RelatedPerson("山" * 30, "Kin" * 20, href="/x"),
+    ]
+    diagram = build_diagram(related)
+    assert diagram is not None
+    assert [(placed.name, placed.label) for placed in diagram.people] == [
         ("Maximiliane Friederi…", "Acquaintance"),
         ("山山山山山山山山…", "KinKinKinKinKinKin…"),
     ]

@@ -1,11 +1,11 @@
 """The layout of a person's direct relationships: the person on the left, the related people in a column on the right.
 
-In a column rather than in a circle, names are horizontal and do not overlap, however many there are, and the picture
+In a column rather than in a circle, names are horizontal and do not overlap, however many there are, and the diagram
 fits a phone. This module only computes; the template writes the SVG.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 from unicodedata import east_asian_width
@@ -21,7 +21,7 @@ _MAX_LABEL_WIDTH: Final = _TEXT_WIDTH // 2
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class RelatedPerson:
     """A related person. `label` is what they are to the person; `href` is empty for the user."""
 
     name: str
@@ -31,27 +31,27 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Spoke:
-    """A tie with its position. `path` is the line to it, in units of the view box."""
+class PlacedPerson:
+    """A related person with their position. `path` is the line to them, in units of the view box."""
 
-    tie: Tie
+    person: RelatedPerson
     y: int
     path: str
 
     @cached_property
     def label(self) -> str:
-        return _truncate(self.tie.label, _LABEL_SIZE, _MAX_LABEL_WIDTH)
+        return _truncate(self.person.label, _LABEL_SIZE, _MAX_LABEL_WIDTH)
 
     @property
     def name(self) -> str:
-        return _truncate(self.tie.name, _NAME_SIZE, _TEXT_WIDTH - _width(f" {self.label}", _LABEL_SIZE))
+        return _truncate(self.person.name, _NAME_SIZE, _TEXT_WIDTH - _width(f" {self.label}", _LABEL_SIZE))
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class NetworkDiagram:
     """What the template draws. `more` is the number of people left out."""
 
-    spokes: list[Spoke]
+    people: list[PlacedPerson]
     height: int
     middle: int
     more: int
@@ -61,15 +61,13 @@ class Picture:
     text_x: int = _NODE_X + _GAP
 
 
-def picture_of(ties: Iterable[Tie]) -> Picture | None:
-    """The picture of the first MAX_PEOPLE people, each once with all their labels; None if there are none."""
+def build_diagram(related: Iterable[RelatedPerson]) -> NetworkDiagram | None:
+    """The diagram of the first MAX_PEOPLE people, each once with all their labels; None if there are none."""
     # By link, since two people may have the same name.
-    people: dict[str, Tie] = {}
-    for tie in ties:
-        known = people.get(tie.href)
-        people[tie.href] = (
-            tie if known is None else Tie(known.name, f"{known.label}, {tie.label}", known.color, known.href)
-        )
+    people: dict[str, RelatedPerson] = {}
+    for person in related:
+        known = people.get(person.href)
+        people[person.href] = replace(known, label=f"{known.label}, {person.label}") if known else person
     shown = list(people.values())[:MAX_PEOPLE]
     if not shown:
         return None
@@ -77,11 +75,11 @@ def picture_of(ties: Iterable[Tie]) -> Picture | None:
     middle = height // 2
     top = middle - len(shown) * _ROW // 2
     bend = (_CENTER_X + _NODE_X) // 2
-    spokes = []
-    for index, tie in enumerate(shown):
+    placed = []
+    for index, person in enumerate(shown):
         y = top + index * _ROW + _ROW // 2
-        spokes.append(Spoke(tie, y, f"M{_CENTER_X} {middle}C{bend} {middle} {bend} {y} {_NODE_X} {y}"))
-    return Picture(spokes, height, middle, len(people) - len(shown))
+        placed.append(PlacedPerson(person, y, f"M{_CENTER_X} {middle}C{bend} {middle} {bend} {y} {_NODE_X} {y}"))
+    return NetworkDiagram(placed, height, middle, len(people) - len(shown))
 
 
 def _truncate(text: str, size: float, max_width: float) -> str:
