@@ -10,9 +10,9 @@ from people.field_table import MAX_ENTRIES, OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.labels import read_type
+from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.parser import GENERATED_PROPERTIES
 from people.vcard.readers import group_labels
-from people.vcard.revision.state import COMPANION_PROPERTIES
 
 MAX_VALUE: Final = 1000
 _MAX_NAME: Final = 100

@@ -10,8 +10,8 @@ from people.models import Person
 from people.vcard import Card, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.line_merge import missing_lines, text_without_group
+from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.readers import group_labels, has_reader
-from people.vcard.revision.state import COMPANION_PROPERTIES
 
 Line = Mapping[str, Any]
 

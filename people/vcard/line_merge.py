@@ -9,8 +9,8 @@ from people.vcard import values
 from people.vcard.card import ENTRY_FIELDS, Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.limits import Limits
-from people.vcard.revision.fields import category_key
-from people.vcard.revision.state import COMPANION_PROPERTIES
+from people.vcard.line_updates.fields import category_key
+from people.vcard.line_updates.state import COMPANION_PROPERTIES
 
 
 def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_name: bool = False) -> list[KeptLine]:

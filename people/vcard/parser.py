@@ -158,7 +158,7 @@ class _Parser:
             "photo": self._first_photo(),
         }
         return Card(
-            **{**limited, "name": limited["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXTS are fields
+            **{**limited, "name": limited["name"] or ""},  # type: ignore[arg-type]  # the keys of TEXT_LIMITS are fields
             **{field: tuple(self.limits.entries.get(field, ())) for field in LIST_FIELDS},  # type: ignore[arg-type]  # as above
             **other_values,  # type: ignore[arg-type]  # as above
             photo_url=next((str(found.value) for found in self.found.get("photo_url", ())), None),

@@ -10,10 +10,10 @@ from people.vcard.builder import LineBuilder
 from people.vcard.card import ENTRY_FIELDS, Card, CardDate, KeptLine
 from people.vcard.content_lines import ContentLine, fold, fold_21, parse_lines
 from people.vcard.line_merge import entry_key
+from people.vcard.line_updates import update_lines
+from people.vcard.line_updates.names import NAME_FIELDS
 from people.vcard.merge import entry_matcher
 from people.vcard.parser import GENERATED_PROPERTIES, inline_agents, is_version_21, read_lines
-from people.vcard.revision import revise_lines
-from people.vcard.revision.names import NAME_FIELDS
 from people.vcard.versions import convert_from_21, convert_line, convert_to_21
 from people.vcard.writer import LEADING_PROPERTIES
 
@@ -31,15 +31,15 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     lines = [convert_from_21(originals[index], is_v21=is_v21) for index in indexes]
     parsed = read_lines(lines, [])
     target = replace(card, lines=_bind_entries(parsed, card))
-    revision = revise_lines(lines, parsed, target, LineBuilder(version, lines), full_name=full_name)
-    new = revision.place_new_lines()
+    update = update_lines(lines, parsed, target, LineBuilder(version, lines), full_name=full_name)
+    new = update.place_new_lines()
     is_renamed = any(getattr(parsed, field) != getattr(card, field) for field in NAME_FIELDS)
-    if not revision.replacements and not is_renamed and all(line.name in LEADING_PROPERTIES for line in new):
+    if not update.replacements and not is_renamed and all(line.name in LEADING_PROPERTIES for line in new):
         # A missing UID, FN or N alone is no reason to write to the server.
         return text
     serialize_line = partial(_serialize_line, version=version, is_v21=is_v21, end="\r\n" if "\r\n" in text else "\n")
     chunks = [line.original for line in originals]
-    for number, replacements in revision.replacements.items():
+    for number, replacements in update.replacements.items():
         original = chunks[indexes[number]]
         # An unchanged line among them keeps its original text, with folds and spelling.
         chunks[indexes[number]] = "".join(

@@ -3,8 +3,8 @@
 from people.vcard.builder import PRODID, LineBuilder
 from people.vcard.card import Card
 from people.vcard.content_lines import ContentLine, fold, parse_line
+from people.vcard.line_updates import update_lines
 from people.vcard.parser import GENERATED_PROPERTIES, read_lines
-from people.vcard.revision import revise_lines
 from people.vcard.versions import convert_line
 
 #: Properties that are placed at the beginning of a card when they are added.
@@ -25,9 +25,9 @@ def card_lines(card: Card, version: str, *, full_name: str | None = None) -> lis
     """The content lines of the card in `version`, without GENERATED_PROPERTIES."""
     lines = [parse_line(kept.text) for kept in card.lines]
     parsed = read_lines(lines, [], [bool(kept.fields) for kept in card.lines]) if lines else Card()
-    revision = revise_lines(lines, parsed, card, LineBuilder(version, lines), full_name=full_name)
-    rest = revision.place_new_lines()
+    update = update_lines(lines, parsed, card, LineBuilder(version, lines), full_name=full_name)
+    rest = update.place_new_lines()
     first = [line for line in rest if line.name in LEADING_PROPERTIES]
-    existing = (line for index, old in enumerate(lines) for line in revision.replacements.get(index, [old]))
+    existing = (line for index, old in enumerate(lines) for line in update.replacements.get(index, [old]))
     written = (*first, *existing, *(line for line in rest if line.name not in LEADING_PROPERTIES))
     return [convert_line(line, version) for line in written if line.name and line.name not in GENERATED_PROPERTIES]

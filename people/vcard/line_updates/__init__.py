@@ -10,24 +10,24 @@ from collections.abc import Sequence
 from people.vcard.builder import LineBuilder
 from people.vcard.card import ENTRY_FIELDS, Card
 from people.vcard.content_lines import ContentLine
-from people.vcard.revision.entries import revise_entries
-from people.vcard.revision.fields import revise_fields, revise_trailing_fields, revise_uid
-from people.vcard.revision.names import revise_names
-from people.vcard.revision.state import Revision
+from people.vcard.line_updates.entries import update_entries
+from people.vcard.line_updates.fields import update_fields, update_trailing_fields, update_uid
+from people.vcard.line_updates.names import update_names
+from people.vcard.line_updates.state import LineUpdate
 
-__all__ = ["Revision", "revise_lines"]
+__all__ = ["LineUpdate", "update_lines"]
 
 
-def revise_lines(
+def update_lines(
     lines: Sequence[ContentLine], parsed: Card, target: Card, builder: LineBuilder, *, full_name: str | None = None
-) -> Revision:
-    """Revise `lines`, which `parsed` was read from, to describe `target`. `target.lines` are parallel to them."""
-    revision = Revision(lines, parsed, target, builder)
+) -> LineUpdate:
+    """Update `lines`, which `parsed` was read from, to describe `target`. `target.lines` are parallel to them."""
+    update = LineUpdate(lines, parsed, target, builder)
     remaining = {field: list(getattr(target, field)) for field in ENTRY_FIELDS}
-    revise_uid(revision)
-    revision.added += revise_names(revision, full_name)
-    revise_fields(revision, remaining, full_name)
-    revise_entries(revision, remaining)
-    revise_trailing_fields(revision)
-    revision.drop_companions()
-    return revision
+    update_uid(update)
+    update.added += update_names(update, full_name)
+    update_fields(update, remaining, full_name)
+    update_entries(update, remaining)
+    update_trailing_fields(update)
+    update.drop_companions()
+    return update

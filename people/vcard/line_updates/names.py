@@ -3,40 +3,40 @@
 from people.vcard import values
 from people.vcard.card import NAME_FORMATS, Card
 from people.vcard.content_lines import ContentLine
-from people.vcard.revision.state import Revision
+from people.vcard.line_updates.state import LineUpdate
 
 _N_COMPONENTS = ("surname", "name", "middle_name", "prefix", "suffix")
 NAME_FIELDS = (*_N_COMPONENTS, "second_last_name")
 
 
-def revise_names(revision: Revision, full_name: str | None) -> list[ContentLine]:
-    """Revise the lines of N and FN. Returns new lines where either is missing. `full_name` overrides FN."""
-    parsed, target = revision.parsed, revision.target
-    n_indexes, fn_indexes = revision.indexes_of("n"), revision.indexes_of("fn")
-    text = full_name or _full_name(revision, fn_indexes)
+def update_names(update: LineUpdate, full_name: str | None) -> list[ContentLine]:
+    """Update the lines of N and FN. Returns new lines where either is missing. `full_name` overrides FN."""
+    parsed, target = update.parsed, update.target
+    n_indexes, fn_indexes = update.indexes_of("n"), update.indexes_of("fn")
+    text = full_name or _full_name(update, fn_indexes)
     is_renamed = any(getattr(parsed, field) != getattr(target, field) for field in NAME_FIELDS)
     for index in n_indexes:
-        line = revision.lines[index]
+        line = update.lines[index]
         is_named = any(piece.strip() for piece in values.split(line.value, ";")[:3])
         # Without a name in N the name is read from FN. If FN gets another text, N must contain the name.
         if is_renamed or not (is_named or text == target.name):
-            revision.replacements[index] = [_edit_components(line, parsed, target, is_named=is_named)]
+            update.replacements[index] = [_edit_components(line, parsed, target, is_named=is_named)]
     for index in fn_indexes:
-        line = revision.lines[index]
+        line = update.lines[index]
         if values.single_line(values.text(line)) != text:
-            revision.replacements[index] = [line.with_value(values.escape(text))]
+            update.replacements[index] = [line.with_value(values.escape(text))]
     missing = [] if fn_indexes else [ContentLine("FN", values.escape(text))]
     if not n_indexes:
         # A name that was taken from another property, such as ORG, is not written: N stays empty.
-        is_stand_in = not fn_indexes and bool(revision.lines) and not target.display_name and parsed.name == target.name
-        missing.append(revision.builder.name_line(Card() if is_stand_in else target))
+        is_stand_in = not fn_indexes and bool(update.lines) and not target.display_name and parsed.name == target.name
+        missing.append(update.builder.name_line(Card() if is_stand_in else target))
     return missing
 
 
-def _full_name(revision: Revision, indexes: list[int]) -> str:
+def _full_name(update: LineUpdate, indexes: list[int]) -> str:
     """The text of FN: unchanged while the name is, else the new name in the format that FN had."""
-    parsed, target = revision.parsed, revision.target
-    text = values.single_line(values.text(revision.lines[indexes[0]])) if indexes else ""
+    parsed, target = update.parsed, update.target
+    text = values.single_line(values.text(update.lines[indexes[0]])) if indexes else ""
     if text and all(
         getattr(parsed, field) == getattr(target, field) for field in (*NAME_FIELDS, "nickname", "display_name")
     ):

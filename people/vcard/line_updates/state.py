@@ -1,4 +1,4 @@
-"""The state of a revision: the lines of a card and the edits to them."""
+"""The lines of a card and the edits to them."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from people.vcard.readers import group_labels
 COMPANION_PROPERTIES = frozenset({"X-ABLABEL", "X-ABADR", "X-APPLE-SUBLOCALITY", "X-APPLE-SUBADMINISTRATIVEAREA"})
 
 
-class Revision:
+class LineUpdate:
     """The edits that turn the lines of a card into lines that describe `target`.
 
     `parsed` is the card as read from `lines`; `parsed.lines` and `target.lines` are parallel to `lines`.
