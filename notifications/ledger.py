@@ -179,7 +179,7 @@ class AccountPlan:
 
 
 def _answered_reason(planned: PlannedNotice, answer: ReminderAnswer | None) -> str | None:
-    """Why the account's answer to the occurrence makes the notice unwanted; None if it does not."""
+    """Why the account's answer to the occurrence makes the notice irrelevant; None if it does not."""
     if answer is None:
         return None
     if answer.state == AnswerState.SKIPPED:

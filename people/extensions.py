@@ -91,7 +91,7 @@ class PersonExtension:
     def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
         """Restore both from `image`. Raises people.merging.related_rows.UndoConflictError if that is impossible."""
 
-    def ensure_relationship_types(self, owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
+    def ensure_relationship_types(self, owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
         """The ids of the active relationship types by name; missing types are created."""
         return {}
 

@@ -87,8 +87,8 @@ class RelationshipsExtension(PersonExtension):
         return_to_secondary(primary, secondary, parts["rows"])
         remove_answered_suggestions(primary.owner_id, parts["answers"])
 
-    def ensure_relationship_types(self, owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
-        return ensure_types(owner_id, wanted)
+    def ensure_relationship_types(self, owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
+        return ensure_types(owner_id, specs)
 
     def add_relationships(
         self, owner_id: UUID, relationships: Sequence[ImportedRelationship], now: dt.datetime

@@ -49,12 +49,12 @@ def body_of(notice: Notice) -> bytes:
 
 def signed_headers(id_: str, body: bytes, signing_secrets: list[str], now: dt.datetime) -> dict[str, str]:
     """The headers of the specification, with one signature per secret."""
-    moment = str(int(now.timestamp()))
-    signed = b".".join([id_.encode(), moment.encode(), body])
+    timestamp = str(int(now.timestamp()))
+    signed = b".".join([id_.encode(), timestamp.encode(), body])
     return {
         "Content-Type": "application/json",
         "webhook-id": id_,
-        "webhook-timestamp": moment,
+        "webhook-timestamp": timestamp,
         "webhook-signature": " ".join(f"v1,{_sign(signed, secret)}" for secret in signing_secrets),
     }
 

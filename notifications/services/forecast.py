@@ -134,7 +134,7 @@ def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
 
 
 def _planned_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
-    """Deliveries that are planned, wait for the end of the quiet hours, and are still wanted."""
+    """Deliveries that are planned, wait for the end of the quiet hours, and are still relevant."""
     waiting = Delivery.objects.owned_by(forecast.owner).filter(state=DeliveryState.PENDING, attempts=0)
     waiting = waiting.filter(next_try_at__gt=forecast.now).with_owner_and_person()
     rows = list(waiting.order_by("next_try_at", "id"))

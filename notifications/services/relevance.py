@@ -1,4 +1,4 @@
-"""Whether a planned delivery is still wanted when it is about to be sent."""
+"""Whether a planned delivery is still relevant when it is about to be sent."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ class TargetUnavailableError(DomainError):
 def retry_delivery(*, delivery: Delivery, now: dt.datetime) -> None:
     """Make the delivery due now, under the same id (webhook-id, push topic), until the end of the account's day.
 
-    Raises AlreadySentError, BeingSentError, TargetUnavailableError. Whether it is still wanted is checked again when it
+    Raises AlreadySentError, BeingSentError, TargetUnavailableError. Its relevance is checked again when it
     is sent. The caller enqueues it after the commit. If the process dies before that, the scan enqueues it.
     """
     if delivery.state == DeliveryState.SENT:

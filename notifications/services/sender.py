@@ -54,7 +54,7 @@ class SendResult(StrEnum):
 
     SENT = "sent"
     FAILED = "failed"
-    SKIPPED = "skipped"  # too late, or not wanted any more
+    SKIPPED = "skipped"  # too late, or no longer relevant
     DEFERRED = "put off"  # to the end of the quiet hours
     TAKEN = "taken"  # claimed by another process, or not due
 
@@ -142,7 +142,7 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
 
 
 def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
-    """Claim a delivery, send it if it is still wanted, and record the outcome."""
+    """Claim a delivery, send it if it is still relevant, and record the outcome."""
     if not claim(delivery, now=now):
         return SendResult.TAKEN
     if delivery.attempts and now >= delivery.expires_at:

@@ -65,7 +65,7 @@ class Recurrence:
         return n if found is not None else None
 
     def _lower_bound(self, day: date) -> int:
-        """The wanted n or the one below it, so that the search takes at most two steps."""
+        """The n of the first day on or after `day`, or the one below it, so that the search takes at most two steps."""
         if self.unit is None or day <= self.anchor:
             return 0
         if self.unit in _DAYS:

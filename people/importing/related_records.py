@@ -135,9 +135,9 @@ class RelatedRecords:
             self._add_remark(interaction.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
         return keys[:_MAX_PEOPLE]
 
-    def _load_existing(self, people: set[UUID], moments: set[dt.datetime]) -> set[tuple[object, ...]]:
+    def _load_existing(self, people: set[UUID], times: set[dt.datetime]) -> set[tuple[object, ...]]:
         rows = Participation.objects.owned_by(self.owner).filter(
-            person__in=people, at__in=moments, interaction__deleted_at=None
+            person__in=people, at__in=times, interaction__deleted_at=None
         )
         names = ("person_id", "at", "interaction__kind", "interaction__title", "interaction__notes")
         return set(rows.values_list(*names))

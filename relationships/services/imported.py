@@ -12,13 +12,13 @@ from relationships.models import Relationship
 from relationships.services.relationships import build_pair
 
 
-def ensure_types(owner_id: UUID, wanted: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
+def ensure_types(owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
     """The ids of the active types with these names. Creates missing ones; existing ones keep their inverse."""
-    names = {name for kind in wanted for name in (kind.name, kind.inverse) if name}
+    names = {name for kind in specs for name in (kind.name, kind.inverse) if name}
     active = RelationshipType.objects.owned_by(owner_id).active().filter(name__in=names)
     existing = dict(active.values_list("name", "pk"))
     new: dict[str, RelationshipType] = {}
-    for kind in wanted:
+    for kind in specs:
         if not kind.name or kind.name in existing or kind.name in new:
             continue
         row = new[kind.name] = _build_type(owner_id, kind.name, kind.label)

@@ -25,10 +25,10 @@ def check_name_free(name: str, taken: set[str]) -> None:
         raise FieldError("name", f"There is already a relationship type named {name}.")
 
 
-def unique_name(wanted: str, taken: set[str]) -> str:
-    """`wanted`, with a number as suffix if it is taken: `CHILD_2`."""
-    name, number = wanted, 2
+def unique_name(preferred: str, taken: set[str]) -> str:
+    """`preferred`, with a number as suffix if it is taken: `CHILD_2`."""
+    name, number = preferred, 2
     while name in taken:
         suffix = f"_{number}"
-        name, number = wanted[: NAME_LENGTH - len(suffix)] + suffix, number + 1
+        name, number = preferred[: NAME_LENGTH - len(suffix)] + suffix, number + 1
     return name
