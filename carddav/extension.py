@@ -19,7 +19,7 @@ class CardDavExtension(PersonExtension):
     An account without a connection has neither, which its open write knows without a query (`is_mirrored`).
     """
 
-    def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
         if not is_mirrored(owner_id):
             return
         state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
@@ -34,7 +34,7 @@ class CardDavExtension(PersonExtension):
                 mapping.remote_raw = intent.body
             put_tombstone(mapping, state)
 
-    def restored(self, person: Person, now: dt.datetime) -> None:
+    def after_restore(self, person: Person, now: dt.datetime) -> None:
         """Map the card to the person again; one that is gone is written anew."""
         if not is_mirrored(person.owner_id):
             return
@@ -48,7 +48,7 @@ class CardDavExtension(PersonExtension):
         rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
         return bool(rows.exclude(remote_raw="").exists())
 
-    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         """The primary takes over the secondary's card if it has none; otherwise that card stays on the server without a
         person."""
         if not is_mirrored(primary.owner_id):
@@ -58,13 +58,13 @@ class CardDavExtension(PersonExtension):
         if mapping is None:
             return None
         if not mapping.remote_raw or rows.filter(person=primary).exclude(remote_raw="").exists():
-            self.deleted(primary.owner_id, [secondary.pk], {})
+            self.after_delete(primary.owner_id, [secondary.pk], {})
             return None
         rows.filter(person=primary).delete()
         rows.filter(pk=mapping.pk).update(person=primary)
         return str(mapping.pk)
 
-    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+    def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:
         if image is not None:
             CardMapping.objects.owned_by(primary.owner_id).filter(pk=UUID(image), person=primary).update(
                 person=secondary

@@ -57,7 +57,7 @@ class PersonExtension:
     def check_create(self, owner_id: UUID, data: dict[str, Any]) -> None:
         """Check the validated create body before anything is written; may change it. Raises FieldError."""
 
-    def created(self, person: Person, data: Mapping[str, Any]) -> None:
+    def after_create(self, person: Person, data: Mapping[str, Any]) -> None:
         """A person was inserted; `data` is the validated body."""
 
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
@@ -67,14 +67,16 @@ class PersonExtension:
         """
         return {}
 
-    def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
+    def before_delete(
+        self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]
+    ) -> Collection[UUID]:
         """People are about to be soft-deleted; returns the ids of more people to delete with them."""
         return ()
 
-    def deleted(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
-        """People were soft-deleted, including those that `deleting` of the extensions returned."""
+    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+        """People were soft-deleted, including those that `before_delete` of the extensions returned."""
 
-    def restored(self, person: Person, now: dt.datetime) -> None:
+    def after_restore(self, person: Person, now: dt.datetime) -> None:
         """A person was restored from the trash."""
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
@@ -84,11 +86,11 @@ class PersonExtension:
         """Whether any of these people has a card on the account's CardDAV server."""
         return False
 
-    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        """Move the rows of the secondary to the primary; returns a JSON before-image for `unmerging`."""
+    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+        """Move the rows of the secondary to the primary; returns a JSON before-image for `undo_merge`."""
         return None
 
-    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+    def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:
         """Restore both from `image`. Raises people.merging.related_rows.UndoConflictError if that is impossible."""
 
     def ensure_relationship_types(self, owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:

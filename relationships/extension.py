@@ -57,7 +57,7 @@ class RelationshipsExtension(PersonExtension):
                 # `create_relationship` refuses it too, but names the field relationshipTypeId, which this body lacks.
                 raise FieldError("relationshipToUserId", NO_INVERSE)
 
-    def created(self, person: Person, data: Mapping[str, Any]) -> None:
+    def after_create(self, person: Person, data: Mapping[str, Any]) -> None:
         if through_id := data.get("connected_through_id"):
             create_relationship(
                 owner=person.owner,
@@ -68,20 +68,22 @@ class RelationshipsExtension(PersonExtension):
                 now=person.created_at,
             )
 
-    def deleting(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> Collection[UUID]:
+    def before_delete(
+        self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]
+    ) -> Collection[UUID]:
         return orphans_to_delete(owner_id, person_ids, options)
 
-    def restored(self, person: Person, now: dt.datetime) -> None:
+    def after_restore(self, person: Person, now: dt.datetime) -> None:
         # An active person must not have a type that is in the trash.
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         _MARK_RELATIONSHIPS.run(owner_id=owner_id, person_ids=list(person_ids))
 
-    def merging(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
 
-    def unmerging(self, primary: Person, secondary: Person, image: Any) -> None:
+    def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:
         # Merges by versions without answered suggestions stored the list of rows alone, and can still be undone.
         parts = image if isinstance(image, dict) else {"rows": image, "answers": []}
         return_to_secondary(primary, secondary, parts["rows"])

@@ -71,7 +71,7 @@ def merge_people(
             "values": related_rows.move_values(primary, secondary),
             "interactions": interactions.move_interactions(writer, primary, secondary),
             "dismissals": related_rows.copy_dismissals(primary, secondary),
-            "extensions": {_app_of(extension): extension.merging(primary, secondary, now) for extension in EXTENSIONS},
+            "extensions": {_app_of(extension): extension.merge(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": format_timestamp(now),
         }
         # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
@@ -167,9 +167,9 @@ def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, imag
     parts = {name.partition(".")[0]: part for name, part in stored.items()}
     for extension in EXTENSIONS:
         for person in restored:
-            extension.restored(person, writer.now)
+            extension.after_restore(person, writer.now)
         if _app_of(extension) in parts:
-            extension.unmerging(primary, secondary, parts[_app_of(extension)])
+            extension.undo_merge(primary, secondary, parts[_app_of(extension)])
     mark_related_changed(primary.owner_id, [secondary.pk])
 
 

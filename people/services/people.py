@@ -34,14 +34,14 @@ def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[s
     with account_write(owner):
         active = Person.objects.owned_by(owner).active()
         chosen = set(active.filter(pk__in=list(person_ids)).values_list("pk", flat=True))
-        added_by_extensions = [set(extension.deleting(owner.pk, chosen, options)) for extension in EXTENSIONS]
+        added_by_extensions = [set(extension.before_delete(owner.pk, chosen, options)) for extension in EXTENSIONS]
         chosen = chosen.union(*added_by_extensions)
         with deferred_counts(owner.pk) if len(chosen) >= RECOUNT_THRESHOLD else nullcontext():
             count: int = active.filter(pk__in=chosen).update(
                 deleted_at=now, updated_at=now, contact_due_at=None, contact_due_on=None
             )
         for extension in EXTENSIONS:
-            extension.deleted(owner.pk, chosen, options)
+            extension.after_delete(owner.pk, chosen, options)
         if chosen:
             mark_related_changed(owner.pk, chosen)
             announce_deletion(owner.pk, sorted(chosen), from_card_dav=bool(options.get("delete_from_card_dav")))
@@ -69,7 +69,7 @@ def restore_person(*, owner: User, person: Person, now: dt.datetime) -> Person:
         person.deleted_at = None
         writer.flush()
         for extension in EXTENSIONS:
-            extension.restored(person, now)
+            extension.after_restore(person, now)
         mark_related_changed(owner.pk, [person.pk])
     return person
 

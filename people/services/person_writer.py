@@ -111,7 +111,7 @@ class PersonWriter:
             replace_dates(owner=self.owner, people=dates, stored=stored, calendar=lambda: self.calendar, now=self.now)
         for person, data in created:
             for extension in EXTENSIONS:
-                extension.created(person, data)
+                extension.after_create(person, data)
 
     def edit(self, *people: Person) -> None:
         """Record the current columns of people that the caller is about to change.

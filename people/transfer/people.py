@@ -105,7 +105,7 @@ class _Batch:
             kind = person.relationship_to_user
             if kind and kind.is_deleted and not person.is_deleted:
                 for extension in EXTENSIONS:  # restores the relationship type from the trash
-                    extension.restored(person, self.run.now)
+                    extension.after_restore(person, self.run.now)
 
     def _add_person(self, record: ImportRecord) -> None:
         person = self._build_person(record)
