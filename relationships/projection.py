@@ -210,6 +210,26 @@ def _relationship_json(
     )
 
 
+def list_types(owner: User) -> list[dict[str, Any]]:
+    """The active types, by label."""
+    return serialize_types(_ACTIVE_TYPES.instances(owner_id=owner.pk))
+
+
+def represent_type(owner: User, type_id: UUID) -> Representation:
+    """One type, active or in the trash. Raises MissingError."""
+    return serialize_type_with_revision(_TYPE_BY_ID.find(owner_id=owner.pk, type_id=type_id))
+
+
+_ACTIVE_TYPES = CompiledQuery(
+    lambda owner_id: (
+        RelationshipType.objects.owned_by(owner_id).active().select_related("inverse").order_by("label", "id")
+    )
+)
+_TYPE_BY_ID = CompiledQuery(
+    lambda owner_id, type_id: RelationshipType.objects.owned_by(owner_id).select_related("inverse").filter(pk=type_id)
+)
+
+
 def serialize_types(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
     """Types with their inverse. `rows` must select `inverse` too, or each costs a query."""
     return [serialize_type(row) for row in rows]

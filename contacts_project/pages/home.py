@@ -20,7 +20,7 @@ from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import check_health
 from people.dates.occasions import days_until_in_words, event_in_words
-from people.dates.schedule import load_calendar
+from people.dates.schedule import calendar_from_user
 from people.dates.upcoming import upcoming_events
 from people.links import person_url
 
@@ -71,7 +71,7 @@ class UpcomingEvent:
 
 
 def _upcoming_events(viewer: User) -> list[UpcomingEvent]:
-    today = load_calendar(viewer).today(timezone.now())
+    today = calendar_from_user(viewer).today(timezone.now())
     events = upcoming_events(viewer, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
     return [
         UpcomingEvent(

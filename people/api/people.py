@@ -88,13 +88,6 @@ class PersonViewSet(TrashViewSet[Person]):
     lookup_url_kwarg = "person_id"
     record_name, record_serializer = "person", PersonSerializer
 
-    def get_object(self) -> Person:
-        # Most requests need an active person: active_rows is a query that is compiled to SQL only once.
-        if self.action in {"restore", "permanent"}:
-            return super().get_object()
-        person: Person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[self.kwargs["person_id"]])
-        return person
-
     def get_record(self, row_id: UUID) -> Representation:
         return represent_any_person(self.owner, row_id)
 

@@ -49,5 +49,5 @@ class UpcomingViewSet(ApiViewSet[Any]):
     def list(self, request: Request) -> Response:
         """Important dates and people to get in touch with, in the coming days."""
         owner, days = self.owner, read_days(request)
-        today = schedule.load_calendar(owner).today(timezone.now())
+        today = schedule.calendar_from_user(owner).today(timezone.now())
         return Response({"events": upcoming_events(owner, start=today, days=days)})

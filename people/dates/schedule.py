@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from accounts.models import User
 from accounts.vocabularies import LeapDayRule
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people import field_table
 from people.dates.quiet_hours import QuietHours
 from people.dates.recurrence import (
@@ -65,7 +66,13 @@ def build_calendar(zone: str, hour: int, leap_day: str, lead_days: int, quiet: M
 
 def load_calendar(owner: User | UUID) -> Calendar:
     """The account's calendar as the database has it now. To plan rows, load it under the account's lock."""
-    return build_calendar(*User.objects.values_list(*CALENDAR_COLUMNS).get(pk=getattr(owner, "pk", owner)))
+    found = _CALENDAR.values(owner_id=owner.pk if isinstance(owner, User) else owner)
+    if not found:
+        raise User.DoesNotExist
+    return build_calendar(*found[0])
+
+
+_CALENDAR = CompiledQuery(lambda owner_id: User.objects.filter(pk=owner_id).values_list(*CALENDAR_COLUMNS))
 
 
 def calendar_from_user(owner: User) -> Calendar:

@@ -35,7 +35,7 @@ def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool =
     A recurring date has one event for each occurrence; (`id`, `date`) is unique. A person has only the next contact
     event. `with_dead` includes birthdays of dead people, without an age.
     """
-    calendar, end = schedule.load_calendar(owner), start + dt.timedelta(days)
+    calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
     events = [
         *important_events(owner, calendar, start, end, with_dead=with_dead),
         *_contact_events(owner, calendar, start, end),
@@ -46,7 +46,7 @@ def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool =
 
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     """The number of events of upcoming_events, computed from stored counts for dates that recur every year."""
-    calendar, end = schedule.load_calendar(owner), start + dt.timedelta(days)
+    calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
     yearly = days_between(start, end)
     stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
     number = sum(stored_counts.get(str(key), 0) * _count_occurrences(key, calendar, start, end) for key in yearly)

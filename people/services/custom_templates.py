@@ -45,7 +45,7 @@ def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> C
     FieldError, MissingError.
     """
     with account_write(template.owner_id):
-        template = _templates_of_account(template).active().find(template.pk)
+        template = CustomFieldTemplate.objects.find_active(template.owner_id, template.pk)
         if template.type == TemplateType.SELECT and data.get("options"):
             _rename_stored_options(template, data["options"])
         _save_template(template, data)
@@ -67,7 +67,7 @@ def reorder_templates(*, owner: User, templates: Sequence[CustomFieldTemplate]) 
 def delete_template(*, template: CustomFieldTemplate, now: dt.datetime) -> None:
     """Move a template to the trash, which hides its values. Raises MissingError."""
     with account_write(template.owner_id):
-        template = _templates_of_account(template).active().find(template.pk)
+        template = CustomFieldTemplate.objects.find_active(template.owner_id, template.pk)
         template.deleted_at = now
         template.save()
         _mark_people_changed(template)

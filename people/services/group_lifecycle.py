@@ -29,7 +29,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
 def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
     """Update the fields in `data`. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id):
-        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        group = Group.objects.find_active(group.owner_id, group.pk)
         before = group.name
         _save_group(group, data)
         if group.name != before:
@@ -40,7 +40,7 @@ def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Gro
 def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
     """Move a group to the trash, and its members too if `with_people`. Raises MissingError."""
     with account_write(group.owner_id):
-        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        group = Group.objects.find_active(group.owner_id, group.pk)
         touch_members(group, now)
         if with_people:
             members = memberships_of(group).values_list("person_id", flat=True)

@@ -13,14 +13,14 @@ from people.signals import announce_change
 def add_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
     """Add a person to a group, unless it is a member already. Raises MissingError."""
     with account_write(group.owner_id):
-        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        group = Group.objects.find_active(group.owner_id, group.pk)
         put_members(group, [person_id], now)
 
 
 def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
     """Remove a person from a group. Raises MissingError if it is not a member."""
     with account_write(group.owner_id):
-        group = Group.objects.owned_by(group.owner_id).active().find(group.pk)
+        group = Group.objects.find_active(group.owner_id, group.pk)
         removed, _ = memberships_of(group).filter(person_id=person_id).delete()
         if not removed:
             raise MissingError

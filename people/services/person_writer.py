@@ -59,7 +59,7 @@ def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: 
     with account_write(owner) as write:
         if not write.is_fresh:
             # Another request has written since `owner` was read: the person may have changed or be in the trash.
-            person = Person.objects.owned_by(owner).active().find(person.pk)
+            person = Person.objects.find_active(owner, person.pk)
         PersonWriter(owner, write, now).put(person, data)
     return person
 

@@ -52,7 +52,7 @@ def update_type(*, owner: User, type_id: UUID, data: dict[str, Any], now: dt.dat
 def delete_type(*, owner: User, type_id: UUID, now: dt.datetime) -> None:
     """Soft-delete a type, but not its inverse. Raises TypeInUseError."""
     with account_write(owner):
-        row = RelationshipType.objects.owned_by(owner).active().find(type_id)
+        row = RelationshipType.objects.find_active(owner, type_id)
         used = Relationship.objects.owned_by(owner).active().filter(relationship_type=row)
         to_user = Person.objects.owned_by(owner).active().filter(relationship_to_user=row)
         if used.exists() or to_user.exists():

@@ -106,6 +106,10 @@ class OwnedManager(Generic[M, Q]):
         """A compiled query for the account's active rows with certain ids. Parameters: `owner_id` and `row_ids`."""
         return CompiledQuery(self._filter_active)
 
+    def find_active(self, owner: Any, key: UUID) -> M:
+        """Return the active row of `owner` (a user or the id of one) with this id. Raises MissingError."""
+        return cast("M", self.active_rows.find(owner_id=getattr(owner, "pk", owner), row_ids=[key]))
+
     @cached_property
     def active_ids(self) -> CompiledQuery:
         """Like `active_rows`, but reads only the ids, each as IdHex."""

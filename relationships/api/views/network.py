@@ -38,7 +38,7 @@ class NetworkViewSet(TrashViewSet[Person]):
     @action(detail=True)
     def orphans(self, request: Request, person_id: UUID) -> Response:
         """People connected to the network only through this person, whole branches included, in name order."""
-        person = Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id])
+        person = Person.objects.find_active(self.owner, person_id)
         orphans = find_orphans(self.owner, [person.pk])
         return Response({"orphans": serialize_orphans(self.owner, orphans)})
 
@@ -46,9 +46,7 @@ class NetworkViewSet(TrashViewSet[Person]):
     @action(detail=True)
     def graph(self, request: Request, person_id: UUID) -> Response:
         """A person with their direct connections."""
-        return Response(
-            load_person_graph(self.owner, Person.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[person_id]))
-        )
+        return Response(load_person_graph(self.owner, Person.objects.find_active(self.owner, person_id)))
 
 
 class DashboardViewSet(ApiViewSet[Any]):
@@ -72,7 +70,7 @@ class DashboardViewSet(ApiViewSet[Any]):
     @action(detail=False)
     def stats(self, request: Request) -> Response:
         """How many people, groups, relationships and upcoming events there are."""
-        today = schedule.load_calendar(self.owner).today(timezone.now())
+        today = schedule.calendar_from_user(self.owner).today(timezone.now())
         return Response(
             {
                 "peopleCount": count_of(self.owner.pk, PEOPLE),

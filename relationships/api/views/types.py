@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import RelationshipType
 from relationships.api.response_serializers import RelationshipTypeResponseSerializer
 from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
-from relationships.projection import serialize_type_with_revision, serialize_types
+from relationships.projection import list_types, represent_type
 from relationships.services import types as services
 
 RECORD = envelope("OneRelationshipType", relationshipType=RelationshipTypeResponseSerializer())
@@ -33,14 +33,12 @@ class RelationshipTypeViewSet(TrashViewSet[RelationshipType]):
     record_name, record_serializer = "relationshipType", RelationshipTypeResponseSerializer
 
     def get_record(self, row_id: UUID) -> Representation:
-        rows = RelationshipType.objects.owned_by(self.owner).select_related("inverse")
-        return serialize_type_with_revision(rows.find(row_id))
+        return represent_type(self.owner, row_id)
 
     @extend_schema(operation_id="listRelationshipTypes", responses=LIST)
     def list(self, request: Request) -> Response:
         """All relationship types, by label."""
-        rows = self.get_queryset().select_related("inverse").order_by("label", "id")
-        return Response({"relationshipTypes": serialize_types(rows)})
+        return Response({"relationshipTypes": list_types(self.owner)})
 
     @extend_schema(
         operation_id="createRelationshipType", request=NewRelationshipTypeSerializer, responses={200: RECORD}
