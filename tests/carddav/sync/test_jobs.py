@@ -62,14 +62,14 @@ def events_of(run: Run) -> list[tuple[str, Any]]:
     return found
 
 
-def test_discover_adds_250_pending_imports(synced: SyncedAccount) -> None:
-    for number in range(250):
+def test_discover_adds_101_pending_imports(synced: SyncedAccount) -> None:
+    for number in range(101):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
     with synced.patch_open_book():
         response = synced.api.ok("POST", "/api/carddav/discover")
-    assert response == {"success": True, "discovered": 250, "errors": 0, "errorMessages": []}
-    assert synced.requests() == ["changes", *["multiget"] * 5]
-    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 250}
+    assert response == {"success": True, "discovered": 101, "errors": 0, "errorMessages": []}
+    assert synced.requests() == ["changes", *["multiget"] * 3]
+    assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 101}
     with synced.patch_open_book():
         assert synced.api.ok("POST", "/api/carddav/discover")["discovered"] == 0
 
@@ -200,17 +200,18 @@ def test_uploaded_card_is_imported_without_connection(api: Client, alice: User) 
     assert not Mapping.objects.owned_by(alice).exists()
 
 
-def test_bulk_export_reports_the_refused_card(synced: SyncedAccount) -> None:
-    people = [synced.make_person(name=f"P{number}") for number in range(51)]
+def test_bulk_export_reports_the_refused_card(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carddav.services.exports._BATCH_SIZE", 10)
+    people = [synced.make_person(name=f"P{number}") for number in range(11)]
     synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
     with synced.patch_open_book():
         response = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-        assert (response["exported"], response["skipped"], response["errors"]) == (50, 0, 1)
-        assert len(synced.server.cards) == 50
+        assert (response["exported"], response["skipped"], response["errors"]) == (10, 0, 1)
+        assert len(synced.server.cards) == 10
         synced.server.refuses = lambda text: None
         again = synced.api.ok("POST", "/api/carddav/export-bulk", body)
-    assert (again["exported"], again["skipped"], again["errors"]) == (0, 51, 0)
+    assert (again["exported"], again["skipped"], again["errors"]) == (0, 11, 0)
     synced.edit(people[7], name="Better")
     assert counts(synced.sync()) == {"exported": 1}
 

@@ -19,7 +19,7 @@ FORTNIGHT = 14 * 86400
 
 
 def offset(zone: ZoneInfo, stamp: int) -> timedelta | None:
-    return datetime.fromtimestamp(stamp, UTC).astimezone(zone).utcoffset()
+    return datetime.fromtimestamp(stamp, zone).utcoffset()
 
 
 @cache

@@ -32,15 +32,15 @@ def check_find_invariants(api: Client) -> None:
     assert list(find_violations("look-up keys")) == list(find_violations("search words")) == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["Müller", "Mueller", "Muller", "MULLER", "mull", "Ada Müller", "Müller, Ada", "Mulelr", "Mülller", "Muler"],
-)
+SPELLINGS = ["Müller", "Mueller", "Muller", "MULLER", "mull", "Ada Müller", "Müller, Ada", "Mulelr", "Mülller", "Muler"]
+
+
 @pytest.mark.parametrize("surname", ["Müller", "Mueller", "Muller"])
-def test_names_are_found_in_any_spelling(api: Client, surname: str, query: str) -> None:
+def test_names_are_found_in_any_spelling(api: Client, surname: str) -> None:
     create_person(api, "Ada", surname=surname)
     create_person(api, "Bob", surname="Hopper")
-    assert found_names(api, query) == [f"Ada {surname}"]
+    for query in SPELLINGS:
+        assert found_names(api, query) == [f"Ada {surname}"], query
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ PHONE = [
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("query", PHONE)
 @pytest.mark.parametrize("number", ["+49 30 1234567", "030 1234567", "0049 (30) 123-4567"])
-def test_phones_are_found_in_any_format(api: Client, number: str, query: str) -> None:
+def test_phones_are_found_in_any_format(api: Client, number: str) -> None:
     create_person(api, "Ada", phoneNumbers=[{"number": number}])
     create_person(api, "Bob", phoneNumbers=[{"number": "+44 20 7946 0958"}])
-    [found] = results(api, query)
-    assert (found["person"]["displayName"], found["matched"]) == ("Ada", ["phoneNumbers"])
+    for query in PHONE:
+        found = [(row["person"]["displayName"], row["matched"]) for row in results(api, query)]
+        assert found == [("Ada", ["phoneNumbers"])], query
 
 
 @pytest.mark.parametrize(
