@@ -114,8 +114,8 @@ def create_one_of_everything(api: Client, owner: User) -> None:
     upload(api, "/api/user/photo", picture(color="blue"))
     bo = api.ok("POST", "/api/people", {"name": "Bo"}, status=201)["person"]["id"]
     gone = api.ok("POST", "/api/people", {"name": "Gone"}, status=201)["person"]["id"]
-    tie = {"personId": ada_id, "relatedPersonId": bo, "relationshipTypeId": types["PARENT"], "notes": "see"}
-    api.ok("POST", "/api/relationships", tie)
+    relationship = {"personId": ada_id, "relatedPersonId": bo, "relationshipTypeId": types["PARENT"], "notes": "see"}
+    api.ok("POST", "/api/relationships", relationship)
     api.ok("POST", "/api/relationships", {"personId": bo, "relatedPersonId": gone, "relationshipTypeId": None})
     dated = api.ok("POST", f"/api/people/{bo}/important-dates", {"title": "Met", "date": "2001-02-03"})
     api.ok("DELETE", f"/api/people/{bo}/important-dates/{dated['importantDate']['id']}")

@@ -54,7 +54,7 @@ def document() -> dict[str, Any]:
         }
         for n in range(PEOPLE)
     ]
-    ties = [
+    relationships = [
         {
             "id": str(new_id()),
             "personId": one["id"],
@@ -69,7 +69,7 @@ def document() -> dict[str, Any]:
         "groups": [group],
         "relationshipTypes": kinds,
         "people": people,
-        "relationships": ties,
+        "relationships": relationships,
     }
 
 

@@ -63,8 +63,8 @@ def test_missing_references_are_reported_for_the_record(api: Client, path: str) 
         "customFieldValues": [{"templateId": lost, "value": "M"}],
     }
     bo: dict[str, Any] = {"id": str(new_id()), "name": "Bo", "groupIds": [], "relationshipToUserId": None}
-    tie = {"id": str(new_id()), "personId": ada["id"], "relatedPersonId": bo["id"], "relationshipTypeId": lost}
-    receipt = api.ok("POST", path, {**HEAD, "people": [ada, bo], "relationships": [tie]})
+    relationship = {"id": str(new_id()), "personId": ada["id"], "relatedPersonId": bo["id"], "relationshipTypeId": lost}
+    receipt = api.ok("POST", path, {**HEAD, "people": [ada, bo], "relationships": [relationship]})
     assert receipt["imported"] == 3
     assert [result.get("reason") for result in receipt["results"]] == [
         "Without what did not come in: relationshipToUserId (1), groupIds (2), customFieldValues (1)",

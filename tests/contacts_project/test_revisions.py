@@ -130,14 +130,14 @@ def test_cascade_leaves_a_tombstone_per_row(api: Client, alice: User) -> None:
     date = ImportantDate.objects.create(owner=alice, person=ada, title="Met", date=dt.date(2020, 1, 1))
     pair = DuplicateDismissal.objects.create(owner=alice, first=ada, second=bob)
     api.ok("POST", "/api/relationships", {"personId": str(ada.pk), "relatedPersonId": str(bob.pk)})
-    ties = set(Relationship.unscoped.values_list("pk", flat=True))
+    relationships = set(Relationship.unscoped.values_list("pk", flat=True))
     api.ok("DELETE", f"/api/people/{ada.pk}")
     assert not Tombstone.unscoped.exists()
     api.ok("DELETE", f"/api/people/{ada.pk}/permanent")
     alice.refresh_from_db()
     stones = Tombstone.objects.owned_by(alice)
     expected = {("person", ada.pk), ("importantDate", date.pk), ("dismissal", pair.pk)}
-    expected |= {("relationship", key) for key in ties}
+    expected |= {("relationship", key) for key in relationships}
     assert {(stone.kind, stone.record_id) for stone in stones} == expected
     assert {stone.revision for stone in stones} == {alice.revision}
 

@@ -45,7 +45,7 @@ def test_upgrade_keeps_all_data_and_gives_the_schema_of_a_new_database(tmp_path:
         if connection.vendor == "sqlite":
             load_the_first_version()
         old = migrate_to_the_old_version()
-        people, ties = keys(old, "people.Person"), keys(old, "relationships.Relationship")
+        people, relationships = keys(old, "people.Person"), keys(old, "relationships.Relationship")
         cases = [
             check_verified_addresses_are_claimed(old),
             check_people_have_uids_and_card_lines(old),
@@ -61,7 +61,7 @@ def test_upgrade_keeps_all_data_and_gives_the_schema_of_a_new_database(tmp_path:
             call_command("migrate", verbosity=0)
             assert missing_triggers() == []
             assert keys(apps, "people.Person") >= people
-            assert keys(apps, "relationships.Relationship") >= ties
+            assert keys(apps, "relationships.Relationship") >= relationships
             for case in cases:
                 assert next(case, "checked") == "checked"
             found = schema_of(connection)
@@ -144,11 +144,11 @@ def check_types_and_their_references_survive(old: Apps) -> Iterator[None]:
     ada = old_person(old, owner, relationship_to_user_id=friend)
     bob = old_person(old, owner, name="Bob", uid="2")
     key, other = uuid.uuid4(), uuid.uuid4()
-    ties = old.get_model("relationships", "Relationship")._base_manager
+    relationships = old.get_model("relationships", "Relationship")._base_manager
     with transaction.atomic():
         for pk, inverse, person, related in ((key, other, ada, bob), (other, key, bob, ada)):
             ends = {"person": person, "related_person": related, "relationship_type_id": friend}
-            ties.create(pk=pk, inverse_id=inverse, owner=owner, **ends)
+            relationships.create(pk=pk, inverse_id=inverse, owner=owner, **ends)
     kinds = old.get_model("contenttypes", "ContentType")._base_manager
     kind, _ = kinds.get_or_create(app_label="relationships", model="relationshiptype")
     log = old.get_model("admin", "LogEntry")._base_manager

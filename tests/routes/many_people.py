@@ -57,7 +57,7 @@ def add_people_to_accounts(owners: list[User], size: int, first: int = 0) -> Non
     Relationship.objects.bulk_create(pairs, batch_size=200)
 
 
-def tie_to_many_people(owner: User, person_id: str) -> None:
+def relate_to_many_people(owner: User, person_id: str) -> None:
     """Relate the person to four of the crowd, and give it the look-up keys of one, like a possible duplicate."""
     crowd = list(Person.objects.owned_by(owner).filter(memberships__group__name=_CROWD).order_by("id")[:4])
     person = Person.objects.owned_by(owner).get(pk=person_id)

@@ -20,8 +20,8 @@ def test_full_put_passes_few_files_which_the_docs_list(api: Client) -> None:
     path = f"/api/people/{api.ok('POST', '/api/people', body, status=201)['person']['id']}"
     related = api.ok("POST", "/api/people", {"name": "Grace"}, status=201)["person"]["id"]
     kind = api.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
-    tie = {"personId": path.rpartition("/")[2], "relatedPersonId": related, "relationshipTypeId": kind}
-    api.ok("POST", "/api/relationships", tie)
+    relationship = {"personId": path.rpartition("/")[2], "relatedPersonId": related, "relationshipTypeId": kind}
+    api.ok("POST", "/api/relationships", relationship)
     api.ok("PUT", path, body)  # once before, so that what is built and compiled once is not counted
     passed = files_passed(api.bearer, path, body)
     assert len(passed) <= MAX_FILES, sorted(passed)

@@ -18,7 +18,7 @@ from people.models import Person
 from tests.builders import make_user
 from tests.queries import count_work
 from tests.routes.calls import owner_client, send
-from tests.routes.many_people import add_many_people, add_people_to_accounts, tie_to_many_people
+from tests.routes.many_people import add_many_people, add_people_to_accounts, relate_to_many_people
 from tests.routes.route_data import RouteData, apply_route_settings, make_route_data
 from tests.routes.table import ROUTES, Route
 
@@ -99,7 +99,7 @@ def costs(*steps: tuple[int, list[Route]], analyzed: bool = True) -> Iterator[di
                 with connection.cursor() as cursor:  # as autovacuum does
                     cursor.execute("ANALYZE")
             if not analyzed and not people:
-                tie_to_many_people(owner, made.ids["person"])
+                relate_to_many_people(owner, made.ids["person"])
             people = size
             route_data = RouteData(User.objects.get(pk=owner.pk), made.client, made.ids)
             yield {f"{route.name} {mode}": cost(route, route_data) for mode in planner_modes() for route in routes}

@@ -99,9 +99,11 @@ def _delete_records(owner: User) -> None:
     for person in (first, second):
         client.ok("DELETE", f"/api/people/{person.pk}")
     client.ok("DELETE", f"/api/people/{first.pk}/permanent")
-    tie = Relationship.objects.owned_by(owner).active().exclude(person=second).exclude(related_person=second).first()
-    assert tie
-    client.ok("DELETE", f"/api/relationships/{tie.pk}")
+    relationship = (
+        Relationship.objects.owned_by(owner).active().exclude(person=second).exclude(related_person=second).first()
+    )
+    assert relationship
+    client.ok("DELETE", f"/api/relationships/{relationship.pk}")
 
 
 class _NullOutput:

@@ -260,9 +260,9 @@ def check_consistent(path: Path) -> int:
     rows = {
         table: [dict(zip(columns[table], row, strict=True)) for row in found] for table, found in rows_of(path).items()
     }
-    ties = {row["id"]: row for row in rows["relationships_relationship"]}
-    for row in ties.values():
-        assert ties[row["inverse_id"]]["inverse_id"] == row["id"]
+    relationships = {row["id"]: row for row in rows["relationships_relationship"]}
+    for row in relationships.values():
+        assert relationships[row["inverse_id"]]["inverse_id"] == row["id"]
     counts = {(row["owner_id"], row["kind"]): row["number"] for row in rows["people_accountcount"]}
     photos = photos_of(path)
     assert all(photo_hash(name) for name in photos)
