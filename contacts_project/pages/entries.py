@@ -61,7 +61,7 @@ def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], n
     found = []
     for type_, title, day, year_unknown, rule in days:
         upcoming = rule.on_or_after(today)
-        is_over = schedule.is_birthday_of_dead(type_, person.deathday)
+        is_over = schedule.is_birthday_of_deceased(type_, person.deathday)
         years = None if year_unknown or is_over or upcoming is None else full_years(day, upcoming, calendar.leap_day)
         note = _next_time(upcoming, today, viewer, age_in_words(type_, years)) if upcoming else ""
         digits = day_in_digits(day, viewer, year_unknown=year_unknown)

@@ -117,7 +117,7 @@ class _EventWriter:
         start = first_day(rule, year_unknown=row.year_unknown)
         name = self._name(row, prefix="person__")
         summary = _("%(occasion)s: %(name)s") % {"occasion": occasion(row.type, row.title), "name": name}
-        is_over = schedule.is_birthday_of_dead(row.type, row.person__deathday)
+        is_over = schedule.is_birthday_of_deceased(row.type, row.person__deathday)
         triggers = [] if is_over else self._triggers(row)
         # All events of the date share a UID: those with a RECURRENCE-ID replace occurrences of the recurring one.
         uid, url, stamp = f"date-{row.id}", person_url(row.person_id), _format_utc(row.updated_at)

@@ -63,8 +63,8 @@ def plan_digest(*, owner_id: UUID, now: dt.datetime) -> PlannedStates:
             if not plan.owner.weekly_digest_enabled:
                 row.delete()
                 return PlannedStates()
-            is_wanted = not is_missed(row.next_due_at, now) and plan.owner.is_active
-            if is_wanted and (notice := _digest_notice(plan, row.next_on, row.next_due_at)):
+            is_relevant = not is_missed(row.next_due_at, now) and plan.owner.is_active
+            if is_relevant and (notice := _digest_notice(plan, row.next_on, row.next_due_at)):
                 plan.add(notice)
             today = plan.calendar.today(now)
             # From today on: after an outage of weeks there is one digest, not one for each week.
@@ -118,7 +118,7 @@ def _digest_notice(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> Plan
 
 def digest_events(owner: User, start: dt.date) -> list[dict[str, Any]]:
     """The events of a digest that is sent on `start`, without occurrences that the account has skipped."""
-    events = upcoming_events(owner, start=start, days=DIGEST_DAYS, with_dead=False)
+    events = upcoming_events(owner, start=start, days=DIGEST_DAYS, with_deceased=False)
     answers = load_answers([owner.pk], [start + dt.timedelta(n) for n in range(DIGEST_DAYS + 1)])
     skipped = {key for key, answer in answers.items() if answer.state == AnswerState.SKIPPED}
     return [event for event in events if (UUID(event["id"]), dt.date.fromisoformat(event["date"])) not in skipped]

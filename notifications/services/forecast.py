@@ -163,7 +163,7 @@ def _candidate_dates(forecast: Forecast) -> list[ImportantDate]:
 def _date_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
     for row in _candidate_dates(forecast):
         rule, facts = schedule.date_rule(row, forecast.calendar), _date_facts(row, forecast)
-        off_reason = DECEASED if schedule.is_birthday_of_dead(row.type, row.person.deathday) else REMINDER_OFF
+        off_reason = DECEASED if schedule.is_birthday_of_deceased(row.type, row.person.deathday) else REMINDER_OFF
         if rule is None or off_reason == DECEASED:
             for day in event_rule(row, forecast.calendar).between(forecast.today, forecast.until):
                 yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, off_reason, **facts)
@@ -243,7 +243,7 @@ def _answered_entries(forecast: Forecast, entries: list[dict[str, Any]]) -> Iter
     for answer in forecast.answers.values():
         day, row, person = answer.occurrence_on, answer.important_date, answer.person
         if row and not (
-            row.deleted_at or row.person.deleted_at or schedule.is_birthday_of_dead(row.type, row.person.deathday)
+            row.deleted_at or row.person.deleted_at or schedule.is_birthday_of_deceased(row.type, row.person.deathday)
         ):
             facts = {**_date_facts(row, forecast), "turns": _age(row, day, forecast)}
         elif person and not person.deleted_at:
@@ -276,7 +276,7 @@ def _digest_days_with_events(forecast: Forecast, starts: list[dt.date]) -> set[d
     if not starts:
         return set()
     owner, calendar, week = forecast.owner, forecast.calendar, dt.timedelta(DIGEST_DAYS)
-    events = important_events(owner, calendar, starts[0], starts[-1] + week, with_dead=False)
+    events = important_events(owner, calendar, starts[0], starts[-1] + week, with_deceased=False)
     occurrences = {(UUID(event["id"]), dt.date.fromisoformat(event["date"])) for event in events}
     days = {day for key, day in occurrences if not forecast.skip_reason(key, day)}
     found = {start for start in starts if any(start + dt.timedelta(n) in days for n in range(DIGEST_DAYS + 1))}

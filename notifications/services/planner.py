@@ -189,8 +189,8 @@ def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
         # After an outage several reminders of a date may be due. Each is planned, as late or as missed.
         while row.next_due_at is not None and row.next_due_at <= plan.now:
             reminder = schedule.pending_reminder(row)
-            is_wanted = row.deleted_at is None and not schedule.is_birthday_of_dead(row.type, row.person.deathday)
-            if reminder and is_wanted and row.person.deleted_at is None and plan.owner.is_active:
+            is_relevant = row.deleted_at is None and not schedule.is_birthday_of_deceased(row.type, row.person.deathday)
+            if reminder and is_relevant and row.person.deleted_at is None and plan.owner.is_active:
                 plan.add(_date_notice(row, reminder, row.next_due_at, plan))
             schedule.advance_date(row, plan.calendar, _resume_day(row.next_due_at, plan))
 
@@ -223,7 +223,7 @@ def _snoozed_date_notice(answer: ReminderAnswer, plan: AccountPlan) -> PlannedNo
     row, day = answer.important_date, answer.occurrence_on
     if row is None or row.deleted_at is not None or row.person.deleted_at is not None:
         return None
-    if schedule.is_birthday_of_dead(row.type, row.person.deathday):
+    if schedule.is_birthday_of_deceased(row.type, row.person.deathday):
         return None
     # On the day itself its own reminder is sent anyway.
     if answer.is_snoozed_to_the_day or not schedule.is_occurrence(row, day, plan.calendar):

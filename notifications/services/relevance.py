@@ -79,6 +79,6 @@ def _contact_reason(delivery: Delivery) -> str | None:
 def _date_reason(delivery: Delivery, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
-    if delivery.person and schedule.is_birthday_of_dead(delivery.content.get("type"), delivery.person.deathday):
+    if delivery.person and schedule.is_birthday_of_deceased(delivery.content.get("type"), delivery.person.deathday):
         return DECEASED
     return None if is_on else "reminder_off"

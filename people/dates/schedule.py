@@ -80,7 +80,7 @@ def calendar_from_user(owner: User) -> Calendar:
     return build_calendar(*(getattr(owner, column) for column in CALENDAR_COLUMNS))
 
 
-def is_birthday_of_dead(type_: str | None, deathday: dt.date | None) -> bool:
+def is_birthday_of_deceased(type_: str | None, deathday: dt.date | None) -> bool:
     """Whether a date is the birthday of a person who has died; it has no more reminders."""
     return deathday is not None and type_ == DateType.BIRTHDAY
 

@@ -29,15 +29,15 @@ def event_rule(row: ImportantDate, calendar: schedule.Calendar) -> Recurrence:
     return rule.recurrence if rule else Recurrence(row.date, leap_day=calendar.leap_day)
 
 
-def upcoming_events(owner: User, *, start: dt.date, days: int, with_dead: bool = True) -> list[dict[str, Any]]:
+def upcoming_events(owner: User, *, start: dt.date, days: int, with_deceased: bool = True) -> list[dict[str, Any]]:
     """The events from `start` to `days` later, both included, as GET /api/upcoming returns them, each with its `type`.
 
     A recurring date has one event for each occurrence; (`id`, `date`) is unique. A person has only the next contact
-    event. `with_dead` includes birthdays of dead people, without an age.
+    event. `with_deceased` includes birthdays of deceased people, without an age.
     """
     calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
     events = [
-        *important_events(owner, calendar, start, end, with_dead=with_dead),
+        *important_events(owner, calendar, start, end, with_deceased=with_deceased),
         *_contact_events(owner, calendar, start, end),
     ]
     events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
@@ -105,14 +105,14 @@ def important_events(
     start: dt.date,
     end: dt.date,
     *,
-    with_dead: bool = True,
+    with_deceased: bool = True,
     dates: Any = None,
 ) -> Iterator[dict[str, Any]]:
     """The events of important dates (all active ones, unless `dates` restricts them), unordered."""
     rows = active_dates(owner) if dates is None else dates
     for row in _candidates_between(rows.select_related("person").only(*READ_OF_DATES), start, end):
-        is_over = schedule.is_birthday_of_dead(row.type, row.person.deathday)
-        for day in event_rule(row, calendar).between(start, end) if with_dead or not is_over else ():
+        is_over = schedule.is_birthday_of_deceased(row.type, row.person.deathday)
+        for day in event_rule(row, calendar).between(start, end) if with_deceased or not is_over else ():
             yield {
                 **_build_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
                 "type": row.type,

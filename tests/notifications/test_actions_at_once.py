@@ -13,7 +13,7 @@ from people.models import Interaction, Person
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
 from tests.notifications.recording_channel import RecordingChannel
-from tests.notifications.test_actions import answers as answers_told
+from tests.notifications.test_actions import answers as given_answers
 from tests.notifications.test_actions import links
 from tests.notifications.test_reminders import DAY, remind
 from tests.rounds import rounds
@@ -37,7 +37,7 @@ def test_concurrent_actions_act_once(api: Client, sent_twice: RecordingChannel) 
         results = run_concurrently(*(partial(client_of(None).ok, "post", path) for path in paths))
         assert all(result["success"] for result in results)
     assert Interaction.unscoped.count() == 1
-    for said in answers_told(api):
+    for said in given_answers(api):
         assert sorted(said) == ["contacted", "snooze1"]
 
 

@@ -171,9 +171,9 @@ class AccountHistory:
         return {
             "reminders": upcoming_reminders(self.owner, now=self.now, days=days),
             **{
-                f"{start} {with_dead}": upcoming_events(self.owner, start=start, days=days, with_dead=with_dead)
+                f"{start} {deceased}": upcoming_events(self.owner, start=start, days=days, with_deceased=deceased)
                 for start in starts
-                for with_dead in (True, False)
+                for deceased in (True, False)
             },
             "counts": [count_upcoming(self.owner, start=start, days=days) for start in starts],
         }
