@@ -152,7 +152,7 @@ class GroupViewSet(TrashViewSet[Group]):
         group = self.get_object()
         person_id = self.read_body(MemberAddSerializer)["personId"]
         add_member(group=group, person_id=person_id, now=timezone.now())
-        return Response({"group": serialize_groups(self.get_queryset().with_id(group.pk))[0]})
+        return Response({"group": serialize_groups([self.get_object()])[0]})
 
     @extend_schema(operation_id="removeGroupMember", responses={200: _SUCCESS})
     @action(detail=True, methods=["delete"], url_path="members/<id:person_id>")

@@ -41,10 +41,15 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     @property
     def person(self) -> Person:
         # Not cached: the 412 response must not show a date whose person went to the trash after the first look-up.
-        return Person.objects.owned_by(self.owner).active().find(self.kwargs["person_id"])
+        return Person.objects.find_active(self.owner, self.kwargs["person_id"])
 
     def get_queryset(self) -> TrashQuerySet[ImportantDate]:
         return super().get_queryset().filter(person=self.person)
+
+    def get_object(self) -> ImportantDate:
+        if self.action in {"restore", "permanent"}:
+            return super().get_object()
+        return service.find_date(self.owner, self.kwargs["person_id"], self.kwargs["date_id"])
 
     @extend_schema(operation_id="listImportantDates", responses=_LIST)
     def list(self, request: Request, person_id: UUID) -> Response:
@@ -74,15 +79,15 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     @if_match
     def update(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Replace an important date: what the body leaves out is not kept."""
-        row = self.get_object()
-        row = service.update_date(row=row, data=self.read_body(ImportantDateSerializer), now=timezone.now())
+        row, data = self.get_object(), self.read_body(ImportantDateSerializer)
+        row = service.update_date(owner=self.owner, row=row, data=data, now=timezone.now())
         return representation_response("importantDate", represent_date(row))
 
     @extend_schema(operation_id="deleteImportantDate", responses={200: _MESSAGE})
     @if_match
     def destroy(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Move an important date to the trash."""
-        service.delete_date(row=self.get_object(), now=timezone.now())
+        service.delete_date(owner=self.owner, row=self.get_object(), now=timezone.now())
         return Response({"message": "The important date was deleted."})
 
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _RECORD})

@@ -75,6 +75,11 @@ def load_calendar(owner: User | UUID) -> Calendar:
 _CALENDAR = CompiledQuery(lambda owner_id: User.objects.filter(pk=owner_id).values_list(*CALENDAR_COLUMNS))
 
 
+def calendar_under_lock(owner: User, *, is_fresh: bool) -> Calendar:
+    """The calendar to plan rows with. `is_fresh`: nobody has written to the account since `owner` was read."""
+    return calendar_from_user(owner) if is_fresh else load_calendar(owner)
+
+
 def calendar_from_user(owner: User) -> Calendar:
     """The account's calendar as of when `owner` was read; no query."""
     return build_calendar(*(getattr(owner, column) for column in CALENDAR_COLUMNS))

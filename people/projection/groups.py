@@ -1,12 +1,13 @@
 """The JSON of groups: two queries for any number of them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation, format_timestamp
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import Representation, format_id, format_timestamp
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership
 from people.names import COLUMNS, fold, format_name
@@ -27,25 +28,34 @@ def list_groups(owner: User) -> list[dict[str, Any]]:
 
 def represent_group(owner: User, group_id: UUID) -> Representation:
     """One group, active or in the trash, with its people in name order. Raises MissingError."""
-    for record in _with_people(owner, Group.objects.owned_by(owner).filter(pk=group_id)).values():
-        return record
-    raise MissingError
+    group = _GROUP.find(owner_id=owner.pk, group_id=group_id)
+    return _with_people(owner, [group])[group.pk]
 
 
 def represent_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active groups among `ids`, with their people, by id."""
-    return _with_people(owner, Group.objects.owned_by(owner).active().filter(pk__in=ids))
+    return _with_people(owner, list(Group.objects.owned_by(owner).active().filter(pk__in=ids)))
 
 
-def _with_people(owner: User, rows: Any) -> dict[UUID, Representation]:
-    groups = list(rows)
-    records = {UUID(record["id"]): {**record, "people": []} for record in serialize_groups(groups)}
-    memberships = Membership.objects.owned_by(owner).filter(group_id__in=records, person__deleted_at=None)
-    memberships = memberships.order_by("person__sort_key", "person_id")
-    names = (f"person__{column}" for column in COLUMNS)
-    for group_id, person, *parts in memberships.values_list("group_id", "person_id", *names):
-        records[group_id]["people"].append({"id": str(person), "name": format_name(owner, parts)})
-    return {group.pk: Representation(group.revision, records[group.pk]) for group in groups}
+_GROUP = CompiledQuery(lambda owner_id, group_id: Group.objects.owned_by(owner_id).filter(pk=group_id))
+_NAMES_OF_MEMBERS = CompiledQuery(
+    lambda owner_id, group_ids: (
+        Membership.objects.owned_by(owner_id)
+        .filter(group__in=group_ids, person__deleted_at=None)
+        .order_by("person__sort_key", "person_id")
+        .values_list(IdHex("group_id"), IdHex("person_id"), *(f"person__{column}" for column in COLUMNS))
+    )
+)
+
+
+def _with_people(owner: User, groups: Sequence[Group]) -> dict[UUID, Representation]:
+    records = {
+        group.pk.hex: {**record, "people": []} for group, record in zip(groups, serialize_groups(groups), strict=True)
+    }
+    members = _NAMES_OF_MEMBERS.rows(owner_id=owner.pk, group_ids=[group.pk for group in groups])
+    for group_key, person_key, *parts in members:
+        records[group_key]["people"].append({"id": format_id(person_key), "name": format_name(owner, parts)})
+    return {group.pk: Representation(group.revision, records[group.pk.hex]) for group in groups}
 
 
 def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:

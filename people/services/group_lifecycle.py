@@ -6,6 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
@@ -28,11 +30,11 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
 
 def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
     """Update the fields in `data`. Raises FieldError (the name is taken), MissingError."""
-    with account_write(group.owner_id):
+    with account_write(group.owner_id) as write:
         group = Group.objects.find_active(group.owner_id, group.pk)
         before = group.name
         _save_group(group, data)
-        if group.name != before:
+        if write.is_mirrored and group.name != before:
             announce_members(group)
     return group
 
@@ -84,6 +86,13 @@ def _save_group(group: Group, data: dict[str, Any]) -> Group:
 
 
 def _check_name(group: Group) -> None:
-    same = Group.objects.owned_by(group.owner_id).active().filter(name_key=group.name_key)
-    if same.exclude(pk=group.pk).exists():
+    same = _GROUPS_OF_NAME.rows(owner_id=group.owner_id, name_key=group.name_key)
+    if any(key != group.pk.hex for (key,) in same):
         raise FieldError("name", "There is a group of this name already.")
+
+
+_GROUPS_OF_NAME = CompiledQuery(
+    lambda owner_id, name_key: (
+        Group.objects.owned_by(owner_id).active().filter(name_key=name_key).values_list(IdHex("pk"))
+    )
+)

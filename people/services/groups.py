@@ -4,9 +4,12 @@ import datetime as dt
 from typing import Any
 from uuid import UUID
 
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person
+from people.services.people import touch_people
 from people.signals import announce_change
 
 
@@ -24,7 +27,7 @@ def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
         removed, _ = memberships_of(group).filter(person_id=person_id).delete()
         if not removed:
             raise MissingError
-        _mark_people_changed(group.owner_id, [person_id], now)
+        touch_people(group.owner_id, [person_id], now)
 
 
 def memberships_of(group: Group) -> Any:
@@ -34,13 +37,23 @@ def memberships_of(group: Group) -> Any:
 
 def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
     """Add those of these people who are active and no members yet."""
-    people = Person.objects.owned_by(group.owner_id).active().filter(pk__in=person_ids)
-    present = memberships_of(group).filter(person__in=person_ids).values_list("person_id", flat=True)
-    new = set(people.values_list("pk", flat=True)) - set(present)
+    owner_id = group.owner_id
+    active = Person.objects.active_ids.rows(owner_id=owner_id, row_ids=person_ids)
+    present = _MEMBERS_AMONG.rows(owner_id=owner_id, group_id=group.pk, person_ids=person_ids)
+    new = {UUID(key) for (key,) in {*active} - {*present}}
     Membership.objects.bulk_create(
-        Membership(owner_id=group.owner_id, person_id=key, group=group) for key in person_ids if key in new
+        Membership(owner_id=owner_id, person_id=key, group=group) for key in person_ids if key in new
     )
-    _mark_people_changed(group.owner_id, sorted(new), now)
+    touch_people(owner_id, sorted(new), now)
+
+
+_MEMBERS_AMONG = CompiledQuery(
+    lambda owner_id, group_id, person_ids: (
+        Membership.objects.owned_by(owner_id)
+        .filter(group=group_id, person__in=person_ids, person__deleted_at=None)
+        .values_list(IdHex("person_id"))
+    )
+)
 
 
 def announce_members(group: Group) -> None:
@@ -53,12 +66,4 @@ def announce_members(group: Group) -> None:
 
 def touch_members(group: Group, now: dt.datetime) -> None:
     """Mark the members as changed, after the group was deleted or restored."""
-    _mark_people_changed(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)
-
-
-def _mark_people_changed(owner_id: UUID, person_ids: list[UUID], now: dt.datetime) -> None:
-    # The groups of a person are part of its response and of its card.
-    if person_ids:
-        rows = Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
-        rows.update(updated_at=now)
-        announce_change(owner_id, person_ids)
+    touch_people(group.owner_id, list(memberships_of(group).values_list("person_id", flat=True)), now)

@@ -7,15 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
+from people.services.people import touch_people
 from people.services.person_rows import set_date_fields
 from people.services.plan_limits import check_plan
-from people.signals import announce_change
 
 
 def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
@@ -25,34 +27,53 @@ def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.da
     """
     with account_write(owner) as write:
         if not write.is_fresh:
-            Person.objects.owned_by(owner).active().only("pk").find(person.pk)
-        row = ImportantDate(id=claimed_id(data), owner_id=person.owner_id, person=person)
+            Person.objects.find_active(owner, person.pk)
+        row = ImportantDate(id=claimed_id(data), owner=owner, person=person)
         _check_type_once(row, data.get("type"))
-        _save_date(row, data, now)
-        _mark_person_changed(person, now)
+        _save_date(write, row, data, now)
+        touch_people(owner.pk, [person.pk], now)
     return row
 
 
-def update_date(*, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
-    """Replace all fields of a date. Raises FieldError (a second one of its type), PlanLimitError, MissingError."""
-    with account_write(row.owner_id):
-        _refresh_active(row)
-        _check_type_once(row, data.get("type"))
-        _save_date(row, data, now)
-        _mark_person_changed(row.person, now)
+def find_date(owner: User, person_id: UUID, date_id: UUID) -> ImportantDate:
+    """The active date of an active person. Raises MissingError."""
+    row: ImportantDate = _ACTIVE_DATE.find(owner_id=owner.pk, person_id=person_id, date_id=date_id)
+    row.owner = owner
     return row
 
 
-def delete_date(*, row: ImportantDate, now: dt.datetime) -> None:
-    """Move a date to the trash and cancel its reminder. Raises MissingError."""
-    with account_write(row.owner_id):
+_ACTIVE_DATE = CompiledQuery(
+    lambda owner_id, person_id, date_id: (
+        ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, pk=date_id, person__deleted_at=None)
+    )
+)
+
+
+def update_date(*, owner: User, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
+    """Replace all fields of a date that was read after `owner`.
+
+    Raises FieldError (a second one of its type), PlanLimitError, MissingError.
+    """
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            row = find_date(owner, row.person_id, row.pk)
+        _check_type_once(row, data.get("type"))
+        _save_date(write, row, data, now)
+        touch_people(owner.pk, [row.person_id], now)
+    return row
+
+
+def delete_date(*, owner: User, row: ImportantDate, now: dt.datetime) -> None:
+    """Move a date that was read after `owner` to the trash, and cancel its reminder. Raises MissingError."""
+    with account_write(owner) as write:
         # save() writes all columns, so the row must be as it is stored now.
-        _refresh_active(row)
+        if not write.is_fresh:
+            row = find_date(owner, row.person_id, row.pk)
         row.deleted_at = now
         for column, value in schedule.NO_REMINDER.items():
             setattr(row, column, value)
         row.save()
-        _mark_person_changed(row.person, now)
+        touch_people(owner.pk, [row.person_id], now)
 
 
 def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
@@ -67,7 +88,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
         row.deleted_at = None
         schedule.plan_date(row, schedule.load_calendar(row.owner_id), now)
         row.save()
-        _mark_person_changed(row.person, now)
+        touch_people(row.owner_id, [row.person_id], now)
     return row
 
 
@@ -98,9 +119,10 @@ def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     update_columns(Person, people, ["card_lines"])
 
 
-def _save_date(row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
-    if set_date_fields(row, data, partial(schedule.load_calendar, row.owner_id), now):
-        check_plan(row.person.owner, "reminders")
+def _save_date(write: AccountWrite, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
+    calendar = partial(schedule.calendar_under_lock, row.owner, is_fresh=write.is_fresh)
+    if set_date_fields(row, data, calendar, now):
+        check_plan(row.owner, "reminders")
     row.save()
 
 
@@ -113,20 +135,16 @@ def _refresh(row: ImportantDate) -> None:
         raise MissingError from None
 
 
-def _refresh_active(row: ImportantDate) -> None:
-    _refresh(row)
-    if row.deleted_at is not None:  # by another request, since this one read the row
-        raise MissingError
-
-
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:
-    dates = ImportantDate.objects.owned_by(row.owner_id).active().filter(person=row.person, type=kind)
-    if kind and dates.exclude(pk=row.pk).exists():
+    if not kind:
+        return
+    same = _DATES_OF_TYPE.rows(owner_id=row.owner_id, person_id=row.person_id, kind=kind)
+    if any(key != row.pk.hex for (key,) in same):
         raise FieldError("type", f"This person already has a date of type {kind}.")
 
 
-def _mark_person_changed(person: Person, now: dt.datetime) -> None:
-    # Dates are part of a person's card: CardDAV has to send it again.
-    rows = Person.objects.owned_by(person.owner_id).filter(pk=person.pk)
-    rows.update(updated_at=now)
-    announce_change(person.owner_id, [person.pk])
+_DATES_OF_TYPE = CompiledQuery(
+    lambda owner_id, person_id, kind: (
+        ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, type=kind).values_list(IdHex("pk"))
+    )
+)

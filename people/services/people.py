@@ -20,7 +20,7 @@ from people.extensions import EXTENSIONS
 from people.models import ImportantDate, Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
-from people.signals import announce_deletion
+from people.signals import announce_change, announce_deletion
 
 #: From this many people in one statement on, recounting the account's rows is cheaper than subtracting them one by one.
 RECOUNT_THRESHOLD = 500
@@ -95,6 +95,20 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
         else:
             rows.delete()
     return files
+
+
+def touch_people(owner_id: UUID, person_ids: Collection[UUID], now: dt.datetime) -> None:
+    """Mark people as changed whose groups or dates have changed: both are part of their response and of their card.
+
+    Must be called inside `account_write`.
+    """
+    _TOUCH.run(owner_id=owner_id, person_ids=list(person_ids), updated_at=now)
+    announce_change(owner_id, list(person_ids))
+
+
+_TOUCH = FeedUpdate(
+    Person, lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), "updated_at"
+)
 
 
 def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:

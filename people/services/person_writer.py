@@ -81,7 +81,7 @@ class PersonWriter:
 
     @cached_property
     def calendar(self) -> schedule.Calendar:
-        return schedule.calendar_from_user(self.owner) if self.write.is_fresh else schedule.load_calendar(self.owner)
+        return schedule.calendar_under_lock(self.owner, is_fresh=self.write.is_fresh)
 
     def put(self, person: Person, data: Mapping[str, Any]) -> None:
         """Write the fields in `data`, each set as a whole; inserts the person if it is not stored yet.

@@ -4,6 +4,7 @@ For a small statement Django takes ten times longer to build it than the databas
 times longer to plan it than to run it, so a connection keeps the plans of what it repeats.
 """
 
+import datetime as dt
 import functools
 import inspect
 import re
@@ -22,12 +23,14 @@ from django.db.models.sql import UpdateQuery
 
 from contacts_project.kernel.errors import MissingError
 
-Parameter = UUID | str | int
+Parameter = UUID | str | int | dt.datetime
 """The value of one parameter. In a condition an int is the limit or the offset of a slice."""
 
 # While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
-# must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers.
+# must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers, the
+# year 1.
 _PLACEHOLDER_ID, _PLACEHOLDER_TEXT, _PLACEHOLDER_INT = 0xC0FFEE << 64, "\ue000 parameter {}", 0xC0FFEE << 32
+_PLACEHOLDER_TIME = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
 _PARAMETER_NAME = "p{}"
 # Statements that one query keeps: lists of ids come in many lengths, and each length is a statement of its own.
 _MAX_STATEMENTS = 300
@@ -60,7 +63,7 @@ S = TypeVar("S", bound=_Statement)
 
 
 class _Compiled(ABC, Generic[S]):
-    """Statements by the shape of their parameters, which are ids, texts, numbers, or lists of those.
+    """Statements by the shape of their parameters, which are ids, texts, numbers, times, or lists of those.
 
     `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
     them or look at their values). Each length of a list is compiled separately, so lists should be short: statements
@@ -95,7 +98,7 @@ class _Compiled(ABC, Generic[S]):
         shape: list[Any] = [database.vendor]
         for name in self._names:
             value = parameters[name]
-            if isinstance(value, UUID | str | int):
+            if isinstance(value, UUID | str | int | dt.datetime):
                 shape.append(type(value))
                 values.append(value)
             elif value:
@@ -114,8 +117,8 @@ class _Compiled(ABC, Generic[S]):
             if len(self._statements) >= _MAX_STATEMENTS:
                 self._statements.clear()
             statement = self._statements[key] = self._compile(shape[1:])
-        if not database.features.has_native_uuid_field:
-            values = [_uuid_to_hex(value) for value in values]
+        if database.vendor == "sqlite":
+            values = [_to_sqlite(value, database.ops) for value in values]
         named_values = {_PARAMETER_NAME.format(number): value for number, value in enumerate(values)}
         with database.cursor() as cursor:
             cursor.execute(statement.sql, {**statement.constants, **named_values})
@@ -139,7 +142,6 @@ class _Compiled(ABC, Generic[S]):
 
         The SQL has named parameters: on SQLite, Django searches the text of a statement with positional ones each time.
         """
-        has_native_uuid = connection.features.has_native_uuid_field
         names: dict[Any, str] = {}  # by placeholder, in the order of the parameters
 
         def make_placeholder(kind: type) -> Parameter:
@@ -149,9 +151,12 @@ class _Compiled(ABC, Generic[S]):
                 placeholder = UUID(int=_PLACEHOLDER_ID + number)
             elif kind is int:
                 placeholder = _PLACEHOLDER_INT + number
+            elif kind is dt.datetime:
+                placeholder = _PLACEHOLDER_TIME + dt.timedelta(microseconds=number)
             else:
                 placeholder = _PLACEHOLDER_TEXT.format(number)
-            names[placeholder if has_native_uuid else _uuid_to_hex(placeholder)] = _PARAMETER_NAME.format(number)
+            in_sql = _to_sqlite(placeholder, connection.ops) if connection.vendor == "sqlite" else placeholder
+            names[in_sql] = _PARAMETER_NAME.format(number)
             return placeholder
 
         arguments = {
@@ -322,9 +327,12 @@ def _make_instance_builder(compiler: Any) -> Callable[[Sequence[Any]], Any]:
     return build
 
 
-def _uuid_to_hex(value: Parameter) -> Parameter:
-    """An id as a database without a type for UUIDs stores it; any other value unchanged."""
-    return value.hex if isinstance(value, UUID) else value
+def _to_sqlite(value: Parameter, operations: Any) -> Parameter:
+    """An id or a time as the text that SQLite stores; any other value unchanged."""
+    if isinstance(value, UUID):
+        return value.hex
+    text: str | int = operations.adapt_datetimefield_value(value) if isinstance(value, dt.datetime) else value
+    return text
 
 
 class _Driver(NamedTuple):

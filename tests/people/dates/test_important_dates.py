@@ -188,34 +188,36 @@ def test_date_is_deleted_and_restored(api: Client, path: str) -> None:
     assert api.call("post", f"{one}/restore").status_code == 404
 
 
-def test_deleting_a_date_keeps_what_another_request_has_written_since_it_was_read(api: Client, path: str) -> None:
+def test_deleting_a_date_keeps_what_another_request_has_written_since_it_was_read(
+    api: Client, path: str, alice: User
+) -> None:
     read = ImportantDate.unscoped.get(pk=add(api, path, {"title": "Met", "date": "2020-01-01"})["id"])
     api.ok("put", f"{path}/{read.pk}", {"title": "First met", "date": "2020-01-02"})
-    delete_date(row=read, now=timezone.now())
+    delete_date(owner=alice, row=read, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
     assert (stored.is_deleted, stored.title, stored.date.day) == (True, "First met", 2)
 
 
 def test_deleting_a_date_that_was_permanently_removed_since_it_was_read_does_not_insert_it_again(
-    api: Client, path: str
+    api: Client, path: str, alice: User
 ) -> None:
     read = ImportantDate.unscoped.get(pk=add(api, path, BIRTHDAY)["id"])
     api.ok("delete", f"{path}/{read.pk}")
     api.ok("delete", f"{path}/{read.pk}/permanent")
     with pytest.raises(MissingError):
-        delete_date(row=read, now=timezone.now())
+        delete_date(owner=alice, row=read, now=timezone.now())
     assert not ImportantDate.unscoped.exists()
 
 
 def test_date_that_went_to_the_trash_since_it_was_read_is_neither_changed_nor_deleted_again(
-    api: Client, path: str
+    api: Client, path: str, alice: User
 ) -> None:
     read = ImportantDate.unscoped.get(pk=add(api, path, BIRTHDAY)["id"])
     api.ok("delete", f"{path}/{read.pk}")
     deleted = ImportantDate.unscoped.get(pk=read.pk)
     for write in (partial(update_date, data={"title": "Late", "date": read.date}), delete_date):
         with pytest.raises(MissingError):
-            write(row=read, now=timezone.now())
+            write(owner=alice, row=read, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
     assert (stored.title, stored.deleted_at) == (deleted.title, deleted.deleted_at)
 
@@ -239,8 +241,8 @@ def test_date_that_its_person_lost_since_it_was_read_is_not_changed(
     now = timezone.now()
     for write in (
         partial(create_date, owner=alice, person=ada, data=body, now=now),
-        partial(update_date, row=active, data=body, now=now),
-        partial(delete_date, row=active, now=now),
+        partial(update_date, owner=alice, row=active, data=body, now=now),
+        partial(delete_date, owner=alice, row=active, now=now),
         partial(restore_date, row=deleted, now=now),
         partial(remove_date, row=deleted),
     ):
@@ -259,6 +261,7 @@ def test_if_match_for_a_date_whose_person_goes_to_the_trash_meanwhile_is_404(
         # As another process does it: a request in this thread would take over the check of If-Match.
         Person.unscoped.rows().filter(pk=ada.pk).update_quietly(deleted_at=timezone.now())
         ImportantDate.unscoped.rows().update_quietly(revision=F("revision") + 1)
+        User.objects.filter(pk=ada.owner_id).update(revision=F("revision") + 1)
         return update_date(**arguments)
 
     monkeypatch.setattr(important_dates, "update_date", update_late)
