@@ -37,7 +37,7 @@ def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) ->
         raise FieldError(HEADER, "This must be 1 to 255 printable ASCII characters.")
     owner = request.user
     if not isinstance(owner, User):
-        raise TypeError("open routes keep no responses")
+        raise TypeError("open routes keep no answers")
 
     def idempotent_handler(*args: Any, **kwargs: Any) -> HttpResponseBase:
         responses: list[HttpResponseBase] = []
@@ -77,7 +77,7 @@ def _to_raw_response(response: HttpResponseBase) -> RawResponse:
             response.status_code, body, headers, must_not_store=getattr(response, "must_not_store", False)
         )
     if not isinstance(response, HttpResponse):
-        raise TypeError("a streamed response cannot be kept: mark its action by ignores_idempotency_key")
+        raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
     return RawResponse(response.status_code, response.content, headers)
 
 
