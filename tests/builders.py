@@ -41,10 +41,15 @@ def verify_email(user: User) -> User:
 
 
 def make_token(user: User, scope: str = TokenScope.READ_WRITE) -> str:
-    """Create an API token of `user`; returns its text."""
+    """Create an API token of `user` that was just used (its next request does not record the use); returns its text."""
     token = new_token()
     ApiToken.objects.create(
-        owner=user, name="test", prefix=token[:12], digest=TOKEN_HASH(token.encode()).hexdigest(), scope=scope
+        owner=user,
+        name="test",
+        prefix=token[:12],
+        digest=TOKEN_HASH(token.encode()).hexdigest(),
+        scope=scope,
+        last_used_at=timezone.now(),
     )
     return token
 

@@ -107,5 +107,5 @@ def test_days_are_a_number_from_1_to_366(api: Client, days: str) -> None:
 def test_number_of_queries_does_not_grow(api: Client, alice: User, django_assert_max_num_queries: Any) -> None:
     for name in range(20):
         add(api, make_person(alice, name=str(name)), "2000-03-02")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(7):
         assert len(events(api, 31)) == 20

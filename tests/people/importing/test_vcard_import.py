@@ -279,7 +279,7 @@ def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkey
 
 
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
-    with django_assert_max_num_queries(44):
+    with django_assert_max_num_queries(43):
         response = import_vcards(
             api, b"".join(vcard(f"FN:P{n}", f"TEL:{n}00000", "BDAY:2000-01-01", "CATEGORIES:G") for n in range(150))
         )

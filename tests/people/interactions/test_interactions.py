@@ -218,4 +218,4 @@ def test_a_list_costs_the_same_for_one_and_for_eleven(api: Client, alice: User, 
 def test_creating_an_interaction_takes_few_statements(api: Client, ada: Person) -> None:
     with CaptureQueriesContext(connection) as captured:
         add_interaction(api, ada)
-    assert len(captured) <= 15, "\n".join(query["sql"][:150] for query in captured)
+    assert len(captured) <= 14, "\n".join(query["sql"][:150] for query in captured)
