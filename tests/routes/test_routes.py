@@ -86,6 +86,7 @@ def test_other_routes_refuse_anonymous_callers(route_data: RouteData) -> None:
             assert response["WWW-Authenticate"].startswith("Bearer"), route.name
 
 
+@pytest.mark.split
 @each_route([route for route in ROUTES if route.names_a_record or route.foreign_body])
 def test_stranger_gets_the_response_for_unknown_ids(route: Route, route_data: RouteData, mallory: User) -> None:
     """A foreign id is answered like an unknown one."""

@@ -4,7 +4,6 @@ import os
 import signal
 import stat
 import threading
-import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -213,20 +212,21 @@ def run_in_thread(call: Any) -> None:
     thread.join()
 
 
-BACKUP_COUNT = rounds(3)
+BACKUP_COUNT = rounds(2)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_backup_is_consistent_while_others_write(media: Path, tmp_path: Path) -> None:
     """In each backup, every account has complete pairs of relationships, correct counts and all photos."""
-    stop = threading.Event()
-    owners = [make_user(f"writer-{number}@example.org") for number in range(3)]
-    threads = [threading.Thread(target=write_until_stopped, args=(owner, stop)) for owner in owners]
+    stop, written = threading.Event(), threading.Event()
+    owners = [make_user(f"writer-{number}@example.org") for number in range(2)]
+    threads = [threading.Thread(target=write_until_stopped, args=(owner, stop, written)) for owner in owners]
     for thread in threads:
         thread.start()
     try:
         for number in range(BACKUP_COUNT):
-            time.sleep(0.2)
+            written.clear()
+            assert written.wait(60)
             _, warnings = backup(tmp_path / str(number))
             assert warnings == ""
     finally:
@@ -238,7 +238,7 @@ def test_backup_is_consistent_while_others_write(media: Path, tmp_path: Path) ->
     assert people[0] < people[-1]
 
 
-def write_until_stopped(owner: User, stop: threading.Event) -> None:
+def write_until_stopped(owner: User, stop: threading.Event, written: threading.Event) -> None:
     client = client_of(owner)
     try:
         kind = client.ok("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
@@ -250,6 +250,7 @@ def write_until_stopped(owner: User, stop: threading.Event) -> None:
             body = {"personId": person, "relatedPersonId": first, "relationshipTypeId": kind}
             client.ok("POST", "/api/relationships", body)
             upload(client, f"/api/people/{first}/photo", picture(color=(number % 256, number // 256, 3)))
+            written.set()
     finally:
         connections.close_all()
 

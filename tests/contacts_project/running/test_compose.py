@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from functools import partial
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def test_image_has_an_unprivileged_user_and_a_pinned_base() -> None:
 def test_two_web_and_two_worker_processes_deliver_once_and_stop_cleanly(tmp_path: Path) -> None:
     """One of each is started by its command, with the packages of requirements/run.txt alone.
 
-    The second web and the second worker are copies of a loaded process.
+    The second web, the second worker and the worker for chores are copies of a loaded process.
     """
     with recording_server() as receiver, run_composition(tmp_path, **dotenv_lines()) as compose:
         assert compose.run("prepare").returncode == 0
@@ -43,13 +44,10 @@ def test_two_web_and_two_worker_processes_deliver_once_and_stop_cleanly(tmp_path
         assert migrated.returncode == 0, migrated.stderr
         before = files_in_image(compose)
         ports = [closed_port(), closed_port()]
-        originals = [compose.start("web", PORT=str(ports[0])), compose.start("worker"), compose.start("chores")]
-        copies = [
-            start_fork(
-                run_module, tmp_path / "web.log", compose.environment("web", PORT=str(ports[1])), web_module(compose)
-            ),
-            start_fork(run_worker, tmp_path / "worker.log", compose.environment("worker"), *worker_options(compose)),
-        ]
+        originals = [compose.start("web", PORT=str(ports[0])), compose.start("worker")]
+        web_environment = compose.environment("web", PORT=str(ports[1]))
+        web = start_fork(run_module, tmp_path / "web.log", web_environment, web_module(compose))
+        worker, chores = start_worker(compose, "worker"), start_worker(compose, "chores")
         for port in ports:
             compose.wait_until(partial(is_listening, port), f"a web listens on {port}")
             compose.wait_for_health("web", PORT=str(port))
@@ -57,7 +55,7 @@ def test_two_web_and_two_worker_processes_deliver_once_and_stop_cleanly(tmp_path
         session = register_and_request_reminder(bases[0], receiver)
         make_schedule_due(compose)
         originals.append(compose.start("beat"))
-        copies[1].kill()
+        worker.kill()
         compose.wait_until(lambda: receiver.received, "the webhook comes")
         # A second scan sends nothing again.
         assert run_manage(tmp_path, compose.environment("web"), "deliver_reminders")[0] == 0
@@ -65,11 +63,11 @@ def test_two_web_and_two_worker_processes_deliver_once_and_stop_cleanly(tmp_path
         shown = [session.get(f"{base}/api/people", timeout=60).json()["people"] for base in bases]
         assert shown[0] == shown[1]
         assert [person["name"] for person in shown[0]] == ["Ada"]
-        copies[0].terminate()
-        for process in originals:
+        for process in (*originals, web, chores):
             process.terminate()
-        copies[0].join(60)
-        assert [process.wait(60) for process in originals] + [copies[0].exitcode] == [0] * 5
+        for copy in (web, chores):
+            copy.join(60)
+        assert [process.wait(60) for process in originals] + [web.exitcode, chores.exitcode] == [0] * 5
         assert files_in_image(compose) == before, "the image must not be written to"
 
 
@@ -79,10 +77,10 @@ def web_module(compose: Composition) -> str:
     return str(module)
 
 
-def worker_options(compose: Composition) -> list[str]:
-    program, app, name, worker, *options = compose.services["worker"]["command"]
+def start_worker(compose: Composition, service: str) -> ForkServerProcess:
+    program, app, name, worker, *options = compose.services[service]["command"]
     assert (program, app, name, worker) == ("celery", "-A", "contacts_project", "worker")
-    return list(options)
+    return start_fork(run_worker, compose.folder / f"{service}.log", compose.environment(service), *options)
 
 
 def dotenv_lines() -> dict[str, str]:
