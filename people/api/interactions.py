@@ -1,10 +1,10 @@
 """The routes of interactions."""
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -43,8 +43,9 @@ from people.vocabularies import InteractionKind
 class ActiveOrDeletedPeopleField(OwnedIdsField):
     """Ids of the account's people, active or deleted: the service checks whether a deleted one is allowed."""
 
-    def rows(self) -> QuerySet[Any]:
-        return Person.objects.owned_by(self.context["request"].user)
+    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+        people = Person.objects.owned_by(self.context["request"].user).filter(pk__in=ids)
+        return {key: key for key in people.values_list("pk", flat=True)}
 
 
 class InteractionChangeSerializer(serializers.Serializer[Any]):
@@ -134,6 +135,11 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         rows: Any = super().get_queryset()
         found: InteractionQuerySet = rows.with_active_people()
         return found
+
+    def get_object(self) -> Interaction:
+        if self.action in {"restore", "permanent"}:
+            return super().get_object()
+        return service.find_interaction(self.owner, self.kwargs["interaction_id"])
 
     def get_record(self, row_id: UUID) -> Representation:
         return represent_interaction(self.owner, row_id)

@@ -22,18 +22,23 @@ def set_counts_at(interaction: Interaction, calendar: Calendar, now: dt.datetime
     interaction.counts_at = None if interaction.is_deleted else counts_at(interaction.at, calendar, now)
 
 
-def annotate_latest(people: Any, calendar: Calendar, now: dt.datetime) -> Any:
-    """Annotate people with `latest_at`, the instant of their latest interaction whose day has begun.
+def annotate_latest(people: Any, before: dt.datetime) -> Any:
+    """Annotate people with `latest_at`, the instant of their latest interaction before `before` (see end_of_today).
 
     Reads one index entry per person.
     """
     participations = Participation.unscoped.rows().filter(
         owner=OuterRef("owner"),
         person=OuterRef("pk"),
-        at__lt=end_of_day(calendar.today(now), calendar.zone),
+        at__lt=before,
         interaction__deleted_at=None,
     )
     return people.annotate(latest_at=Subquery(participations.order_by("-at").values("at")[:1]))
+
+
+def end_of_today(calendar: Calendar, now: dt.datetime) -> dt.datetime:
+    """When the account's day ends. An interaction counts from the beginning of its day on."""
+    return end_of_day(calendar.today(now), calendar.zone)
 
 
 def latest_day(person: Person, calendar: Calendar) -> dt.date | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.interactions.days import annotate_latest, latest_day
+from people.interactions.days import annotate_latest, end_of_today, latest_day
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
@@ -51,7 +51,8 @@ def _move_participations(writer: PersonWriter, ids: list[UUID], source: Person, 
         Participation.objects.owned_by(owner_id).filter(person=source, interaction__in=batch).update(person=target)
     if ids:
         people = annotate_latest(
-            Person.objects.owned_by(owner_id).filter(pk__in=[source.pk, target.pk]), writer.calendar, writer.now
+            Person.objects.owned_by(owner_id).filter(pk__in=[source.pk, target.pk]),
+            end_of_today(writer.calendar, writer.now),
         )
         days = {person.pk: latest_day(person, writer.calendar) for person in people.only("owner_id")}
         for person in (source, target):

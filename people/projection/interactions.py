@@ -6,8 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation, format_timestamp
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.api.json import Representation, format_id, format_timestamp
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.models import Interaction, Participation
 from people.names import COLUMNS, format_name
 
@@ -36,9 +37,7 @@ def represent_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Rep
 
 def represent_interaction(owner: User, interaction_id: UUID) -> Representation:
     """One interaction, active or in the trash. Raises MissingError."""
-    row = Interaction.objects.owned_by(owner).filter(pk=interaction_id).first()
-    if row is None:
-        raise MissingError
+    row: Interaction = _INTERACTION.find(owner_id=owner.pk, interaction_id=interaction_id)
     return Representation(row.revision, serialize_interactions(owner, [row])[0])
 
 
@@ -53,17 +52,33 @@ def participant_ids(owner: User) -> dict[UUID, list[str]]:
 
 def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
     """By interaction, the ids of all its participants, and the ids and names of the active ones."""
-    rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
-    names = (f"person__{column}" for column in COLUMNS)
     found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))
-    for interaction_id, person_id, deleted_at, *parts in rows.values_list(
-        "interaction_id", "person_id", "person__deleted_at", *names
-    ):
-        person_ids, people = found[interaction_id]
-        person_ids.append(str(person_id))
+    rows = _PARTICIPANTS.rows(owner_id=owner.pk, interaction_ids=ids)
+    for interaction_key, person_key, deleted_at, *parts in rows:
+        person_ids, people = found[UUID(interaction_key)]
+        person_id = format_id(person_key)
+        person_ids.append(person_id)
         if deleted_at is None:
-            people.append({"id": str(person_id), "name": format_name(owner, parts)})
+            people.append({"id": person_id, "name": format_name(owner, parts)})
     return found
+
+
+_INTERACTION = CompiledQuery(
+    lambda owner_id, interaction_id: Interaction.objects.owned_by(owner_id).filter(pk=interaction_id)
+)
+_PARTICIPANTS = CompiledQuery(
+    lambda owner_id, interaction_ids: (
+        Participation.objects.owned_by(owner_id)
+        .filter(interaction__in=interaction_ids)
+        .order_by("position", "person_id")
+        .values_list(
+            IdHex("interaction_id"),
+            IdHex("person_id"),
+            "person__deleted_at",
+            *(f"person__{column}" for column in COLUMNS),
+        )
+    )
+)
 
 
 def _serialize_interaction(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> dict[str, Any]:

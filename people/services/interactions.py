@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
@@ -38,13 +39,26 @@ def create_interaction(*, owner: User, data: Mapping[str, Any], now: dt.datetime
     return row
 
 
+def find_interaction(owner: User, interaction_id: UUID) -> Interaction:
+    """An active interaction with an active participant. Raises MissingError."""
+    row: Interaction = _ACTIVE_INTERACTION.find(owner_id=owner.pk, interaction_id=interaction_id)
+    return row
+
+
+_ACTIVE_INTERACTION = CompiledQuery(
+    lambda owner_id, interaction_id: (
+        Interaction.objects.owned_by(owner_id).active().with_active_people().filter(pk=interaction_id)
+    )
+)
+
+
 def update_interaction(*, owner: User, interaction_id: UUID, data: Mapping[str, Any], now: dt.datetime) -> Interaction:
     """Update the fields in `data`. Raises FieldError, MissingError.
 
     `person_ids` may keep people in the trash, but not add any.
     """
     with account_write(owner) as write:
-        row = Interaction.objects.owned_by(owner).active().with_active_people().find(interaction_id)
+        row = find_interaction(owner, interaction_id)
         former, former_texts = _participant_ids(row), (row.title, row.notes)
         people = list(data.get("person_ids", former))
         _check_people(owner, people, present=former)

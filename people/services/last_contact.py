@@ -7,10 +7,11 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
-from people.interactions.days import annotate_latest, counts_at, latest_day
+from people.interactions.days import annotate_latest, counts_at, end_of_today, latest_day
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
@@ -27,8 +28,8 @@ _MAX_SCAN_SECONDS = 20.0
 
 def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
     """Recompute the last contact of these people from their interactions. Must be called inside the writer's write."""
-    rows = Person.objects.owned_by(writer.owner).filter(pk__in=person_ids)
-    people = list(annotate_latest(rows, writer.calendar, writer.now))
+    before = end_of_today(writer.calendar, writer.now)
+    people = _WITH_LATEST.instances(owner_id=writer.owner.pk, person_ids=list(person_ids), before=before)
     hidden: list[Person] = []
     moved = 0
     for person in people:
@@ -47,6 +48,13 @@ def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> 
     update_columns(Person, hidden, ["interacted_on"])
     if moved:
         writer.flush()
+
+
+_WITH_LATEST = CompiledQuery(
+    lambda owner_id, person_ids, before: annotate_latest(
+        Person.objects.owned_by(owner_id).filter(pk__in=person_ids), before
+    )
+)
 
 
 def apply_due_interactions(*, now: dt.datetime) -> int:
@@ -99,7 +107,7 @@ def recompute_last_contacts(*, owner_id: UUID, now: dt.datetime) -> None:
         calendar = schedule.calendar_from_user(owner)
         _replan_counts(owner_id, calendar, now)
         people = Person.objects.owned_by(owner_id).filter(participations__isnull=False).distinct()
-        rows = annotate_latest(people.only("owner_id", "interacted_on"), calendar, now)
+        rows = annotate_latest(people.only("owner_id", "interacted_on"), end_of_today(calendar, now))
         if moved := [person.pk for person in rows if latest_day(person, calendar) != person.interacted_on]:
             with account_write(owner_id) as write:
                 for start in range(0, len(moved), BATCH_SIZE):

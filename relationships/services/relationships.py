@@ -13,6 +13,7 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
+from contacts_project.kernel.ownership.feed_updates import update_row
 from people.models import Person, RelationshipType
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.types import restore_deleted_types
@@ -77,26 +78,45 @@ def build_pair(
     )
 
 
-def update_relationship(*, owner: User, relationship_id: UUID, data: dict[str, Any], now: dt.datetime) -> Relationship:
-    """Change the type and notes that `data` contains, and the inverse row to match. Raises FieldError."""
-    with account_write(owner):
-        row = Relationship.objects.owned_by(owner).visible().select_related("inverse").find(relationship_id)
-        inverse = row.inverse
-        if "relationship_type" in data:
-            inverse.relationship_type_id = _inverse_type_id(owner, data["relationship_type"], now)
-            row.relationship_type = data["relationship_type"]
-            _check_unique(row)
-        if "notes" in data:
-            row.notes = inverse.notes = data["notes"]
-        row.updated_at = inverse.updated_at = now
-        Relationship.unscoped.bulk_update([row, inverse], ["relationship_type", "notes", "updated_at"])
+def find_relationship(owner: User, relationship_id: UUID) -> Relationship:
+    """An active relationship between active people, with its inverse. Raises MissingError."""
+    row: Relationship = _VISIBLE.find(owner_id=owner.pk, relationship_id=relationship_id)
     return row
+
+
+_VISIBLE = CompiledQuery(
+    lambda owner_id, relationship_id: (
+        Relationship.objects.owned_by(owner_id).visible().select_related("inverse").filter(pk=relationship_id)
+    )
+)
+
+
+def update_relationship(*, owner: User, row: Relationship, data: dict[str, Any], now: dt.datetime) -> None:
+    """Change the type and notes that `data` contains, and the inverse row to match.
+
+    `row` is from find_relationship and was read after `owner`. Raises FieldError, MissingError.
+    """
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            row = find_relationship(owner, row.pk)
+        inverse_values: dict[str, Any] = {"updated_at": now}
+        if "notes" in data:
+            inverse_values["notes"] = data["notes"]
+        values = dict(inverse_values)
+        if "relationship_type" in data:
+            relationship_type = data["relationship_type"]
+            inverse_values["relationship_type"] = _inverse_type_id(owner, relationship_type, now)
+            row.relationship_type = relationship_type
+            _check_unique(row)
+            values["relationship_type"] = relationship_type and relationship_type.pk
+        update_row(row, **values)
+        update_row(row.inverse, **inverse_values)
 
 
 def delete_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> None:
     """Soft-delete the pair."""
     with account_write(owner):
-        row = Relationship.objects.owned_by(owner).visible().find(relationship_id)
+        row = find_relationship(owner, relationship_id)
         _pair(row).update(deleted_at=now, updated_at=now)
 
 

@@ -1,17 +1,19 @@
 """Compiled queries: SQL is generated once, and the rows equal those of the ORM for every number of ids."""
 
+import datetime as dt
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Upper
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.api.ids import IdHex
 from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETERS, CompiledQuery, CompiledUpdate
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
+from contacts_project.kernel.ownership.feed_updates import FeedUpdate, update_row
 from people.models import Person
 from tests.builders import make_person, make_token
 
@@ -113,6 +115,32 @@ def test_models_equal_those_of_the_orm(alice: User) -> None:
     assert query.instance(digest="x") is None
 
 
+def test_times_are_parameters_and_annotations_are_attributes(alice: User) -> None:
+    """Times with another offset, with and without microseconds, and the earliest that the service stores."""
+    berlin = dt.timezone(dt.timedelta(hours=1))
+    times = [
+        dt.datetime(1000, 1, 2, tzinfo=dt.UTC),
+        dt.datetime(2026, 3, 1, 12, 0, 0, 1, tzinfo=dt.UTC),
+        dt.datetime(2026, 3, 1, 14, 0, tzinfo=berlin),
+    ]
+    for number, time in enumerate(times):
+        make_person(alice, name=f"P{number}", created_at=time)
+
+    def build(owner_id: UUID, before: dt.datetime) -> Any:
+        people = Person.objects.owned_by(owner_id).filter(created_at__lte=before).order_by("created_at")
+        return people.annotate(upper_name=Upper("name"))
+
+    query = CompiledQuery(build)
+    touch = FeedUpdate(Person, lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "updated_at")
+    for before in times:
+        found = [(row.pk, row.created_at, row.upper_name) for row in query.instances(owner_id=alice.pk, before=before)]
+        assert found == [(row.pk, row.created_at, row.upper_name) for row in build(alice.pk, before)]
+        with account_write(alice):
+            assert touch.run(owner_id=alice.pk, name="P1", updated_at=before) == 1
+        assert Person.unscoped.get(name="P1").updated_at == before
+    assert len(found) == 3
+
+
 def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
     query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
     with pytest.raises(TypeError, match="name"):
@@ -151,3 +179,13 @@ def test_an_update_of_the_feed_has_the_revision_of_the_open_write(alice: User) -
         assert rename.run(owner_id=alice.pk, name="Ada", surname="Byron") == 1
     ada.refresh_from_db()
     assert (ada.surname, ada.revision) == ("Byron", write.revision)
+
+
+def test_an_update_of_one_row_sets_every_type_of_value(alice: User, ada: Person) -> None:
+    earlier = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    with account_write(alice) as write:
+        update_row(ada, surname=None, relationship_to_user=None, anniversary=dt.date(2020, 2, 29), updated_at=earlier)
+    stored = Person.unscoped.get(pk=ada.pk)
+    for row in (ada, stored):
+        assert (row.surname, row.anniversary, row.updated_at) == (None, dt.date(2020, 2, 29), earlier)
+        assert (row.relationship_to_user_id, row.revision) == (None, write.revision)

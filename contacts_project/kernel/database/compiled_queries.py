@@ -195,7 +195,7 @@ class CompiledQuery(_Compiled[_SelectStatement]):
         return found[1] if found else []
 
     def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
-        """The rows as model instances, including select_related(); none if a list among the parameters is empty."""
+        """The rows as model instances with select_related() and annotations; none if a list of parameters is empty."""
         found = self._execute(parameters, _fetch_all)
         return [found[0].build_instance(row) for row in found[1]] if found else []
 
@@ -315,11 +315,14 @@ def _make_instance_builder(compiler: Any) -> Callable[[Sequence[Any]], Any]:
     names = [column[0].target.attname for column in compiler.select[first:last]]
     populators = get_related_populators(compiler.klass_info, compiler.select, connection.alias)
     convert_row = _make_row_converter(compiler)
+    annotations = tuple(compiler.annotation_col_map.items())
     from_db = partial(compiler.klass_info["model"].from_db, connection.alias, names)
 
     def build(row: Sequence[Any]) -> Any:
         values = convert_row(row)
         instance = from_db(values[first:last])
+        for name, position in annotations:
+            setattr(instance, name, values[position])
         for populator in populators:
             populator.populate(values, instance)
         return instance

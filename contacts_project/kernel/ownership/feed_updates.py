@@ -1,4 +1,4 @@
-"""Compiled updates of rows that the change feed reports."""
+"""Updates of rows that the change feed reports, with SQL that is written once."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,8 +6,20 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from contacts_project.kernel.database.compiled_queries import CompiledUpdate, Parameter
+from contacts_project.kernel.database.compiled_queries import CompiledUpdate, Parameter, update_where
 from contacts_project.kernel.ownership.account_lock import FeedModel, revision_values
+
+
+def update_row(row: FeedModel, **values: Any) -> None:
+    """Set columns of one row, given by field name, and its revision; `row` itself gets the values too.
+
+    For values of every type, None included. Unlike `save` it leaves `updated_at` alone, unless it is given. Raises
+    NoOpenWriteError outside account_write(owner).
+    """
+    values |= revision_values(type(row), row.owner_id)
+    for name, value in values.items():
+        setattr(row, row._meta.get_field(name).attname, value)  # type: ignore[union-attr]  # a field with a column
+    update_where(type(row), {"id": row.pk}, values)
 
 
 class FeedUpdate:

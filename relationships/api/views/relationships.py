@@ -41,6 +41,11 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
         rows = Relationship.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
 
+    def get_object(self) -> Relationship:
+        if self.action in {"restore", "permanent"}:
+            return super().get_object()
+        return services.find_relationship(self.owner, self.kwargs["relationship_id"])
+
     def get_record(self, row_id: UUID) -> Representation:
         return load_relationship(self.owner, row_id)
 
@@ -71,11 +76,9 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def update(self, request: Request, relationship_id: UUID) -> Response:
         """Change the type, the notes or both; the inverse is made to match."""
         # Before the body is validated: an unknown id is 404, whatever the body contains.
-        self.get_object()
+        row = self.get_object()
         data = self.read_body(RelationshipUpdateSerializer, partial=True)
-        row = services.update_relationship(
-            owner=self.owner, relationship_id=relationship_id, data=data, now=timezone.now()
-        )
+        services.update_relationship(owner=self.owner, row=row, data=data, now=timezone.now())
         return self.record_response(row.pk)
 
     @extend_schema(
