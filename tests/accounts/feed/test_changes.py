@@ -69,21 +69,19 @@ def test_poll_without_changes_queries_no_table(api: Client, django_assert_num_qu
     create_records(api)
     replica = Replica(api)
     replica.catch_up()
-    api.ok("GET", "/api/people")  # the use of the token is noted
     with django_assert_num_queries(1):  # the token's
         response = replica.read_page()
     assert (response["changes"], response["hasMore"]) == ([], False)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 1000])
-def test_page_size_does_not_change_the_result(api: Client, limit: int) -> None:
+def test_page_size_does_not_change_the_result(api: Client) -> None:
     create_records(api)
-    api.ok("GET", "/api/people")
-    whole, paged = Replica(api), Replica(api, limit=limit)
-    assert paged.catch_up() == whole.catch_up()
+    whole, paged = Replica(api), {limit: Replica(api, limit=limit) for limit in (1, 2, 3, 1000)}
+    changes = whole.catch_up()
+    assert {limit: replica.catch_up() for limit, replica in paged.items()} == dict.fromkeys(paged, changes)
     api.ok("POST", "/api/people", {"name": "Mary"}, status=201)
     changes = whole.catch_up()
-    assert paged.catch_up() == changes
+    assert {limit: replica.catch_up() for limit, replica in paged.items()} == dict.fromkeys(paged, changes)
     assert [change["type"] for change in changes] == ["person"]
 
 

@@ -96,6 +96,7 @@ def test_the_account_has_a_photo_of_its_own(api: Client, alice: User, media: Pat
     assert api.call("get", "/api/photos/user").status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("path", ["/api/people/{}/photo", "/api/user/photo", "/api/photos/convert"])
 @pytest.mark.parametrize("content", [b"<svg xmlns='http://www.w3.org/2000/svg'/>", png_header(60_000, 60_000), b"x"])
 def test_invalid_picture_is_reported_by_field(api: Client, ada: Person, media: Path, path: str, content: bytes) -> None:

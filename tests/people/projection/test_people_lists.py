@@ -196,12 +196,11 @@ def test_missing_record_is_404_even_with_if_none_match(api: Client, alice: User)
     assert api.call("get", f"/api/people/{gone.pk}", HTTP_IF_NONE_MATCH="*").status_code == 404
 
 
-@pytest.mark.parametrize("path", CONDITIONAL_PATHS)
-def test_every_write_changes_the_etag(api: Client, path: str) -> None:
+def test_every_write_changes_the_etags(api: Client) -> None:
     person = api.ok("post", "/api/people", {"name": "Ada"}, status=201)["person"]["id"]
     other = api.ok("post", "/api/people", {"name": "Eve"}, status=201)["person"]["id"]
     group = api.ok("post", "/api/groups", {"name": "All"}, status=201)["group"]["id"]
-    path = path.replace("{id}", person)
+    paths = [path.replace("{id}", person) for path in CONDITIONAL_PATHS]
     writes: list[tuple[str, str, Any]] = [
         ("put", f"/api/people/{person}", {"surname": "King"}),
         ("put", f"/api/people/{person}", {"groupIds": [group]}),
@@ -211,12 +210,12 @@ def test_every_write_changes_the_etag(api: Client, path: str) -> None:
         ("put", f"/api/people/{person}", {"importantDates": [{"title": "x", "date": "2020-01-01"}]}),
         ("put", "/api/user/name-order", {"nameOrder": "EASTERN"}),
     ]
-    if person in path:  # a record's ETag does not change with other records
-        writes = [write for write in writes if other not in write[1]]
     for method, address, body in writes:
-        tag = api.call("get", path)["ETag"]
+        tags = {path: api.call("get", path)["ETag"] for path in paths}
         api.ok(method, address, body)
-        assert api.call("get", path, HTTP_IF_NONE_MATCH=tag).status_code == 200, address
+        for path, tag in tags.items():
+            if not (person in path and other in address):  # a record's ETag does not change with other records
+                assert api.call("get", path, HTTP_IF_NONE_MATCH=tag).status_code == 200, (path, address)
 
 
 def test_etags_of_two_accounts_differ(api: Client, stranger: Client) -> None:
