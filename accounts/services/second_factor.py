@@ -8,6 +8,8 @@ import pyotp
 from django.utils.crypto import salted_hmac
 
 from accounts.models import RecoveryCode, TotpDevice, User
+from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 
@@ -86,7 +88,12 @@ def stop_totp(*, user: User) -> None:
 
 
 def has_second_factor(user: User) -> bool:
-    return TotpDevice.objects.owned_by(user).filter(confirmed_at__isnull=False).exists()
+    return bool(_CONFIRMED_DEVICES.rows(owner_id=user.pk))
+
+
+_CONFIRMED_DEVICES = CompiledQuery(
+    lambda owner_id: TotpDevice.objects.owned_by(owner_id).filter(confirmed_at__isnull=False).values_list(IdHex("pk"))
+)
 
 
 def consume_code(*, user: User, code: str, now: dt.datetime) -> bool:

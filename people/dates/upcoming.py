@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from people.counts import DAYS, counts_by_key
 from people.dates import schedule
 from people.dates.recurrence import Recurrence, full_years
@@ -49,7 +50,7 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
     yearly = days_between(start, end)
     stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
-    number = sum(stored_counts.get(str(key), 0) * _count_occurrences(key, calendar, start, end) for key in yearly)
+    number = sum(count * _count_occurrences(int(key), calendar, start, end) for key, count in stored_counts.items())
     ahead = active_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
     for row in ahead:  # the first occurrence is in the future, so earlier ones must not count
         number += len(list(event_rule(row, calendar).between(start, end)))
@@ -124,12 +125,19 @@ def important_events(
 
 def waiting_contacts(owner: User, calendar: schedule.Calendar) -> Iterator[tuple[Person, Recurrence]]:
     """The people with a pending contact reminder, and its days."""
-    waiting = (
-        Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
-    )
-    for person in waiting.only(*READ_OF_CONTACTS):
+    for person in _WAITING.instances(owner_id=owner.pk):
         if rule := schedule.contact_rule(person, calendar):
             yield person, rule
+
+
+_WAITING = CompiledQuery(
+    lambda owner_id: (
+        Person.objects.owned_by(owner_id)
+        .active()
+        .filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
+        .only(*READ_OF_CONTACTS)
+    )
+)
 
 
 def _contact_events(owner: User, calendar: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from accounts.models import User
 from contacts_project.kernel.api.columns import JsonText, text_value
 from contacts_project.kernel.api.fields import check_text
 from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, update_where
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.dates import schedule
@@ -132,7 +132,10 @@ def _replace_values(write: AccountWrite, target: Mapping[UUID, Mapping[UUID, Any
         CustomFieldValue.objects.owned_by(write.owner_id).filter(pk__in=stale).delete()
     if new:
         CustomFieldValue.objects.bulk_create(new)
-    if changed:
+    if len(changed) == 1:  # a plain UPDATE; bulk_update builds a CASE per column
+        [row] = changed
+        update_where(CustomFieldValue, {"id": row.pk}, {"value": row.value, "updated_at": row.updated_at})
+    elif changed:
         rows = CustomFieldValue.objects.owned_by(write.owner_id)
         rows.bulk_update(changed, ["value", "updated_at"], batch_size=_UPDATE_BATCH_SIZE)
     if new or changed:
