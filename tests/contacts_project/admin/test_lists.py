@@ -79,6 +79,7 @@ def html_of(client: Client, path: str) -> str:
     return str(response.content.decode())
 
 
+@pytest.mark.sqlite_suffices
 def test_no_page_shows_contents_of_accounts_or_secrets(operator_with_rows: Client) -> None:
     paths = [*PAGES]
     for path in LIST_PATHS:
@@ -216,13 +217,13 @@ def test_filters_for_rare_rows_use_an_index(operator: Client, alice: User) -> No
             for path in (
                 RARE_FILTERS if connection.vendor == "postgresql" else set(RARE_FILTERS) - NOT_INDEXED_ON_SQLITE
             ):
-                html_of(operator, f"/admin/{path}")
                 before = read()
                 html_of(operator, f"/admin/{path}")
                 found[path] = read() - before
         return found
 
     make_connection(alice)
+    costs()  # fills the caches of the process
     few = costs()
     users = [User(email=f"n{number}@example.org") for number in range(500)]
     User.objects.bulk_create(users)
