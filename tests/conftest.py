@@ -27,7 +27,6 @@ from hypothesis import settings as hypothesis_settings
 from accounts.models import User
 from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership import account_lock
-from contacts_project.operation.views import description
 from people.models import Person
 from tests import ROOT
 from tests.builders import make_person, make_user
@@ -120,7 +119,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     # If a file cannot be imported, testsfailed is set already; pytest's own loop reports that.
     if "TEST_CLAIMS" not in os.environ or session.testsfailed:
         return None
-    description()  # kept by the process, so the forks need not build it again
     claims = Path(os.environ["TEST_CLAIMS"])
     # A generator: a file is claimed only when this process is ready to run it.
     claimed = (item for item in session.items if is_claimed_here(claims, item.path))

@@ -36,7 +36,15 @@ from people.counts import PEOPLE, count_of
 from people.extensions import EXTENSIONS
 from people.models import Person
 from people.photos.files import delete_files
-from people.projection import project, project_all, project_page, represent_any_person, represent_person, search_records
+from people.projection import (
+    project,
+    project_all,
+    project_found,
+    project_page,
+    represent_any_person,
+    represent_person,
+    search_records,
+)
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
@@ -167,9 +175,8 @@ class PersonViewSet(TrashViewSet[Person]):
     @action(detail=False)
     def search(self, request: Request) -> Response:
         """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
-        people = Person.objects.owned_by(self.owner).active()
-        found = people.with_name_containing(read_search(request.query_params)).in_name_order()
-        return Response({"people": project(self.owner, found[:MAX_SEARCH_RESULTS])})
+        found = project_found(self.owner, read_search(request.query_params), limit=MAX_SEARCH_RESULTS)
+        return Response({"people": found})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})
     @action(detail=False, url_path="search-index")

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Value
-from django.db.models.functions import Replace
+from django.db.models.functions import Replace, StrIndex
 
 from accounts.models import User
 from contacts_project.kernel.database.vocabularies import one_of
@@ -18,7 +18,7 @@ from contacts_project.kernel.ownership.models import (
 )
 from people import field_table
 from people.models.relationship_type import RelationshipType
-from people.names import COLUMNS, NameParts, fold, format_name, is_cjk
+from people.names import COLUMNS, NameParts, format_name
 from people.vocabularies import Unit
 
 
@@ -29,14 +29,12 @@ class PersonQuerySet(TrashQuerySet["Person"]):
         """By name, surname and id, without regard to case or accents, in the same order on every database."""
         return self.order_by("sort_key", "id")
 
-    def with_name_containing(self, text: str) -> "PersonQuerySet":
-        """Those whose names contain the text, without regard to case and accents."""
-        folded = fold(text)
-        if not is_cjk(folded):
-            return self.filter(search_key__contains=folded)
+    def with_name_containing(self, folded: str, *, ignore_spaces: bool) -> "PersonQuerySet":
+        """Those whose search key contains the text, which is from people.names.fold."""
         # The search key has spaces between the parts of every name, and lines between its orders.
-        joined = Replace("search_key", Value(" "), output_field=models.TextField())
-        return self.alias(joined_names=joined).filter(joined_names__contains=folded)
+        key = Replace("search_key", Value(" "), output_field=models.TextField()) if ignore_spaces else "search_key"
+        # Not LIKE, for which the text would have to be escaped: a compiled query passes it on as it is.
+        return self.alias(found_at=StrIndex(key, Value(folded))).filter(found_at__gt=0)
 
 
 class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable when it runs

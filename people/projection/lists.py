@@ -31,6 +31,7 @@ from people.models import (
     Person,
     RelationshipType,
 )
+from people.names import fold, is_cjk
 from people.projection.columns import IdHexList
 from people.projection.people import (
     COLUMNS,
@@ -55,6 +56,14 @@ def project(owner: User, rows: Any, *, include_details: bool = True) -> list[Fra
     """The JSON of the people in a small queryset, in its order; `include_details` adds the multi-value fields."""
     columns = COLUMNS_WITH_LISTS if include_details else COLUMNS
     return _project_rows(owner, columns, list(rows.values_list(*columns.values(), _group_ids(owner.pk))))
+
+
+def project_found(owner: User, text: str, *, limit: int) -> list[Fragment]:
+    """The JSON of the first people, in name order, whose names contain the text, without regard to case and accents."""
+    folded = fold(text)
+    # Names in these scripts are displayed without spaces.
+    query = _FOUND_WITHOUT_SPACES if is_cjk(folded) else _FOUND
+    return _project_rows(owner, COLUMNS_WITH_LISTS, query.rows(owner_id=owner.pk, folded=folded, limit=limit))
 
 
 def project_page(owner: User, *, limit: int, offset: int, include_details: bool) -> list[Fragment]:
@@ -98,6 +107,15 @@ def _group_ids(owner_id: UUID) -> Subquery:
     return Subquery(rows.values("person_id").annotate(ids=IdHexList("group_id")).values("ids"))
 
 
+def _found(owner_id: UUID, folded: str, limit: int, *, ignore_spaces: bool) -> Any:
+    people = Person.objects.owned_by(owner_id).active().with_name_containing(folded, ignore_spaces=ignore_spaces)
+    return people.in_name_order().values_list(*COLUMNS_WITH_LISTS.values(), _group_ids(owner_id))[:limit]
+
+
+_FOUND = CompiledQuery(lambda owner_id, folded, limit: _found(owner_id, folded, limit, ignore_spaces=False))
+_FOUND_WITHOUT_SPACES = CompiledQuery(
+    lambda owner_id, folded, limit: _found(owner_id, folded, limit, ignore_spaces=True)
+)
 _PAGE = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS_WITH_LISTS))
 _PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS))
 
