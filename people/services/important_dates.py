@@ -16,7 +16,7 @@ from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
 from people.services.people import touch_people
-from people.services.person_rows import set_date_fields
+from people.services.person_rows import DATE_FIELDS, set_date_fields
 from people.services.plan_limits import check_plan
 
 
@@ -66,7 +66,7 @@ def update_date(*, owner: User, row: ImportantDate, data: dict[str, Any], now: d
 def delete_date(*, owner: User, row: ImportantDate, now: dt.datetime) -> None:
     """Move a date that was read after `owner` to the trash, and cancel its reminder. Raises MissingError."""
     with account_write(owner) as write:
-        # save() writes all columns, so the row must be as it is stored now.
+        # save() writes all columns, so the row must be as it is stored now. The reminder need not be, it is cancelled.
         if not write.is_fresh:
             row = find_date(owner, row.person_id, row.pk)
         row.deleted_at = now
@@ -121,9 +121,15 @@ def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
 
 def _save_date(write: AccountWrite, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
     calendar = partial(schedule.calendar_under_lock, row.owner, is_fresh=write.is_fresh)
-    if set_date_fields(row, data, calendar, now):
+    change = set_date_fields(row, data, calendar, now)
+    if change.starts_reminding:
         check_plan(row.owner, "reminders")
-    row.save()
+    if row._state.adding:
+        row.save()
+        return
+    # A job may have moved the stored reminder on since the row was read: jobs take the lock, but no revision.
+    reminder = schedule.DATE_COLUMNS if change.is_replanned else ()
+    row.save(update_fields=[*DATE_FIELDS, *reminder, "updated_at"])
 
 
 def _refresh(row: ImportantDate) -> None:

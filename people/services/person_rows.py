@@ -194,10 +194,10 @@ def replace_dates(
     # A type is unique per person, and two dates may swap theirs: clear the types that change before any is set.
     if retyped := [row.pk for row, entry in pairs if row.type and row.type != entry.get("type")]:
         ImportantDate.objects.owned_by(owner).filter(pk__in=retyped).update(type=None)
-    starts_reminding = [set_date_fields(row, entry, calendar, now) for row, entry in pairs]
+    changes = [set_date_fields(row, entry, calendar, now) for row, entry in pairs]
     _save_dates(owner, [row for row, _ in pairs])
     # Counted after all rows are written: a reminder that is switched off makes room for another one.
-    if any(starts_reminding):
+    if any(change.starts_reminding for change in changes):
         check_plan(owner, "reminders", 0)
 
 
@@ -261,22 +261,29 @@ def _check_types_differ(entries: list[dict[str, Any]]) -> None:
             seen.add(entry["type"])
 
 
+class DateChange(NamedTuple):
+    """What setting the fields of a date did to its reminders."""
+
+    is_replanned: bool
+    """Whether its next reminder was computed again."""
+    starts_reminding: bool
+    """Whether its reminder was switched on, which counts against the plan."""
+
+
 def set_date_fields(
     row: ImportantDate, data: Mapping[str, Any], calendar: Callable[[], schedule.Calendar], now: dt.datetime
-) -> bool:
-    """Set all fields of a date (missing ones are null), and its next reminder if the change moves it.
-
-    Returns whether this switches its reminder on, which counts against the plan.
-    """
+) -> DateChange:
+    """Set all fields of a date (missing ones are null), and its next reminder if the change moves it."""
     was_reminding = not row._state.adding and row.reminder_enabled
     before = {field: getattr(row, field) for field in _RESCHEDULING_FIELDS}
     for field in DATE_FIELDS:
         setattr(row, field, data.get(field))
     row.extra_lead_days = row.extra_lead_days or []
-    if row._state.adding or before != {field: getattr(row, field) for field in _RESCHEDULING_FIELDS}:
+    is_replanned = row._state.adding or before != {field: getattr(row, field) for field in _RESCHEDULING_FIELDS}
+    if is_replanned:
         schedule.plan_date(row, calendar(), now)
     row.updated_at = now
-    return row.reminder_enabled and not was_reminding
+    return DateChange(is_replanned, starts_reminding=row.reminder_enabled and not was_reminding)
 
 
 MAX_VALUE_LENGTH = 2000

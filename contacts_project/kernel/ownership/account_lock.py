@@ -41,8 +41,10 @@ class AccountWrite:
     """An open write: the account, the revision that this write gives it, and the time at which it began (UTC).
 
     `is_fresh`: nobody has written to the account since the caller's user row was read. Whatever was read after that row
-    and before the lock is therefore still current and need not be read again. `is_mirrored`: the account's people are
-    copied to a CardDAV server. If not, nobody is notified of changes and no table of copies is queried.
+    and before the lock is therefore still current and need not be read again. QUIET_COLUMNS are an exception: jobs
+    change them under the lock without a new revision, so a write must not store values of them read before its lock.
+    `is_mirrored`: the account's people are copied to a CardDAV server. If not, nobody is notified of changes and no
+    table of copies is queried.
     """
 
     owner_id: UUID

@@ -1,5 +1,6 @@
 """Important dates through the API: fields, defaults, at most one of each type, the trash, the plan's limit."""
 
+import datetime as dt
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from contacts_project.kernel.errors import MissingError
 from people.models import ImportantDate, Person
 from people.services import important_dates
 from people.services.important_dates import create_date, delete_date, remove_date, restore_date, update_date
+from people.services.person_rows import DATE_FIELDS
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
@@ -196,6 +198,22 @@ def test_deleting_a_date_keeps_what_another_request_has_written_since_it_was_rea
     delete_date(owner=alice, row=read, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
     assert (stored.is_deleted, stored.title, stored.date.day) == (True, "First met", 2)
+
+
+def test_change_of_a_title_keeps_the_reminder_that_a_job_has_moved_on_since_the_date_was_read(
+    api: Client, path: str, alice: User
+) -> None:
+    body = {"title": "Met", "date": "2020-01-01", "reminderEnabled": True, "reminderType": "RECURRING"}
+    made = add(api, path, body)
+    alice.refresh_from_db()
+    read = ImportantDate.unscoped.get(pk=made["id"])
+    later = timezone.now() + dt.timedelta(days=800)
+    # The planner takes the lock, but leaves the account's revision as it is.
+    ImportantDate.unscoped.rows().update_quietly(next_due_at=later)
+    data = {field: getattr(read, field) for field in DATE_FIELDS}
+    update_date(owner=alice, row=read, data={**data, "title": "First met"}, now=timezone.now())
+    stored = ImportantDate.unscoped.get(pk=read.pk)
+    assert (stored.title, stored.next_due_at) == ("First met", later)
 
 
 def test_deleting_a_date_that_was_permanently_removed_since_it_was_read_does_not_insert_it_again(
