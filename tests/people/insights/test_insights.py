@@ -166,7 +166,7 @@ def test_number_of_statements_does_not_grow(api: Client, alice: User) -> None:
 
     def fill(number: int) -> None:
         for place in range(number):
-            day = dt.date(1976, 3, 2) + dt.timedelta(place)
+            day = dt.date(1976, 3, 2) + dt.timedelta(place % 20)
             person = add(
                 api, f"P{place}", anniversary=day.isoformat(), **remind(1, "WEEKS"), **birthday(day.isoformat())
             )
@@ -175,5 +175,5 @@ def test_number_of_statements_does_not_grow(api: Client, alice: User) -> None:
     fill(1)
     count()  # warms caches
     before = count()
-    fill(8)
+    fill(20)
     assert count() == before
