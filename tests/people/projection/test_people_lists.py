@@ -106,6 +106,7 @@ def test_people_of_at_least_one_group(api: Client) -> None:
     assert [person["name"] for person in everybody] == ["AB", "B"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("text", "names"),
     [
