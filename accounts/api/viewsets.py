@@ -189,6 +189,10 @@ class SettingsViewSet(ApiViewSet[Any]):
         return load_profile(user=self.owner).settings_revision
 
 
+ACTIONS_IN_THE_TRASH = frozenset({"restore", "permanent"})
+"""The actions that find rows in the trash."""
+
+
 class TrashViewSet(OwnedViewSet[M]):
     """Routes of a soft-deleted model. Only the actions `restore` and `permanent` find rows in the trash."""
 
@@ -196,18 +200,15 @@ class TrashViewSet(OwnedViewSet[M]):
         """The active rows of the account; for `restore` and `permanent` also deleted rows within their retention."""
         model: Any = self.model
         rows: TrashQuerySet[M] = model.objects.owned_by(self.owner)
-        return rows.within_retention(timezone.now()) if self.action in _ACTIONS_IN_THE_TRASH else rows.active()
+        return rows.within_retention(timezone.now()) if self.action in ACTIONS_IN_THE_TRASH else rows.active()
 
     def get_object(self) -> M:
         """The row that the path names. Raises MissingError."""
         # A viewset that narrows the rows must be asked; for all active rows there is a compiled query.
         narrows = type(self).get_queryset is not TrashViewSet.get_queryset
-        if narrows or self.action in _ACTIONS_IN_THE_TRASH:
+        if narrows or self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
         model: Any = self.model
         key = self.kwargs[self.lookup_url_kwarg]
         row: M = model.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[key])
         return row
-
-
-_ACTIONS_IN_THE_TRASH = frozenset({"restore", "permanent"})

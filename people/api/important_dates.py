@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.viewsets import TrashViewSet
+from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.json import Representation, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
@@ -47,7 +47,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
         return super().get_queryset().filter(person=self.person)
 
     def get_object(self) -> ImportantDate:
-        if self.action in {"restore", "permanent"}:
+        if self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
         return service.find_date(self.owner, self.kwargs["person_id"], self.kwargs["date_id"])
 

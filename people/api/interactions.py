@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.viewsets import OwnedViewSet, TrashViewSet
+from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet, TrashViewSet
 from accounts.models import User
 from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.fields import (
@@ -137,7 +137,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
         return found
 
     def get_object(self) -> Interaction:
-        if self.action in {"restore", "permanent"}:
+        if self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
         return service.find_interaction(self.owner, self.kwargs["interaction_id"])
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.viewsets import OwnedViewSet
+from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.json import Representation, stream_list
 from contacts_project.kernel.api.schema import envelope, raises
@@ -39,10 +39,10 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def get_queryset(self) -> RelationshipQuerySet:
         """The visible rows; for `restore` and `permanent` also rows in the trash and of people in the trash."""
         rows = Relationship.objects.owned_by(self.owner)
-        return rows.within_retention(timezone.now()) if self.action in {"restore", "permanent"} else rows.visible()
+        return rows.within_retention(timezone.now()) if self.action in ACTIONS_IN_THE_TRASH else rows.visible()
 
     def get_object(self) -> Relationship:
-        if self.action in {"restore", "permanent"}:
+        if self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
         return services.find_relationship(self.owner, self.kwargs["relationship_id"])
 
