@@ -204,7 +204,8 @@ class TrashViewSet(OwnedViewSet[M]):
 
     def get_object(self) -> M:
         """The row that the path names. Raises MissingError."""
-        # A viewset that narrows the rows must be asked; for all active rows there is a compiled query.
+        # A viewset that narrows the rows must be asked; for all active rows there is a compiled query. Not find_active,
+        # which would be one more file on the path of every write (docs/request.md).
         narrows = type(self).get_queryset is not TrashViewSet.get_queryset
         if narrows or self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
