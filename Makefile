@@ -8,7 +8,7 @@ DEPS   := requirements/dev.txt
 # otherwise compile thousands of modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test lint bench fuzz soak audit clients lock setup
+.PHONY: run test lint bench fuzz soak audit clients web pictures lock setup
 
 run: setup-run
 	@$(BIN)/python manage.py serve
@@ -22,6 +22,7 @@ lint: setup
 	@$(BIN)/lint-imports
 	@$(BIN)/mypy
 	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/python -m tests.shape
 	@$(BIN)/python -m tests.audit --if-reachable
 
 bench: setup
@@ -43,6 +44,10 @@ audit: setup
 clients: setup
 	@$(BIN)/python -m tests.clients
 
+# Build the client in the browser (clients/web) into contacts_project/static/app, which is committed.
+web: setup
+	@$(BIN)/python -m tests.web.bundle
+
 setup: $(VENV)/.dev
 setup-run: $(VENV)/.run
 
@@ -63,8 +68,13 @@ $(VENV)/.dev: requirements/dev.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(DEPS)
 	@touch $@
 
+# Pictures of the pages of the client in the browser, to be looked at: build/pictures.
+pictures: setup
+	@$(BIN)/pytest tests/web/take_pictures.py
+
 # For maintainers: renew the pins, with uv, without writing a registry address.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev --extra tracing -c requirements/run.txt pyproject.toml -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra tracing -c requirements/dev.txt pyproject.toml -o requirements/tracing.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/caldav-tester.in -o requirements/caldav-tester.txt

@@ -7,6 +7,7 @@ import sys
 from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
 
 def why_the_database_failed(error: DatabaseError) -> str | None:
@@ -16,7 +17,12 @@ def why_the_database_failed(error: DatabaseError) -> str | None:
         is_empty = not connection.introspection.table_names()
     except DatabaseError:
         return f"The database does not answer: {str(error).partition(chr(10))[0].rstrip('.')}. {remedy}."
-    return f"The database is empty. {remedy}, or run manage.py migrate to make a new one." if is_empty else None
+    if is_empty:
+        return f"The database is empty. {remedy}, or run manage.py migrate to make a new one."
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return "The tables are those of an older version: run manage.py migrate."
+    return None
 
 
 if __name__ == "__main__":

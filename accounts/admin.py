@@ -1,7 +1,5 @@
 """The sign-in form of the admin, and the list of queued mails. Accounts are in contacts_project/admin/users.py."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
@@ -32,22 +30,22 @@ class OperatorLoginForm(AdminAuthenticationForm):
                     now=timezone.now(),
                 )
             except DomainError as error:
-                raise forms.ValidationError(error.message) from None
+                raise forms.ValidationError(str(error.message)) from None
             self.confirm_login_allowed(self.user_cache)
         return data
 
 
-class MailKindFilter(WordFilter):
+class MailKindFilter(WordFilter[AccountMail]):
     title, parameter_name = "kind", "kind"
     words = tuple(MailKind.choices)
     column = "kind"
 
 
-class TriesFilter(WordFilter):
+class TriesFilter(WordFilter[AccountMail]):
     title, parameter_name = "tries", "tries"
     words = (("new", "not tried yet"), ("failed", "failed so far"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[AccountMail], value: str) -> QuerySet[AccountMail]:
         return rows.filter(tries=0) if value == "new" else rows.filter(tries__gt=0)
 
 

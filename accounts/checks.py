@@ -1,8 +1,8 @@
 """Checks of accounts for `manage.py doctor`."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
@@ -11,16 +11,18 @@ from django.db import DatabaseError
 from accounts.models import AccountMail, User
 from accounts.services.registration import awaits_operator
 from contacts_project.kernel.outbound import OutboundError, configured_rules
+from contacts_project.kernel.text_forms import ascii_domain
 
 TAG = "doctor"
+_MAX_SHOWN_IDS = 10
 _CONSOLE = "django.core.mail.backends.console.EmailBackend"
 
 
 @register(TAG, deploy=True)
-def check_accounts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_accounts(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Check the settings of sign-in, who can register and operate, and whether mails can be sent."""
     try:
-        return [*_settings(), *_registration(), *_mail()]
+        return [*_settings(), *_registration(), *_addresses(), *_mail()]
     except DatabaseError:
         return []  # check_parts reports the database
 
@@ -49,6 +51,47 @@ def _registration() -> Iterator[CheckMessage]:
     elif settings.REGISTRATION == "open":
         hint = "If that is not meant, set REGISTRATION=closed."
         yield Info("Anybody who reaches this service can register.", hint=hint, id="doctor.I034")
+
+
+def _addresses() -> Iterator[CheckMessage]:
+    """Stored addresses are reported only: nobody but their owners may say which mailbox they mean."""
+    respelled: list[str] = []
+    shadowed: list[str] = []
+    for user_id, *addresses, key in User.objects.values_list(
+        "pk", "email", "proven_email", "proven_email_key"
+    ).iterator():
+        if any(address and not _is_in_today_s_form(address) for address in addresses):
+            respelled.append(str(user_id))
+        if key and key.endswith(f" {user_id.hex}"):
+            shadowed.append(str(user_id))
+    if respelled:
+        yield Caution(
+            f"{_list(respelled)} an e-mail address whose domain is spelt otherwise by IDNA 2008, or is none.",
+            hint="Ask their owners to enter it again in their profile. Nothing was rewritten.",
+            id="doctor.W071",
+        )
+    if shadowed:
+        yield Caution(
+            f"{_list(shadowed)} a proven e-mail address that an older account has proven in another spelling.",
+            hint="Only the older account can reset its password by mail. Ask their owners to enter another address.",
+            id="doctor.W072",
+        )
+
+
+def _is_in_today_s_form(address: str) -> bool:
+    if address.isascii() and "xn--" not in address:
+        return True
+    try:
+        ascii_domain(address.rpartition("@")[2])
+    except UnicodeError:
+        return False
+    return User.objects.normalize_email(address) == address
+
+
+def _list(user_ids: list[str]) -> str:
+    """The subject of a sentence that goes on with what they have."""
+    shown = ", ".join(user_ids[:_MAX_SHOWN_IDS]) + (" ..." if len(user_ids) > _MAX_SHOWN_IDS else "")
+    return f"1 account ({shown}) has" if len(user_ids) == 1 else f"{len(user_ids)} accounts ({shown}) have"
 
 
 def _mail() -> Iterator[CheckMessage]:

@@ -11,7 +11,18 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import User
-from contacts_project.kernel.api.fields import StrictCharField, check_text
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import StrictCharField
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.text_forms import ascii_domain, mail_address
+from contacts_project.kernel.text_rules import NOT_AN_EMAIL, TOO_LONG, InvalidTextError, check_text
+from contacts_project.kernel.texts import define_text
+
+_NOT_ASCII = define_text("email_not_ascii", "The part before the @ must be plain ASCII.")
+_NO_ZONE = define_text("no_such_time_zone", "There is no such time zone: send an IANA name such as Europe/Oslo.")
+_NO_TIME = define_text("not_a_time_of_day", "This must be a time of day such as 22:30.")
+_ONE_TIME = define_text("quiet_hours_incomplete", "Send both times, or null for both.")
+_SAME_TIME = define_text("quiet_hours_empty", "This must differ from where the quiet hours begin.")
 
 
 class AccountEmailField(StrictCharField):
@@ -19,7 +30,7 @@ class AccountEmailField(StrictCharField):
 
     At most 254 characters (RFC 5321, section 4.5.3.1.3, without the angle brackets). The local part must be ASCII, so
     that no two look-alike addresses fold to the same one, and must not contain an encoded word (RFC 2047), which mail
-    headers would decode to another address. The domain must have an ASCII form (IDNA), and is stored normalized.
+    headers would decode to another address. The domain must have an ASCII form (IDNA 2008), and is stored normalized.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -30,19 +41,20 @@ class AccountEmailField(StrictCharField):
         if text is None:
             return None
         try:
-            validate_email(text)
+            # In ASCII: Django would encode the domain by IDNA 2003.
+            validate_email(mail_address(text))
         except ValidationError:
-            raise serializers.ValidationError("This is not an e-mail address.") from None
+            raise InvalidError(NOT_AN_EMAIL) from None
         local, _, domain = text.rpartition("@")
         if not local.isascii() or "=?" in local:
-            raise serializers.ValidationError("The part before the @ must be plain ASCII.")
+            raise InvalidError(_NOT_ASCII)
         try:
-            domain.encode("idna")
+            ascii_domain(domain)
         except UnicodeError:
-            raise serializers.ValidationError("This is not an e-mail address.") from None
+            raise InvalidError(NOT_AN_EMAIL) from None
         address = User.objects.normalize_email(text)
         if len(address) > self.max_length:  # the normalized form of some letters is longer
-            raise serializers.ValidationError("This is not an e-mail address.")
+            raise InvalidError(NOT_AN_EMAIL)
         return address
 
 
@@ -55,11 +67,14 @@ class SecretField(StrictCharField):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
             self.fail("invalid")
-        check_text(data)
+        try:
+            check_text(data)
+        except InvalidTextError as error:
+            raise InvalidError(error.text) from None
         if not data:
             self.fail("blank")
         if len(data) > self.max_length:
-            raise serializers.ValidationError(f"At most {self.max_length} characters.")
+            raise InvalidError(TOO_LONG.format(limit=self.max_length, length=len(data)))
         return data
 
 
@@ -79,7 +94,7 @@ class TimeZoneField(StrictCharField):
     def to_internal_value(self, data: Any) -> Any:
         name = super().to_internal_value(data)
         if name is not None and name not in time_zones():
-            raise serializers.ValidationError("There is no such time zone: send an IANA name such as Europe/Oslo.")
+            raise InvalidError(_NO_ZONE)
         return name
 
 
@@ -95,7 +110,7 @@ class TimeOfDayField(StrictCharField):
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str) or not re.fullmatch(_TIME_OF_DAY, data, re.ASCII):
-            raise serializers.ValidationError("This must be a time of day such as 22:30.")
+            raise InvalidError(_NO_TIME)
         return data
 
 
@@ -108,11 +123,11 @@ class QuietHours(serializers.Serializer[Any]):
         # Not attributes of the class: `from` is a keyword of Python.
         return {name: TimeOfDayField(allow_null=self.is_optional) for name in ("from", "to")}
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if missing := [name for name, value in attrs.items() if value is None]:
             if len(missing) == len(attrs):
                 return attrs
-            raise serializers.ValidationError({missing[0]: ["Send both times, or null for both."]})
+            raise InvalidError({missing[0]: [_ONE_TIME]})
         if attrs["from"] == attrs["to"]:
-            raise serializers.ValidationError({"to": ["This must differ from where the quiet hours begin."]})
+            raise InvalidError({"to": [_SAME_TIME]})
         return attrs

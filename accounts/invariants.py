@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import F, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
 
 

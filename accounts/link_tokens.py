@@ -12,8 +12,11 @@ from django.core import signing
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import EmailChange, User
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.texts import define_text
+
+_USED_LINK = define_text("used_link", "This link was used already, or is too old. Ask for another one.")
 
 
 class Purpose(StrEnum):
@@ -78,4 +81,4 @@ def _fingerprint(user: User, purpose: Purpose) -> str:
 
 def invalid_token_error() -> FieldError:
     """The error for every token that does not work. It does not reveal why, or whether there is an account."""
-    return FieldError("token", "This link was used already, or is too old. Ask for another one.")
+    return FieldError("token", _USED_LINK)

@@ -1,6 +1,5 @@
 """Receivers for sign-in and sign-out (by API, page or admin alike) and for queued mails."""
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.signals import user_logged_in, user_logged_out
@@ -15,16 +14,16 @@ from accounts.tasks import send_account_mail
 
 
 @receiver(user_logged_in)
-def add_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
+def add_session(sender: type[User] | None, request: HttpRequest, user: User, **kwargs: object) -> None:
     record_session(request=request, user=user, now=timezone.now())
 
 
 @receiver(user_logged_out)
-def remove_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+def remove_session(sender: type[User] | None, request: HttpRequest, **kwargs: object) -> None:
     if key := request.session.session_key:
         AccountSession.unscoped.rows().filter(session_key=key).delete()
 
 
 @receiver(mail_queued)
-def enqueue_mail(*, mail_id: UUID, **kwargs: Any) -> None:
+def enqueue_mail(*, mail_id: UUID, **kwargs: object) -> None:
     send_account_mail.delay(str(mail_id))

@@ -13,6 +13,7 @@ from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import delete_expired_sessions
 from accounts.services.stored_responses import purge_stored_responses
 from contacts_project.kernel import budgets
+from contacts_project.kernel.pending_messages import purge_pending
 
 
 @shared_task
@@ -39,7 +40,8 @@ def sweep_accounts() -> None:
 
 @shared_task
 def purge_budgets() -> None:
-    """Once an hour: delete expired budgets, stored responses and app codes."""
+    """Once an hour: delete expired budgets, stored responses and app codes, and marks of lost messages."""
     budgets.purge_budgets(now=timezone.now())
     purge_stored_responses(now=timezone.now())
     purge_app_codes(now=timezone.now())
+    purge_pending(now=timezone.now())

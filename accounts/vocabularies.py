@@ -1,48 +1,48 @@
 """The values of an account's preferences and tokens, shared by columns, serializers and rules."""
 
-from django.db.models import TextChoices
+from contacts_project.kernel.vocabularies import Vocabulary
 
 
-class Theme(TextChoices):
+class Theme(Vocabulary):
     LIGHT = "LIGHT"
     DARK = "DARK"
 
 
-class DateFormat(TextChoices):
+class DateFormat(Vocabulary):
     MDY = "MDY"
     DMY = "DMY"
     YMD = "YMD"
 
 
-class NameOrder(TextChoices):
+class NameOrder(Vocabulary):
     WESTERN = "WESTERN"
     EASTERN = "EASTERN"
 
 
-class NameDisplayFormat(TextChoices):
+class NameDisplayFormat(Vocabulary):
     FULL = "FULL"
     NICKNAME_PREFERRED = "NICKNAME_PREFERRED"
     SHORT = "SHORT"
 
 
-class GraphMode(TextChoices):
+class GraphMode(Vocabulary):
     INDIVIDUALS = "individuals"
     BUBBLES = "bubbles"
 
 
-class LeapDayRule(TextChoices):
+class LeapDayRule(Vocabulary):
     """The day on which 29 February is observed in a common year."""
 
     FEB28 = "FEB28"
     MAR1 = "MAR1"
 
 
-class TokenScope(TextChoices):
+class TokenScope(Vocabulary):
     READ = "READ"
     READ_WRITE = "READ_WRITE"
 
 
-class TokenKind(TextChoices):
+class TokenKind(Vocabulary):
     """How a token was created: in a session, for a script, or by signing in with an app."""
 
     TOKEN = "token"  # noqa: S105 - a word

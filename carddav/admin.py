@@ -1,7 +1,6 @@
 """What operators see of address books: which ones fail, and why. No card, name or server path."""
 
 import datetime as dt
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib import admin
@@ -13,7 +12,7 @@ from carddav.models import Conflict, ConflictKind, Connection, Mapping, MappingS
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 
 
-class PauseFilter(WordFilter):
+class PauseFilter(WordFilter[Connection]):
     title, parameter_name = "state", "state"
     words = (
         (Pause.AUTH.value, "paused: the server refuses the password"),
@@ -22,7 +21,7 @@ class PauseFilter(WordFilter):
         ("off", "automatic sync is off"),
     )
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Connection], value: str) -> QuerySet[Connection]:
         if value == "failing":
             return rows.exclude(last_error_code="")
         if value == "off":
@@ -47,7 +46,7 @@ class ConnectionAdmin(OperatorAdmin):
         *("last_reconcile_at", "held_until", "created_at"),
     )
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Connection]:
         return super().get_queryset(request).defer("password", "username", "sync_token", "ctag", "last_error")
 
     @admin.display(description="host")
@@ -58,11 +57,11 @@ class ConnectionAdmin(OperatorAdmin):
             return "–"
 
 
-class RunStateFilter(WordFilter):
+class RunStateFilter(WordFilter[Run]):
     title, parameter_name = "state", "state"
     words = tuple(RunState.choices)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Run], value: str) -> QuerySet[Run]:
         return (
             rows.exclude(state=RunState.ENDED).filter(state=value)
             if value != RunState.ENDED
@@ -70,30 +69,30 @@ class RunStateFilter(WordFilter):
         )
 
 
-class OutcomeFilter(WordFilter):
+class OutcomeFilter(WordFilter[Run]):
     title, parameter_name = "outcome", "outcome"
     words = (("ok", "went through"), ("failed", "failed"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Run], value: str) -> QuerySet[Run]:
         return rows.filter(code="") if value == "ok" else rows.exclude(code="")
 
 
-class TriggerFilter(WordFilter):
+class TriggerFilter(WordFilter[Run]):
     title, parameter_name = "trigger", "trigger"
     words = tuple(Trigger.choices)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Run], value: str) -> QuerySet[Run]:
         if value == Trigger.AUTOMATIC:
             return rows.filter(trigger=value)
         # The redundant condition is that of the partial index, so that the planner can use it.
         return rows.exclude(trigger=Trigger.AUTOMATIC).filter(trigger=value)
 
 
-class RunAgeFilter(WordFilter):
+class RunAgeFilter(WordFilter[Run]):
     title, parameter_name = "age", "age"
     words = (("hour", "the last hour"), ("day", "the last day"), ("week", "the last week"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Run], value: str) -> QuerySet[Run]:
         hours = {"hour": 1, "day": 24, "week": 7 * 24}[value]
         return rows.filter(started_at__gte=timezone.now() - dt.timedelta(hours=hours))
 
@@ -114,7 +113,7 @@ class RunAdmin(OperatorAdmin):
         *("ended_at", "pending_imports", "dry_run", "confirmed", "phase", "current", "total", "undone_at"),
     )
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("error_messages", "error", "message")
 
     @admin.display(description="took")
@@ -124,15 +123,15 @@ class RunAdmin(OperatorAdmin):
         return f"{(run.ended_at - run.started_at).total_seconds():.1f} s"
 
 
-class ConflictStateFilter(WordFilter):
+class ConflictStateFilter(WordFilter[Conflict]):
     title, parameter_name = "state", "state"
     words = (("open", "open"), ("decided", "decided"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Conflict], value: str) -> QuerySet[Conflict]:
         return rows.filter(resolved_at__isnull=value == "open")
 
 
-class ConflictKindFilter(WordFilter):
+class ConflictKindFilter(WordFilter[Conflict]):
     title, parameter_name = "kind", "kind"
     words = tuple(ConflictKind.choices)
     column = "kind"
@@ -147,7 +146,7 @@ class ConflictAdmin(OperatorAdmin):
     ordering = ("-id",)
     fields = readonly_fields = (*list_display, "updated_at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
         return super().get_queryset(request).defer("remote_raw", "values")
 
     @admin.display(description="fields")
@@ -163,9 +162,9 @@ class HeldDeletionAdmin(OperatorAdmin):
     ordering = ("-updated_at",)
     fields = readonly_fields = list_display
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"title": "Deletions that are held", **(extra_context or {})})
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Mapping]:
         rows = super().get_queryset(request).filter(status=MappingStatus.HELD)
         return rows.only("id", "updated_at", "owner__id", "owner__email")

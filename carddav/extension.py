@@ -1,13 +1,13 @@
 """Hooks of the sync into writes of people: deletion, restore, merging."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 from uuid import UUID
 
 from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
-from carddav.sync.tombstones import put_tombstone, requeue_as_new
+from carddav.sync.tombstones import put_tombstone
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import is_mirrored
 from people.extensions import PersonExtension
 from people.models import Person
@@ -19,7 +19,7 @@ class CardDavExtension(PersonExtension):
     An account without a connection has neither, which its open write knows without a query (`is_mirrored`).
     """
 
-    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> None:
         if not is_mirrored(owner_id):
             return
         state = TombstoneState.TO_DELETE if options.get("delete_from_card_dav") else TombstoneState.KEPT
@@ -41,14 +41,14 @@ class CardDavExtension(PersonExtension):
         tombstones = Tombstone.objects.owned_by(person.owner_id).filter(person=person)
         is_mapped = CardMapping.objects.owned_by(person.owner_id).filter(person=person).exists()
         if not is_mapped and (last := tombstones.order_by("-updated_at").first()) is not None:
-            requeue_as_new(CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person))
+            CardMapping(owner_id=person.owner_id, connection_id=last.connection_id, person=person).requeue()
         tombstones.delete()
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
         rows = CardMapping.objects.owned_by(owner_id).filter(person__in=person_ids)
         return bool(rows.exclude(remote_raw="").exists())
 
-    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> str | None:
         """The primary takes over the secondary's card if it has none; otherwise that card stays on the server without a
         person."""
         if not is_mirrored(primary.owner_id):
@@ -64,7 +64,7 @@ class CardDavExtension(PersonExtension):
         rows.filter(pk=mapping.pk).update(person=primary)
         return str(mapping.pk)
 
-    def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:
+    def undo_merge(self, primary: Person, secondary: Person, image: str | None) -> None:
         if image is not None:
             CardMapping.objects.owned_by(primary.owner_id).filter(pk=UUID(image), person=primary).update(
                 person=secondary

@@ -1,6 +1,5 @@
 """Receivers of changes of people: they only enqueue a run that sends the changes."""
 
-from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
@@ -8,18 +7,15 @@ from django.utils import timezone
 
 from carddav.models import Connection
 from carddav.sync.context import IS_SYNC_WRITE
-from carddav.tasks import sync_edits
+from carddav.tasks import enqueue_edits
 from people.signals import people_changed, people_deleted
-
-#: Edits in quick succession are sent by one run.
-_DELAY_SECONDS = 2
 
 
 @receiver([people_changed, people_deleted])
-def send_edits(*, owner_id: UUID, **kwargs: Any) -> None:
+def send_edits(*, owner_id: UUID, **kwargs: object) -> None:
     """Enqueue a run. If the task is lost, the minute sweep finds the connection by next_sync_at."""
     if IS_SYNC_WRITE.get():
         return
     rows = Connection.objects.owned_by(owner_id).filter(sync_enabled=True)
     if rows.update(next_sync_at=timezone.now()):
-        sync_edits.apply_async((str(owner_id),), countdown=_DELAY_SECONDS)
+        enqueue_edits(owner_id)

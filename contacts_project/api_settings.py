@@ -37,9 +37,11 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
+        "ColumnDateOrderEnum": "people.api.imports.DATE_ORDERS",
+        "DateFormatEnum": "accounts.vocabularies.DateFormat.values",
         "CustomFieldTypeEnum": "people.vocabularies.TemplateType.values",
         "EventKindEnum": ["important_date", "contact"],
-        "HealthStatusEnum": ["ok", "unfit"],
+        "HealthStatusEnum": ["ok", "degraded", "unfit"],
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],

@@ -5,6 +5,10 @@ import gc
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
+from contacts_project.kernel.database.earlier_migrations import use_earlier_migrations
+from contacts_project.kernel.texts import use_translation
+from contacts_project.kernel.translation import DjangoTranslation
+
 
 class ContactsProjectConfig(AppConfig):
     name = "contacts_project"
@@ -15,13 +19,15 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import triggers  # noqa: PLC0415 - as above
-        from contacts_project.kernel.database.compiled_queries import keep_prepared_statements  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.pool import watch_pool  # noqa: PLC0415 - as above
+        from contacts_project.kernel.database.prepared_statements import keep_prepared_statements  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.tombstones import tombstone_triggers  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.ownership.triggers import owner_triggers  # noqa: PLC0415 - as above
         from contacts_project.translations import compile_outdated  # noqa: PLC0415 - needs loaded apps
 
+        use_translation(DjangoTranslation())
+        use_earlier_migrations()
         compile_outdated()
         keep_prepared_statements()
         watch_pool()

@@ -4,7 +4,6 @@ Rows that exist are not changed: operators edit them in the admin.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
@@ -29,11 +28,12 @@ SCHEDULE = (
     ScheduledTask("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
     ScheduledTask("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),
     ScheduledTask("Addresses for the geocoder", "people.tasks.geocode"),
+    ScheduledTask("Next days of dates", "people.tasks.refresh_next_dates"),
     ScheduledTask("Purge of what was deleted", "people.tasks.purge_deleted", minute="17", hour="3"),
 )
 
 
-def seed_schedule(**kwargs: Any) -> None:
+def seed_schedule(**kwargs: object) -> None:
     """Receiver of post_migrate: add the tasks that are missing in the database."""
     if "plan" not in kwargs:
         return  # sent by a flush between tests, not by a migration

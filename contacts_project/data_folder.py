@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# As prefixes, for SQLite's additional files: -wal, -shm.
+# As prefixes, for SQLite's additional files: -wal, -shm, and our -turn.
 OWN_NAMES = (
     "contacts.sqlite3",
     "broker.sqlite3",
+    "exchanges.lock",
     "metrics",
     "keys.json",
+    "vapid.json",
     "media",
     "static",
 )

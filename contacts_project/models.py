@@ -1,7 +1,6 @@
 """The models of the kernel: it is no Django app, so they belong to this one."""
 
-from contacts_project.kernel.budgets import BudgetUse
-from contacts_project.kernel.daily_counts import DailyCount
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.models import BudgetUse, DailyCount, PendingMessage
+from contacts_project.kernel.ownership.models import Tombstone
 
-__all__ = ["BudgetUse", "DailyCount", "Tombstone"]
+__all__ = ["BudgetUse", "DailyCount", "PendingMessage", "Tombstone"]

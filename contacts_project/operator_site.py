@@ -4,7 +4,7 @@ Django creates it, as `admin.site`, before the models are loaded. So views that 
 called.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.apps import apps
@@ -12,6 +12,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, path
 from django.utils.module_loading import import_string
 
@@ -70,9 +71,10 @@ class OperatorSite(AdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         inner: Any = super().admin_view(view, cacheable)
 
-        def checked_view(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        def checked_view(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             reject_null_characters(request, kwargs)
-            return inner(request, *args, **kwargs)
+            response: HttpResponseBase = inner(request, *args, **kwargs)
+            return response
 
         return checked_view
 
@@ -94,9 +96,10 @@ class OperatorSite(AdminSite):
         return app_list if app_label else list(_by_section(app_list))
 
 
-def _lazy_view(dotted_path: str) -> Callable[..., Any]:
-    def view(request: HttpRequest) -> Any:
-        return import_string(dotted_path)(request)
+def _lazy_view(dotted_path: str) -> Callable[[HttpRequest], HttpResponseBase]:
+    def view(request: HttpRequest) -> HttpResponseBase:
+        response: HttpResponseBase = import_string(dotted_path)(request)
+        return response
 
     return view
 
@@ -111,7 +114,7 @@ def _by_section(app_list: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"name": config.verbose_name, "app_label": config.label, "app_url": "", "models": [model]}
 
 
-def reject_null_characters(request: HttpRequest, path_values: dict[str, Any]) -> None:
+def reject_null_characters(request: HttpRequest, path_values: Mapping[str, object]) -> None:
     """PostgreSQL cannot store them in text: the query would fail. Raises BadRequest, which is answered with 400."""
     sent: list[str] = [*map(str, path_values.values())]
     for form in (request.GET, request.POST):

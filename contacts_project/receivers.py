@@ -1,16 +1,51 @@
 """Signal receivers that connect apps which do not import each other."""
 
 import datetime as dt
-from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
+from accounts.models import User
 from carddav.signals import contacts_found
+from dav.services.deletions import undo_deletions
+from dav.signals import card_refused, many_deleted
+from notifications.services.device_notices import plan_deletions, plan_refused, register_undo_of_deletions
 from notifications.services.found_contacts import plan_contacts_found
 
 
 @receiver(contacts_found)
-def plan_contacts_found_notices(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: Any) -> None:
+def plan_contacts_found_notices(
+    *, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: object
+) -> None:
     """Notify the account, over its channels, of contacts on its CardDAV server that can be imported."""
     plan_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)
+
+
+@receiver(many_deleted)
+def plan_deletions_notices(
+    *,
+    owner_id: UUID,
+    token_id: UUID,
+    device_name: str,
+    count: int,
+    since: dt.datetime,
+    now: dt.datetime,
+    **kwargs: object,
+) -> None:
+    """Notify the account, over its channels, that one of its devices has deleted many people."""
+    plan_deletions(owner_id=owner_id, token_id=token_id, name=device_name, count=count, since=since, now=now)
+
+
+@receiver(card_refused)
+def plan_refused_notices(
+    *, owner_id: UUID, token_id: UUID, device_name: str, now: dt.datetime, **kwargs: object
+) -> None:
+    """Notify the account, at most once a day, that a device sent what was refused."""
+    plan_refused(owner_id=owner_id, token_id=token_id, name=device_name, now=now)
+
+
+def _undo(owner: User, token_id: UUID, since: dt.datetime, now: dt.datetime) -> int:
+    return undo_deletions(owner=owner, token_id=token_id, since=since, now=now).restored
+
+
+register_undo_of_deletions(_undo)

@@ -15,9 +15,11 @@ from kombu import Exchange, Queue
 
 from contacts_project import environment
 from contacts_project.api_settings import API_SETTINGS, DESCRIPTION_SETTINGS
+from contacts_project.content_policy import content_security_policy
 from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_create_keys
+from notifications.vapid import VapidKeys, load_or_create_pair
 
 # What is loaded at the start is never freed: garbage collection would take a quarter of the start for nothing.
 # ContactsProjectConfig enables it again.
@@ -39,7 +41,8 @@ BASE_URL: str = (env["BASE_URL"] or f"http://127.0.0.1:{PORT}").rstrip("/")
 APP_URL: str = env["APP_URL"]
 DATA_DIR: Path = env["DATA_DIR"]
 try:
-    if prepare_data_folder(DATA_DIR):
+    # `restore` is expected to make it, and says in one line what is wrong.
+    if prepare_data_folder(DATA_DIR) and sys.argv[1:2] != ["restore"]:
         sys.stderr.write(f"Made the data folder {DATA_DIR}. If your instance lies elsewhere, set DATA_DIR.\n")
     # If both are set, no file is made: it would look like the keys of the instance, but nothing would use it.
     _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_create_keys(DATA_DIR / "keys.json")
@@ -56,6 +59,8 @@ _base = urlsplit(BASE_URL)
 ALLOWED_HOSTS = sorted({_base.hostname or "localhost", "127.0.0.1", "localhost", "[::1]", *env["ALLOWED_HOSTS"]})
 CORS_ALLOWED_ORIGINS: list[str] = env["CORS_ALLOWED_ORIGINS"]
 CORS_ALLOW_CREDENTIALS = True
+# Not below /dav/: programs that are no browsers send an Origin there, too.
+CORS_URLS_REGEX = r"^/(?!dav(?:/|$))"
 CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-match", "if-none-match", "x-request-id"]
 CORS_EXPOSE_HEADERS = ["ETag", "Idempotent-Replayed", "Retry-After", "X-Request-ID"]
 CSRF_TRUSTED_ORIGINS = sorted({f"{_base.scheme}://{_base.netloc}", *CORS_ALLOWED_ORIGINS})
@@ -71,10 +76,9 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W021",  # HSTS preloading: as above
     "security.W008",  # the TLS proxy redirects to https; health checks use plain http on loopback
 ]
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+MAP_TILES_URL: str = env["MAP_TILES_URL"]
+MAP_TILES_ATTRIBUTION: str = env["MAP_TILES_ATTRIBUTION"]
+CONTENT_SECURITY_POLICY = content_security_policy(MAP_TILES_URL)
 
 INSTALLED_APPS = [
     "contacts_project.operator_site.OperatorAdminConfig",
@@ -94,17 +98,18 @@ INSTALLED_APPS = [
     "relationships",
     "carddav",
     "notifications",
+    "dav",
 ]
 
 MIDDLEWARE = [
-    "contacts_project.kernel.api.middleware.RequestLogMiddleware",
-    "contacts_project.kernel.api.middleware.ResponseHeadersMiddleware",
-    "contacts_project.kernel.api.middleware.CompressionMiddleware",
+    "contacts_project.kernel.api.request_log.RequestLogMiddleware",
+    "contacts_project.kernel.api.response_headers.ResponseHeadersMiddleware",
+    "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "contacts_project.kernel.api.middleware.BodyLimitMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "contacts_project.kernel.api.body_limit.BodyLimitMiddleware",
+    "accounts.middleware.RenewingSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -140,6 +145,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Without this rest_framework.compat imports PostgreSQL's fields and its driver: 60 ms and 9 MB per process.
     sys.modules["django.contrib.postgres.fields"] = None  # type: ignore[assignment]  # not importable
+    # Writers wait in line for the write lock.
+    DATABASES["default"]["ENGINE"] = "contacts_project.kernel.database.sqlite3"
     # With IMMEDIATE each transaction waits for the write lock at its beginning. One that starts with a read and writes
     # later would not wait, but fail with "database is locked" if another one has written meanwhile.
     DATABASES["default"]["OPTIONS"] = {
@@ -188,6 +195,9 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
+# The names of the client's files contain a hash of their content.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"/static/app/assets/.*-[\w-]{8}\.\w+$"
 
 # --- Accounts and sessions -----------------------------------------------------------------------
 
@@ -197,6 +207,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
     {"NAME": "accounts.passwords.CharacterKindsValidator"},
 ]
+# From the last use: accounts.middleware renews it.
+SESSION_COOKIE_AGE = 30 * 24 * 3600
 SESSION_COOKIE_SECURE = _https
 CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = env["SESSION_SAMESITE"]
@@ -234,6 +246,7 @@ REMINDER_CATCH_UP_DAYS: int = env["REMINDER_CATCH_UP_DAYS"]
 REMINDER_LATE_MINUTES: int = env["REMINDER_LATE_MINUTES"]
 DELIVERY_LEASE_SECONDS: int = env["DELIVERY_LEASE_SECONDS"]
 DELIVERY_HISTORY_DAYS: int = env["DELIVERY_HISTORY_DAYS"]
+CARDDAV_RUN_SECONDS: int = env["CARDDAV_RUN_SECONDS"]
 CRON_SECRET: str = env["CRON_SECRET"]
 METRICS_TOKEN: str = env["METRICS_TOKEN"]
 OTEL_EXPORTER_OTLP_ENDPOINT: str = env["OTEL_EXPORTER_OTLP_ENDPOINT"]
@@ -248,14 +261,17 @@ CELERY_WORKER_REDIRECT_STDOUTS = False  # it would turn mails on the console int
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
-# Separate queues, so that long tasks do not delay others. Tasks that match no route are chores.
-QUEUES = ("reminders", "mail", "sync", "chores")
+# Separate queues, so that no kind of work delays another: docs/fairness.md. Tasks that match no route are chores.
+QUEUES = ("scan", "reminders", "mail", "sync", "chores")
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = "chores"
 CELERY_TASK_ROUTES = {
+    "notifications.tasks.due_scan": {"queue": "scan"},
+    "notifications.tasks.send_disabled_mails": {"queue": "mail"},
     "notifications.tasks.purge_deliveries": {"queue": "chores"},
     "notifications.*": {"queue": "reminders"},
     "accounts.tasks.*_mail*": {"queue": "mail"},
+    "carddav.tasks.sweep": {"queue": "scan"},
     "carddav.tasks.purge_history": {"queue": "chores"},
     "carddav.*": {"queue": "sync"},
 }
@@ -268,8 +284,16 @@ OUTBOUND_ALLOWED_PORTS: list[str] = env["OUTBOUND_ALLOWED_PORTS"]
 OUTBOUND_CA_FILE: str = env["OUTBOUND_CA_FILE"]
 OUTBOUND_CALLS_PER_HOST: int = env["OUTBOUND_CALLS_PER_HOST"]
 OUTBOUND_CALLS_PER_SECOND: int = env["OUTBOUND_CALLS_PER_SECOND"]
-VAPID_PUBLIC_KEY: str = env["VAPID_PUBLIC_KEY"]
-VAPID_PRIVATE_KEY: str = env["VAPID_PRIVATE_KEY"]
+try:
+    _vapid = (
+        VapidKeys(env["VAPID_PUBLIC_KEY"], env["VAPID_PRIVATE_KEY"])
+        if env["VAPID_PRIVATE_KEY"]
+        else load_or_create_pair(DATA_DIR / "vapid.json")
+    )
+except (OSError, ValueError):
+    sys.exit(f"{DATA_DIR / 'vapid.json'} is damaged. Put the one of your backup in its place.")
+VAPID_PUBLIC_KEY: str = _vapid.public
+VAPID_PRIVATE_KEY: str = _vapid.private
 VAPID_SUBJECT: str = env["VAPID_SUBJECT"]
 OIDC_ISSUER: str = env["OIDC_ISSUER"]
 OIDC_CLIENT_ID: str = env["OIDC_CLIENT_ID"]
@@ -286,9 +310,11 @@ MAX_JSON_BYTES: int = env["MAX_JSON_BYTES"]
 MAX_MCP_BYTES: int = env["MAX_MCP_BYTES"]
 MAX_IMPORT_BYTES: int = env["MAX_IMPORT_BYTES"]
 MAX_VCARD_BYTES: int = env["MAX_VCARD_BYTES"]
+# A request of a phone: a card of at most 10 MiB, or a report of ten thousand hrefs.
+MAX_DAV_BYTES = 11 * 1024 * 1024
 MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]
 # The middleware has a limit for each view; Django's own limit must not be lower than any of them.
-DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES) + 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES, MAX_DAV_BYTES) + 1024 * 1024
 
 REST_FRAMEWORK = API_SETTINGS
 SPECTACULAR_SETTINGS = {**DESCRIPTION_SETTINGS, "VERSION": VERSION}
@@ -298,10 +324,10 @@ SPECTACULAR_SETTINGS = {**DESCRIPTION_SETTINGS, "VERSION": VERSION}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"ids": {"()": "contacts_project.kernel.api.logs.ContextFilter"}},
+    "filters": {"ids": {"()": "contacts_project.kernel.logs.ContextFilter"}},
     "formatters": {
         "json": {
-            "()": "contacts_project.kernel.api.logs.JsonFormatter",
+            "()": "contacts_project.kernel.logs.JsonFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s",
         },
     },

@@ -6,7 +6,10 @@ from django.urls import include, path
 from contacts_project.mcp.views import McpViewSet
 from contacts_project.operation.metrics import metrics
 from contacts_project.pages.home import home_page
+from contacts_project.pages.labels import labels_page
 from contacts_project.pages.person import person_page
+from contacts_project.pages.web_client import WELL_KNOWN_ICONS, web_client, well_known_icon
+from dav.views import with_dav_methods
 from notifications.api.calendar_feeds import calendar_file
 
 handler400 = "contacts_project.kernel.api.errors.bad_request"
@@ -15,7 +18,12 @@ handler404 = "contacts_project.kernel.api.errors.not_found"
 handler500 = "contacts_project.kernel.api.errors.server_error"
 
 urlpatterns = [
-    path("", home_page),
+    path("", with_dav_methods(home_page)),
+    path("app", web_client),
+    path("app/<path:path>", web_client),
+    path("app/", web_client),
+    *(path(name, well_known_icon, {"name": icon}) for name, icon in WELL_KNOWN_ICONS.items()),
+    path("people/labels", labels_page),
     path("people/<str:person_id>", person_page),
     # Django tries them in order, so the most used ones come first. Except relationships, whose people/bulk must come
     # before people/<id>, which would match it.
@@ -24,10 +32,12 @@ urlpatterns = [
     path("api/", include("notifications.api.urls")),
     path("api/", include("accounts.api.urls")),
     path("api/", include("carddav.api.urls")),
+    path("api/", include("dav.api.urls")),
     path("api/", include("contacts_project.operation.urls")),
     path("mcp", McpViewSet.as_view({"post": "create"})),
     path("calendar/<str:secret>.ics", calendar_file),
     path("metrics", metrics),
     path("account/", include("accounts.pages.urls")),
+    path("", include("dav.urls")),
     path("admin/", admin.site.urls),
 ]

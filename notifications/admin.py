@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from contacts_project.kernel.outbound import Code
 from notifications.channels import channels
@@ -65,11 +65,11 @@ def describe_code(code: str) -> str:
     return f"{code}: {CODE_DESCRIPTIONS.get(code, 'see the log')}" if code else "–"
 
 
-class StateFilter(WordFilter):
+class StateFilter(WordFilter[Delivery]):
     title, parameter_name = "state", "state"
     words = tuple((state.value, state.value) for state in DeliveryState)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Delivery], value: str) -> QuerySet[Delivery]:
         # Written like the conditions of the partial indexes, which are small: few deliveries are pending or sending.
         if value == DeliveryState.PENDING:
             return rows.filter(next_try_at__isnull=False)
@@ -78,13 +78,13 @@ class StateFilter(WordFilter):
         return rows.filter(state=value)
 
 
-class ChannelFilter(WordFilter):
+class ChannelFilter(WordFilter[Delivery]):
     title, parameter_name = "channel", "channel"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: HttpRequest, model_admin: "admin.ModelAdmin[Delivery]") -> list[tuple[str, str]]:
         return [*((name, name) for name in channels()), ("none", "none")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
         value = self.value()
         if value not in {*channels(), "none"}:
             return queryset
@@ -94,15 +94,15 @@ class ChannelFilter(WordFilter):
         return queryset.exclude(channel="email").filter(channel="" if value == "none" else value)
 
 
-class CodeFilter(WordFilter):
+class CodeFilter(WordFilter[Delivery]):
     title, parameter_name = "code", "code"
     words = tuple((code, code) for code in CODE_DESCRIPTIONS)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Delivery], value: str) -> QuerySet[Delivery]:
         return rows.exclude(code="").filter(code=value)
 
 
-class AgeFilter(WordFilter):
+class AgeFilter(WordFilter[Delivery]):
     title, parameter_name = "age", "age"
     words = (("hour", "the last hour"), ("day", "the last day"), ("week", "the last week"), ("older", "older"))
     spans: ClassVar[dict[str, dt.timedelta]] = {
@@ -111,7 +111,7 @@ class AgeFilter(WordFilter):
         "week": dt.timedelta(days=7),
     }
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Delivery], value: str) -> QuerySet[Delivery]:
         now = timezone.now()
         if value == "older":
             return rows.filter(planned_at__lt=now - self.spans["week"])
@@ -143,7 +143,7 @@ class DeliveryAdmin(OperatorAdmin):
         *("planned_at", "first_tried_at", "next_try_at", "expires_at", "ended_at", "held_until"),
     )
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         # Content and labels are personal data: they are not even read.
         return super().get_queryset(request).defer("content", "label")
 
@@ -167,7 +167,7 @@ class DeliveryAdmin(OperatorAdmin):
         return ", ".join(f"{answer['kind']} {answer.get('days', '')}".strip() for answer in delivery.answers) or "–"
 
     @admin.action(description="Try again", permissions=["operate"])
-    def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def try_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         done: list[Any] = []
         refused: list[tuple[Any, DomainError]] = []
         for delivery in queryset.select_related("owner"):
@@ -183,17 +183,17 @@ class DeliveryAdmin(OperatorAdmin):
         self.report_action(request, done, refused, "Try again")
 
 
-class TypeFilter(WordFilter):
+class TypeFilter(WordFilter[Destination]):
     title, parameter_name = "channel", "channel"
     words = tuple(DestinationType.choices)
     column = "type"
 
 
-class DestinationStateFilter(WordFilter):
+class DestinationStateFilter(WordFilter[Destination]):
     title, parameter_name = "state", "state"
     words = (("on", "on"), ("off", "off"), ("auto", "switched off for failing"), ("failing", "failing"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Destination], value: str) -> QuerySet[Destination]:
         return {
             "on": rows.filter(enabled=True),
             "off": rows.filter(enabled=False),
@@ -202,19 +202,19 @@ class DestinationStateFilter(WordFilter):
         }[value]
 
 
-class FailureFilter(WordFilter):
+class FailureFilter(WordFilter[Destination]):
     title, parameter_name = "code", "code"
     words = tuple((code.value, code.value) for code in Code)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Destination], value: str) -> QuerySet[Destination]:
         return rows.exclude(last_failure_code="").filter(last_failure_code=value)
 
 
-class LastSuccessFilter(WordFilter):
+class LastSuccessFilter(WordFilter[Destination]):
     title, parameter_name = "last success", "age"
     words = (("week", "the last week"), ("older", "longer ago"), ("never", "never"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Destination], value: str) -> QuerySet[Destination]:
         week = timezone.now() - dt.timedelta(days=7)
         return {
             "week": rows.filter(last_success_at__gte=week),
@@ -235,7 +235,7 @@ class DestinationAdmin(OperatorAdmin):
     ordering = ("-id",)
     fields = readonly_fields = (*list_display, "created_at")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Destination]:
         # Not read at all, so that no page can show them.
         return super().get_queryset(request).defer("secret", "old_secret", "label")
 
@@ -252,11 +252,11 @@ class DestinationAdmin(OperatorAdmin):
         return describe_code(destination.last_failure_code)
 
 
-class DueFilter(WordFilter):
+class DueFilter(WordFilter[DigestSchedule]):
     title, parameter_name = "due", "due"
     words = (("now", "now"), ("week", "within a week"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[DigestSchedule], value: str) -> QuerySet[DigestSchedule]:
         ahead = dt.timedelta(days=7 if value == "week" else 0)
         return rows.filter(next_due_at__lte=timezone.now() + ahead)
 

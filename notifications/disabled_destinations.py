@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
+from contacts_project.kernel.text_forms import mail_address
 from notifications.models import Destination
 from notifications.notices.message_ids import format_message_id
 
@@ -42,7 +43,7 @@ def _notify_owner(destination: Destination) -> bool:
         # record_outcome switches off quietly. From here on clients see it in the change feed, and do not have to wait
         # for the mail server.
         with account_write(destination.owner):
-            if not ours.mark_changed():
+            if not ours.update():
                 return False  # switched on or deleted meanwhile
         message_of(destination).send()
     except AccountGoneError:
@@ -86,4 +87,6 @@ def message_of(destination: Destination) -> EmailMessage:
         "Message-ID": format_message_id(f"{destination.pk}.{destination.auto_disabled_at:%Y%m%d%H%M%S%f}"),
         "Auto-Submitted": "auto-generated",
     }
-    return EmailMessage(subject, "\n\n".join(paragraphs) + "\n", None, [owner.recovery_email], headers=headers)
+    return EmailMessage(
+        subject, "\n\n".join(paragraphs) + "\n", None, [mail_address(owner.recovery_email)], headers=headers
+    )

@@ -11,7 +11,9 @@ from notifications.models import Destination
 
 def register_feed() -> None:
     """Register destinations. Called once, when all models are loaded."""
-    register_feed_kind(FeedKind(Destination, 80, _load_destinations))
+    register_feed_kind(
+        FeedKind(Destination, 80, _load_destinations, "notifications.api.serializers.DestinationSerializer")
+    )
 
 
 def _load_destinations(owner: User, ids: Collection[UUID]) -> RecordsById:

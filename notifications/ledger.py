@@ -9,14 +9,15 @@ import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.functional import cached_property
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from notifications.channels import channels
 from notifications.channels.interface import Target
 from notifications.delivery_metrics import count_deliveries
@@ -155,7 +156,7 @@ class AccountPlan:
                 next_try_at=self.sends_at,
             )
 
-    def _row(self, planned: PlannedNotice, **fields: Any) -> Delivery:
+    def _row(self, planned: PlannedNotice, **fields: object) -> Delivery:
         due_at = self.calendar.sends_at(planned.due_at)
         late = is_late(due_at, self.sends_at)
         return Delivery(
@@ -229,7 +230,7 @@ def _count_planned(rows: Iterable[Delivery]) -> None:
         count_deliveries(channel, state, number)
 
 
-def day_dependent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> dict[str, Any]:
+def day_dependent_content(today: dt.date, kind: NoticeKind, occurrence_on: dt.date, *, late: bool) -> JsonObject:
     """The part of a notice's content that depends on the day of the first attempt."""
     days = {} if kind is NoticeKind.DIGEST else {"daysUntil": (occurrence_on - today).days}
     return {**days, "late": late}

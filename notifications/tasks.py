@@ -1,12 +1,14 @@
 """Celery tasks. Each may be lost, run twice or be killed: all state is in the rows, which the due scan reads."""
 
+from functools import partial
 from uuid import UUID
 
 from celery import shared_task
 from django.utils import timezone
 
+from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from notifications.disabled_destinations import send_disabled_notices
-from notifications.models.heartbeat import record_heartbeat
+from notifications.models.deliveries import record_heartbeat
 from notifications.services import dispatch
 from notifications.services.history import purge_history
 
@@ -15,11 +17,12 @@ _SCAN_INTERVAL_SECONDS = 60
 
 @shared_task
 def due_scan() -> None:
-    """Run each minute: plan what is due, enqueue what is waiting, send mails that could not be sent before."""
+    """Run each minute: plan what is due, and enqueue what is waiting."""
     now = timezone.now()
     dispatch.scan(now=now, enqueue_accounts=_enqueue_accounts)
     dispatch.enqueue_due(send.delay)
-    send_disabled_notices()
+    # Not here: the scan must not wait for the mail server. Expires when the next scan enqueues it again.
+    send_disabled_mails.apply_async(expires=_SCAN_INTERVAL_SECONDS)
     # Last, so that a scan that fails does not count as one.
     record_heartbeat("due_scan", now)
 
@@ -43,9 +46,21 @@ def send(*delivery_ids: str) -> None:
 
 
 @shared_task
+def send_disabled_mails() -> None:
+    """Send the mails about destinations that were switched off for failing."""
+    send_disabled_notices()
+
+
+@shared_task
 def replan(owner_id: str) -> None:
     """Recompute an account's due times after a change of its settings."""
+    end_pending(f"replan:{owner_id}")
     dispatch.replan(owner_id=UUID(owner_id), now=timezone.now())
+
+
+def enqueue_replan(owner_id: UUID) -> None:
+    """Enqueue it once for all changes that are made before it begins."""
+    enqueue_once(f"replan:{owner_id}", partial(replan.delay, str(owner_id)))
 
 
 @shared_task

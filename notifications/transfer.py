@@ -1,18 +1,17 @@
 """Export and import of an account's destinations, without their secrets, and of its answers to reminders."""
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db.models import F
-from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
 from accounts.transfer.sections import Section, exclude_table, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -20,14 +19,27 @@ from contacts_project.kernel.api.fields import (
     StrictDateField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from notifications.models import AnswerState, Delivery, Destination, DestinationType, ReminderAnswer
-from notifications.models.destination import MAX_URL_LENGTH, url_key
+from notifications.models.destinations import MAX_URL_LENGTH, url_key
 from notifications.notices.actions import PERSON_REMINDERS
 from notifications.notices.notice import NoticeKind
-from notifications.services.destinations import MAX_DESTINATIONS, UrlRefusedError, check_url
+from notifications.services.destinations import (
+    MAX_DESTINATIONS,
+    NEEDS_PRO,
+    TooManyDestinationsError,
+    UrlRefusedError,
+    check_url,
+)
 from people.dates import schedule
 from people.models import ImportantDate
+
+_OTHER_SERVER = define_text("server_without_topic", "This is not where the topic is.")
+_AGAIN_ON = define_text("answer_day", "What is snoozed has a day; what is skipped has none.")
+_NO_DATE = define_text("answer_without_date", "All but reminders of contact are of a date.")
+_NOT_IMPORTED = define_text("answer_source_missing", "Its date or its person did not come in.")
 
 
 class DestinationRecordSerializer(TimestampsSerializer):
@@ -37,14 +49,14 @@ class DestinationRecordSerializer(TimestampsSerializer):
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, required=False, allow_null=True)
     enabled = StrictBooleanField(required=False, default=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         try:
             check_url(DestinationType(attrs["type"]), attrs["url"])
         except UrlRefusedError as error:
-            raise serializers.ValidationError({"url": [error.message]}) from None
+            raise InvalidError({"url": [error.message]}) from None
         server, url = attrs.get("serverUrl"), attrs["url"]
         if server and urlsplit(server)[:2] != urlsplit(url)[:2]:
-            raise serializers.ValidationError({"serverUrl": ["This is not where the topic is."]})
+            raise InvalidError({"serverUrl": [_OTHER_SERVER]})
         return attrs
 
 
@@ -53,7 +65,7 @@ class DestinationSection(Section):
 
     name, order, models = "notificationDestinations", 80, (Destination,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in Destination.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -77,11 +89,11 @@ class DestinationSection(Section):
             if found := ids.found.get(record.source_id) or by_url.get(url_key(record.data["url"])):
                 run.skipped(record, found)
             elif len(by_url) >= MAX_DESTINATIONS:
-                run.failed(record, f"An account has at most {MAX_DESTINATIONS} destinations.")
+                run.failed(record, TooManyDestinationsError.message)
             else:
                 row = _build_destination(run, record, ids.new[record.source_id])
                 if row.needs_pro and run.owner.effective_plan != Plan.PRO:
-                    run.failed(record, "Webhooks need a Pro subscription.")
+                    run.failed(record, NEEDS_PRO)
                     continue
                 new.append(row)
                 by_url[row.url_key] = row.pk
@@ -110,11 +122,11 @@ class ReminderAnswerRecordSerializer(TimestampsSerializer):
     leadDays = StrictIntegerField(min_value=0, max_value=365, required=False, default=0)
     againOn = StrictDateField(required=False, allow_null=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if (attrs["state"] == AnswerState.SNOOZED) is (attrs.get("againOn") is None):
-            raise serializers.ValidationError({"againOn": ["What is snoozed has a day; what is skipped has none."]})
+            raise InvalidError({"againOn": [_AGAIN_ON]})
         if (attrs["kind"] == NoticeKind.CONTACT) is bool(attrs.get("importantDateId")):
-            raise serializers.ValidationError({"importantDateId": ["All but reminders of contact are of a date."]})
+            raise InvalidError({"importantDateId": [_NO_DATE]})
         return attrs
 
 
@@ -123,7 +135,7 @@ class AnswerSection(Section):
 
     name, order, models = "reminderAnswers", 68, (ReminderAnswer,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         rows = ReminderAnswer.objects.owned_by(owner).order_by("pk").annotate(dated=F("important_date__person_id"))
         for row in rows.iterator():
             yield {
@@ -159,7 +171,7 @@ class AnswerSection(Section):
             if found := ids.found.get(record.source_id) or known.get(occurrence):
                 run.skipped(record, found)
             elif source is None:
-                run.failed(record, "Its date or its person did not come in.")
+                run.failed(record, _NOT_IMPORTED)
             else:
                 row = _build_answer(run, record, ids.new[record.source_id], source, rounds.get(occurrence, 0) + 1)
                 new.append(row)

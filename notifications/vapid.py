@@ -4,8 +4,11 @@ The settings import this module in every process, so the cryptographic libraries
 """
 
 import base64
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from contacts_project.kernel.crypto.bootstrap import load_or_create
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
@@ -27,6 +30,15 @@ def make_keys() -> VapidKeys:
     private = ec.generate_private_key(ec.SECP256R1())
     number = private.private_numbers().private_value.to_bytes(32, "big")
     return VapidKeys(public=_encode_public_key(private.public_key()), private=_encode_base64url(number))
+
+
+def load_or_create_pair(path: Path) -> VapidKeys:
+    """The pair of an instance that configures none, from the file, which is created if missing. Raises ValueError."""
+    stored = load_or_create(path, lambda: asdict(make_keys()))
+    try:
+        return VapidKeys(public=str(stored["public"]), private=str(stored["private"]))
+    except (TypeError, KeyError):
+        raise ValueError("a key is missing") from None
 
 
 def read_private_key(text: str) -> "Vapid":

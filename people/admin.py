@@ -1,7 +1,5 @@
 """Admin list of the geocoder's queue. Operators see its state, never the addresses."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,11 +9,11 @@ from people.models import GeocodedAddress
 from people.vocabularies import GeocodeState
 
 
-class GeocodeStateFilter(WordFilter):
+class GeocodeStateFilter(WordFilter[GeocodedAddress]):
     title, parameter_name = "state", "state"
     words = tuple(GeocodeState.choices)
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[GeocodedAddress], value: str) -> QuerySet[GeocodedAddress]:
         if value == GeocodeState.DONE:
             return rows.filter(state=value)
         # The condition of the partial index, without which the database does not use it.
@@ -31,5 +29,5 @@ class GeocodedAddressAdmin(OperatorAdmin):
     ordering = ("-id",)
     fields = readonly_fields = (*list_display, "held_until")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GeocodedAddress]:
         return super().get_queryset(request).defer("text", "key", "latitude", "longitude")

@@ -12,14 +12,18 @@ class PeopleConfig(AppConfig):
         from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.triggers import register_triggers  # noqa: PLC0415 - as above
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above
+        from people.dates.next_dates import register_next_dates  # noqa: PLC0415 - as above
         from people.feed import register_feed  # noqa: PLC0415 - as above
         from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash.kinds import register_kinds  # noqa: PLC0415 - as above
+        from people.without_groups import register_without_groups  # noqa: PLC0415 - as above
         from people.word_index import TRIGGERS  # noqa: PLC0415 - as above
 
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)
         register_triggers(*TRIGGERS)
+        register_next_dates()
+        register_without_groups()
         register_kinds()
         register_transfer()
         register_feed()

@@ -1,10 +1,11 @@
 """The checks of `manage.py doctor` for the geocoder and the photo storage."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
+from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.files.base import ContentFile
@@ -15,7 +16,7 @@ from contacts_project.kernel.outbound.session import configured_rules
 
 
 @register("doctor", deploy=True)
-def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_geocoder(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """GEOCODER_URL, if set, must be allowed by the outbound policy. No request is sent."""
     if not settings.GEOCODER_URL:
         return []
@@ -28,7 +29,7 @@ def check_geocoder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register("doctor", deploy=True)
-def check_photo_folder(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_photo_folder(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """The photo folder must be writable, or its nearest existing parent if it does not exist yet."""
     if not isinstance(default_storage, FileSystemStorage):
         return check_photo_store()

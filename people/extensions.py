@@ -14,6 +14,7 @@ from uuid import UUID
 from rest_framework.serializers import Field
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from people.models import Person
 
 
@@ -54,33 +55,39 @@ class PersonExtension:
         """Additional fields of the delete body, by JSON name."""
         return {}
 
-    def check_create(self, owner_id: UUID, data: dict[str, Any]) -> None:
+    def check_create(self, owner_id: UUID, data: JsonObject) -> None:
         """Check the validated create body before anything is written; may change it. Raises FieldError."""
 
-    def after_create(self, person: Person, data: Mapping[str, Any]) -> None:
+    def after_create(self, person: Person, data: JsonMapping) -> None:
         """A person was inserted; `data` is the validated body."""
 
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
         """The entries of `name` in the responses of `person_ids`, or of all people (None).
 
-        Maps the person's id, as contacts_project.kernel.api.ids.IdHex, to the comma-separated JSON of its entries.
+        Maps the person's id, as contacts_project.kernel.database.ids.IdHex, to the comma-separated JSON of its entries.
         """
         return {}
 
-    def before_delete(
-        self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]
-    ) -> Collection[UUID]:
+    def before_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> Collection[UUID]:
         """People are about to be soft-deleted; returns the ids of more people to delete with them."""
         return ()
 
-    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]) -> None:
+    def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> None:
         """People were soft-deleted, including those that `before_delete` of the extensions returned."""
+
+    def before_removal(self, owner_id: UUID, person_ids: Collection[UUID]) -> Collection[str]:
+        """People in the trash are about to be removed for good; returns the names of files that may go with them."""
+        return ()
 
     def after_restore(self, person: Person, now: dt.datetime) -> None:
         """A person was restored from the trash."""
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         """People were deleted or restored: mark this app's rows of them as changed in the change feed."""
+
+    def related_pairs(self, owner_id: UUID) -> Iterable[tuple[UUID, UUID]]:
+        """The pairs of people that have a relationship, each once or twice."""
+        return ()
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
         """Whether any of these people has a card on the account's CardDAV server."""

@@ -1,19 +1,20 @@
 """The fields of a person, each described once, in the order of the response.
 
 Serializers and the API description, the projection, the search index, vCards and their limits, merging and its undo,
-the export and import of an account, and the names in a CSV mapping derive from this table. Django needs the columns in
-people.models.person as well; a test compares both. CONTRIBUTING.md explains how to add a field. This module does not
-import Django models, because people.vcard uses it.
+the sync with a server, the export and import of an account, and the names in a CSV mapping derive from this table; so
+does people.entries, which decides when two entries are the same. Django needs the columns in people.models as well;
+a test compares both. CONTRIBUTING.md explains how to add a field. This module does not import Django, because
+people.vcard and people.entries use it.
 """
 
 import re
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
 
-from people.vocabularies import Unit
-
 MAX_ENTRIES = 100
 """Limit for the entries of a multi-value field, and for the important dates of a person."""
+
+MAX_LEAD_DAYS = 365
 
 OTHER = "other"
 """The type of an entry without one."""
@@ -43,6 +44,31 @@ class KeyKind(Enum):
     NUMBER = auto()
 
 
+class Compare(Enum):
+    """How two values are compared, from strict to lenient. All texts: in NFC, digits of any script as ASCII, without
+    outer blanks. The normaliser of each is in people.entries."""
+
+    TEXT = auto()
+    """With case."""
+    SPACED = auto()
+    """With case, repeated blanks count once."""
+    CASELESS = auto()
+    LENIENT = auto()
+    """Without case, accents and repeated blanks."""
+    COUNTRY = auto()
+    """By its code where the name is known, else LENIENT."""
+    PHONE = auto()
+    EMAIL = auto()
+    URL = auto()
+    DEGREES = auto()
+    """At six decimals."""
+    DAY = auto()
+    ALONE = auto()
+    """An entry that has a value is identified by it, whatever its other keys are."""
+    NOT = auto()
+    """Says nothing about which entry it is: a type, a label, a setting of ours."""
+
+
 class Merge(Enum):
     """Which value a merged person gets if the request has no override."""
 
@@ -51,6 +77,10 @@ class Merge(Enum):
     """The secondary's value if the primary's is null."""
     REMINDER = auto()
     """The secondary's value if only the secondary has a contact reminder."""
+    ANY = auto()
+    """Of a flag: set if it is set on one of them."""
+    ALL = auto()
+    """Of a flag: set only if it is set on both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +91,7 @@ class EntryKey:
     limit: int = 0
     kind: KeyKind = KeyKind.TEXT
     _: KW_ONLY
+    compare: Compare = Compare.NOT
     bound: int = 0
     """The number is between -bound and bound."""
     required: bool = False
@@ -68,7 +99,8 @@ class EntryKey:
     """Required, but the text may be empty."""
     read_only: bool = False
     classifies: bool = False
-    """Describes the kind of the entry, such as its type or label. The other keys are its value."""
+    """Describes the kind of the entry, such as its type or label: of two entries whose values differ, an edit keeps it.
+    """
     never_truncated: bool = False
     """A value on a card that is too long becomes a custom field instead."""
     default: str | None = None
@@ -78,6 +110,44 @@ class EntryKey:
     """Its name in the remarks of an import."""
     mapping: str = ""
     """Its name in the mapping of a CSV import."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateKey:
+    """One field of an important date, by its JSON name; its column is the name with underscores.
+
+    `limit` is in characters, or the largest number; of a LIST, of each number.
+    """
+
+    name: str
+    kind: Kind
+    limit: int = 0
+    _: KW_ONLY
+    least: int = 0
+    choices: tuple[str, ...] = ()
+    any_case: bool = False
+    """A body may write the choice in lower case."""
+    compare: Compare = Compare.NOT
+    classifies: bool = False
+    on_card: bool = False
+    """A card holds it: it is imported and synced."""
+    reminds: bool = False
+    """Belongs to its reminder."""
+    replans: bool = True
+    """A change of it reschedules the next reminder. A new type or title must not: today's would be sent again."""
+    moves: bool = False
+    """Decides on which days the date is."""
+    reminder_default: str | int | None = None
+    """The value if a reminder is switched on without one."""
+
+    @property
+    def column(self) -> str:
+        return _column_of(self.name)
+
+    @property
+    def empty(self) -> bool | list[int] | None:
+        """Its value in a date that has none."""
+        return False if self.kind is Kind.FLAG else [] if self.kind is Kind.LIST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +166,10 @@ class PersonField:
     required: bool = False
     read_only: bool = False
     merge: Merge = Merge.FILL
+    compare: Compare = Compare.SPACED
+    """When two values of a single-valued field are the same; a list is compared by the keys of its entries."""
+    synced: bool = True
+    """A value on cards goes both ways between a person and its card on a CardDAV server."""
     plans_contact: bool = False
     """A change of it reschedules the next contact reminder."""
     reminder_default: str | int | None = None
@@ -107,6 +181,8 @@ class PersonField:
     card_property: str = ""
     """Its vCard property (`old_property` in 3.0 if that differs); empty if it is not on cards."""
     old_property: str = ""
+    other_property: str = ""
+    """A further vCard property that is read as this field, and edited where a card has it."""
     card: str = ""
     """Its attribute of Card. Default: the column."""
     label: str = ""
@@ -121,7 +197,7 @@ class PersonField:
     def __post_init__(self) -> None:
         column = self.column
         if not column and self.kind not in {Kind.NO_COLUMN, Kind.ROWS}:
-            column = re.sub("(?=[A-Z])", "_", self.name).lower()
+            column = _column_of(self.name)
         is_on_card = bool(self.card_property or self.keys)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "card", self.card or (column if is_on_card else ""))
@@ -130,7 +206,7 @@ class PersonField:
     @property
     def card_properties(self) -> tuple[str, ...]:
         """Its vCard properties in all versions."""
-        return tuple(filter(None, (self.card_property, self.old_property)))
+        return tuple(filter(None, (self.card_property, self.old_property, self.other_property)))
 
     @property
     def attribute(self) -> str:
@@ -138,7 +214,13 @@ class PersonField:
         return f"{self.column}_id" if self.kind is Kind.REFERENCE else self.column
 
 
+def _column_of(name: str) -> str:
+    return re.sub("(?=[A-Z])", "_", name).lower()
+
+
+_UNITS = ("DAYS", "WEEKS", "MONTHS", "YEARS")
 _TYPE = EntryKey("type", 50, classifies=True, default=OTHER, label="type")
+_LENIENT = Compare.LENIENT
 _PLACE = ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
 
 FIELDS: tuple[PersonField, ...] = (
@@ -158,7 +240,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
     PersonField("anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY"),
     PersonField("deathday", kind=Kind.DATE, plans_contact=True, card_property="DEATHDATE", old_property="X-DEATHDATE"),
-    PersonField("lastContact", kind=Kind.DATE, plans_contact=True, card_property="X-LAST-CONTACT"),
+    PersonField("lastContact", kind=Kind.DATE, plans_contact=True, card_property="X-LAST-CONTACT", synced=False),
     PersonField("notes", 10_000, index_name="notes", card_property="NOTE"),
     PersonField(
         "relationshipToUserId",
@@ -168,7 +250,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField("relationshipToUser", kind=Kind.NO_COLUMN),
     PersonField("groupIds", kind=Kind.NO_COLUMN),
-    PersonField("groups", kind=Kind.NO_COLUMN),
+    PersonField("groups", kind=Kind.NO_COLUMN, compare=Compare.CASELESS, card="categories"),
     PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True),
     PersonField(
         "contactReminderInterval", 99, Kind.INTEGER, merge=Merge.REMINDER, plans_contact=True, reminder_default=1
@@ -176,18 +258,30 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "contactReminderIntervalUnit",
         kind=Kind.CHOICE,
-        choices=tuple(Unit.values),
+        choices=_UNITS,
         merge=Merge.REMINDER,
         plans_contact=True,
-        reminder_default=Unit.MONTHS.value,
+        reminder_default="MONTHS",
     ),
+    PersonField("contactReminderFrom", kind=Kind.NO_COLUMN),
     PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY),
+    PersonField(
+        "favourite",
+        kind=Kind.FLAG,
+        merge=Merge.ANY,
+        card_property="X-ANDROID-STARRED",
+        other_property="X-DAVDROID-STARRED",
+    ),
+    PersonField("quiet", kind=Kind.FLAG, merge=Merge.ALL),
     PersonField("photo", 200, read_only=True, index_name="photo"),
-    PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID"),
+    PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID", synced=False),
     PersonField(
         "phoneNumbers",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("number", 50, required=True, never_truncated=True, mapping="phone")),
+        keys=(
+            _TYPE,
+            EntryKey("number", 50, compare=Compare.PHONE, required=True, never_truncated=True, mapping="phone"),
+        ),
         indexed_keys=("number",),
         index_name="phones",
         schema="PhoneNumber",
@@ -196,7 +290,18 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "emails",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("email", 254, KeyKind.EMAIL, required=True, never_truncated=True, mapping="email")),
+        keys=(
+            _TYPE,
+            EntryKey(
+                "email",
+                254,
+                KeyKind.EMAIL,
+                compare=Compare.EMAIL,
+                required=True,
+                never_truncated=True,
+                mapping="email",
+            ),
+        ),
         indexed_keys=("email",),
         index_name="emails",
         schema="EmailAddress",
@@ -207,12 +312,12 @@ FIELDS: tuple[PersonField, ...] = (
         kind=Kind.LIST,
         keys=(
             _TYPE,
-            EntryKey("streetLine1", 200, label="address", mapping="address.street"),
-            EntryKey("streetLine2", 200, label="address"),
-            EntryKey("locality", 100, label="address", mapping="address.city"),
-            EntryKey("region", 100, label="address", mapping="address.region"),
-            EntryKey("country", 100, label="address", mapping="address.country"),
-            EntryKey("postalCode", 20, label="address", mapping="address.postalCode"),
+            EntryKey("streetLine1", 200, compare=_LENIENT, label="address", mapping="address.street"),
+            EntryKey("streetLine2", 200, compare=_LENIENT, label="address"),
+            EntryKey("locality", 100, compare=_LENIENT, label="address", mapping="address.city"),
+            EntryKey("region", 100, compare=_LENIENT, label="address", mapping="address.region"),
+            EntryKey("country", 100, compare=Compare.COUNTRY, label="address", mapping="address.country"),
+            EntryKey("postalCode", 20, compare=_LENIENT, label="address", mapping="address.postalCode"),
             EntryKey("latitude", kind=KeyKind.NUMBER, read_only=True),
             EntryKey("longitude", kind=KeyKind.NUMBER, read_only=True),
             EntryKey("geocodeStatus", read_only=True),
@@ -225,7 +330,10 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "urls",
         kind=Kind.LIST,
-        keys=(_TYPE, EntryKey("url", 500, required=True, never_truncated=True, mapping="url")),
+        keys=(
+            _TYPE,
+            EntryKey("url", 500, compare=Compare.URL, required=True, never_truncated=True, mapping="url"),
+        ),
         indexed_keys=("url",),
         index_name="urls",
         schema="WebAddress",
@@ -236,8 +344,8 @@ FIELDS: tuple[PersonField, ...] = (
         kind=Kind.LIST,
         keys=(
             _TYPE,
-            EntryKey("protocol", 50, classifies=True, default_key="type", label="messenger"),
-            EntryKey("handle", 200, required=True, never_truncated=True),
+            EntryKey("protocol", 50, compare=Compare.CASELESS, classifies=True, default_key="type", label="messenger"),
+            EntryKey("handle", 200, compare=Compare.TEXT, required=True, never_truncated=True),
         ),
         indexed_keys=("handle",),
         index_name="imHandles",
@@ -249,8 +357,8 @@ FIELDS: tuple[PersonField, ...] = (
         kind=Kind.LIST,
         keys=(
             _TYPE,
-            EntryKey("latitude", kind=KeyKind.NUMBER, bound=90, required=True),
-            EntryKey("longitude", kind=KeyKind.NUMBER, bound=180, required=True),
+            EntryKey("latitude", kind=KeyKind.NUMBER, compare=Compare.DEGREES, bound=90, required=True),
+            EntryKey("longitude", kind=KeyKind.NUMBER, compare=Compare.DEGREES, bound=180, required=True),
             EntryKey("label", 100, classifies=True, label="location label"),
         ),
         schema="Location",
@@ -260,8 +368,8 @@ FIELDS: tuple[PersonField, ...] = (
         "customFields",
         kind=Kind.LIST,
         keys=(
-            EntryKey("key", 100, required=True, classifies=True, label="custom field name"),
-            EntryKey("value", 1000, required=True, may_be_empty=True, label="custom field"),
+            EntryKey("key", 100, compare=Compare.CASELESS, required=True, classifies=True, label="custom field name"),
+            EntryKey("value", 1000, compare=Compare.TEXT, required=True, may_be_empty=True, label="custom field"),
             EntryKey("type", 50, classifies=True, label="type"),
         ),
         indexed_keys=("key", "value"),
@@ -270,7 +378,7 @@ FIELDS: tuple[PersonField, ...] = (
         label="custom field",
     ),
     PersonField("more", kind=Kind.ROWS),
-    PersonField("importantDates", kind=Kind.ROWS),
+    PersonField("importantDates", kind=Kind.ROWS, card="important_dates"),
     PersonField("customFieldValues", kind=Kind.ROWS),
 )
 
@@ -278,6 +386,43 @@ COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.colu
 SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is not Kind.LIST)
 LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is Kind.LIST)
 CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if field.card)
+
+DATE_KEYS: tuple[DateKey, ...] = (
+    DateKey(
+        "type",
+        Kind.CHOICE,
+        choices=("BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"),
+        any_case=True,
+        compare=Compare.ALONE,
+        classifies=True,
+        on_card=True,
+        replans=False,
+        moves=True,
+    ),
+    DateKey("title", Kind.TEXT, 100, compare=Compare.CASELESS, classifies=True, on_card=True, replans=False),
+    DateKey("date", Kind.DATE, compare=Compare.DAY, on_card=True, moves=True),
+    DateKey("yearUnknown", Kind.FLAG, compare=Compare.TEXT, on_card=True, moves=True),
+    DateKey("reminderEnabled", Kind.FLAG, reminds=True, moves=True, reminder_default=True),
+    DateKey(
+        "reminderType",
+        Kind.CHOICE,
+        choices=("ONCE", "RECURRING"),
+        reminds=True,
+        moves=True,
+        reminder_default="RECURRING",
+    ),
+    DateKey("reminderInterval", Kind.INTEGER, 99, least=1, reminds=True, moves=True, reminder_default=1),
+    DateKey("reminderIntervalUnit", Kind.CHOICE, choices=_UNITS, reminds=True, moves=True, reminder_default="YEARS"),
+    DateKey("reminderLeadDays", Kind.INTEGER, MAX_LEAD_DAYS, reminds=True),
+    DateKey("extraLeadDays", Kind.LIST, MAX_LEAD_DAYS, reminds=True),
+)
+"""The fields of an important date, in the order of the response, between `personId` and `deletedAt`."""
+DATE_COLUMNS: tuple[str, ...] = tuple(key.column for key in DATE_KEYS)
+DATE_REMINDER_DEFAULTS: dict[str, str | int] = {
+    key.column: key.reminder_default for key in DATE_KEYS if key.reminder_default is not None
+}
+"""By column, the reminder of a date for which it is switched on: once a year."""
+CARD_DATE_KEYS: tuple[DateKey, ...] = tuple(key for key in DATE_KEYS if key.on_card)
 
 REMINDER_DEFAULTS: dict[str, str | int] = {
     field.column: field.reminder_default for field in SCALARS if field.reminder_default is not None

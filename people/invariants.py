@@ -4,19 +4,21 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
+from contacts_project.kernel.ownership.owned import OwnedModel
 from contacts_project.kernel.ownership.recheck import still_broken
 from people import lookup
 from people.counts import wrong_counts
 from people.dates import schedule
 from people.dates.checks import has_right_contact, has_right_reminder
+from people.dates.next_dates import next_days
 from people.dates.recurrence import local_day
 from people.models import (
     CustomFieldValue,
@@ -30,16 +32,21 @@ from people.models import (
     StoredPhoto,
     ValueWord,
 )
+from people.models.person import ALWAYS, NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import find_faulty_files
 from people.related.rows import related_people_on
+from people.without_groups import wrongly_marked
 from people.word_index import words_of_interaction
 from people.words import words_of_value
 
 _HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
 
 
-def _broken_rows(rows: Any, select_broken: Callable[[list[Any]], Iterable[Any]]) -> Iterator[object]:
+Row = TypeVar("Row", bound=OwnedModel)
+
+
+def _broken_rows(rows: "QuerySet[Row]", select_broken: Callable[[list[Row]], Iterable[Row]]) -> Iterator[object]:
     """The keys of the rows that `select_broken` returns twice: for a chunk of rows, and again under the account lock.
 
     The second check excludes rows that another process was writing during the first one.
@@ -51,7 +58,7 @@ def _broken_rows(rows: Any, select_broken: Callable[[list[Any]], Iterable[Any]])
         )
 
 
-def _load_calendars(rows: Iterable[Any]) -> dict[UUID, schedule.Calendar]:
+def _load_calendars(rows: Iterable[OwnedModel]) -> dict[UUID, schedule.Calendar]:
     """The calendars of the rows' owners. One whose account was deleted since the rows were read is missing."""
     owners = User.objects.filter(pk__in={row.owner_id for row in rows})
     return {
@@ -133,7 +140,7 @@ def find_wrong_words() -> Iterator[object]:
     yield from _broken_rows(interactions, select_broken)
 
 
-def _select_wrong_words(rows: list[Any], model: Any, column: str, words_of: Callable[[Any], set[str]]) -> Iterator[Any]:
+def _select_wrong_words(rows: list[Row], model: Any, column: str, words_of: Callable[[Row], set[str]]) -> Iterator[Row]:
     stored: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
     words = model.objects.filter(**{f"{column}__in": [row.pk for row in rows]})
     for key, owner_id, word in words.values_list(f"{column}_id", "owner_id", "key"):
@@ -158,6 +165,41 @@ def _select_wrong_related_names(people: list[Person]) -> Iterator[Person]:
             (person.owner_id, *named) for named in related_people_on(person.card_lines)
         ):
             yield person
+
+
+@invariant(
+    "people are marked as in no group although they are in one, or the reverse",
+    hint="Taking each of these people out of a group and adding it again, or the reverse, marks it anew.",
+)
+def find_wrong_marks_of_groups() -> Iterator[object]:
+    return iterate_ids(wrongly_marked())
+
+
+@invariant(
+    "people have a next day that does not match their dates", hint="Saving one of each person's dates computes it."
+)
+def find_wrong_next_days() -> Iterator[object]:
+    # Of those that are marked, or have passed, the task of every minute has not computed the next day yet.
+    known = Person.unscoped.rows().filter(next_date_until__gt=NOT_KNOWN, owner__reminders_stale=False)
+    return _broken_rows(known.only("owner_id", "next_date_on", "next_date_until"), _select_wrong_next_days)
+
+
+def _select_wrong_next_days(people: list[Person]) -> Iterator[Person]:
+    calendars, now = _load_calendars(people), timezone.now()
+    by_owner: dict[UUID, list[Person]] = defaultdict(list)
+    for person in people:
+        by_owner[person.owner_id].append(person)
+    for owner_id in by_owner.keys() & calendars.keys():
+        calendar, rows = calendars[owner_id], by_owner[owner_id]
+        today = calendar.today(now)
+        days = next_days(owner_id, [person.pk for person in rows], calendar, today)
+        for person in rows:
+            day = days.get(person.pk)
+            if person.next_date_until >= today and (person.next_date_on, person.next_date_until) != (
+                day,
+                day or ALWAYS,
+            ):
+                yield person
 
 
 @invariant("look-up keys belong to another account than their person")
@@ -198,8 +240,8 @@ def find_wrong_contacts() -> Iterator[object]:
 
 
 def _select_wrong_schedules(
-    rows: list[Any], is_right: Callable[[Any, schedule.Calendar, dt.datetime], bool]
-) -> Iterator[Any]:
+    rows: list[Row], is_right: Callable[[Row, schedule.Calendar, dt.datetime], bool]
+) -> Iterator[Row]:
     calendars, now = _load_calendars(rows), timezone.now()
     return (row for row in rows if row.owner_id in calendars and not is_right(row, calendars[row.owner_id], now))
 

@@ -1,12 +1,12 @@
 """Display names of people, and their sort and search keys."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from accounts.models import User
 from accounts.vocabularies import NameDisplayFormat, NameOrder
+from contacts_project.kernel.text_forms import fold, fold_letters
 from people import field_table
 
 WESTERN, EASTERN = NameOrder.values
@@ -76,25 +76,6 @@ CJK_RANGES = (
 )
 _CJK_TEXT = re.compile(f"[{CJK_RANGES}]+")
 
-# Combining marks of alphabets (Latin, Greek, Cyrillic, Hebrew, Arabic). Vowel signs of other scripts are no accents.
-_COMBINING_MARKS = re.compile(
-    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+"
-)
-_LATIN_LETTERS = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n", "ŧ": "t"}
-)
-
-
-def fold(text: str) -> str:
-    """`text` in lower case, without accents and repeated white space. A text of accents only is returned unchanged."""
-    if text.isascii():  # a fast path for most texts: no accents to remove
-        return " ".join(text.lower().split()) or text.strip()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    without_marks = (
-        unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
-    )
-    return " ".join(without_marks.split()) or text.strip()
-
 
 def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
     """Bytes that sort people by name, then surname; a phonetic name takes precedence.
@@ -116,7 +97,7 @@ def search_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> str:
     eastern = [parts.surname, parts.second_last_name, parts.name, parts.middle_name]
     orders = (listed, western, eastern, phonetic, phonetic[::-1])
     joined = [" ".join(part for part in order if part) for order in orders]
-    return "\n".join(dict.fromkeys(fold(text) for text in joined if text))
+    return "\n".join(dict.fromkeys(fold_letters(text) for text in joined if text))
 
 
 def keys_of_names(row: Any) -> tuple[bytes, str]:

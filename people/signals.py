@@ -8,7 +8,6 @@ people_deleted   owner_id, person_ids, from_card_dav (bool)   people were soft-d
 addresses_enqueued   owner_id   there are new addresses to geocode
 """
 
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -33,6 +32,6 @@ def announce_deletion(owner_id: UUID, person_ids: list[UUID], *, from_card_dav: 
         _send_on_commit(people_deleted, owner_id=owner_id, person_ids=person_ids, from_card_dav=from_card_dav)
 
 
-def _send_on_commit(signal: Signal, **arguments: Any) -> None:
+def _send_on_commit(signal: Signal, **arguments: object) -> None:
     # A lambda, not a partial: if a robust hook fails, Django logs its __qualname__, which a partial does not have.
     transaction.on_commit(lambda: signal.send(sender=None, **arguments), robust=True)

@@ -3,8 +3,12 @@
 from celery import shared_task
 from django.utils import timezone
 
+from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from people.geocoding.geocoder import Run, geocode_exclusively
+from people.services import next_dates
 from people.trash import purge
+
+_GEOCODE = "geocode"
 
 
 @shared_task
@@ -16,4 +20,16 @@ def purge_deleted() -> None:
 @shared_task
 def geocode() -> None:
     """Geocode pending addresses: after new addresses, after a change of the preference, and every minute."""
+    end_pending(_GEOCODE)
     geocode_exclusively(Run(seconds=50))
+
+
+@shared_task
+def refresh_next_dates() -> None:
+    """Every minute: the next days of people whose dates have changed, or have passed."""
+    next_dates.refresh_next_dates(now=timezone.now())
+
+
+def enqueue_geocode() -> None:
+    """Enqueue a run, for all that asks for one before it begins."""
+    enqueue_once(_GEOCODE, geocode.delay)

@@ -1,9 +1,9 @@
 """Choices of people's records, used by serializers, models and rules."""
 
-from django.db.models import TextChoices
+from contacts_project.kernel.vocabularies import Vocabulary
 
 
-class Unit(TextChoices):
+class Unit(Vocabulary):
     """The unit of an interval."""
 
     DAYS = "DAYS"
@@ -12,7 +12,7 @@ class Unit(TextChoices):
     YEARS = "YEARS"
 
 
-class DateType(TextChoices):
+class DateType(Vocabulary):
     """Predefined types, of which a person has each at most once. A date without a type has a title."""
 
     BIRTHDAY = "BIRTHDAY"
@@ -21,19 +21,19 @@ class DateType(TextChoices):
     MEMORIAL = "MEMORIAL"
 
 
-class ReminderType(TextChoices):
+class ReminderType(Vocabulary):
     ONCE = "ONCE"
     RECURRING = "RECURRING"
 
 
-class ReminderKind(TextChoices):
+class ReminderKind(Vocabulary):
     """Whether a reminder is sent in advance or on the day itself."""
 
     LEAD = "lead"
     DAY = "day"
 
 
-class TemplateType(TextChoices):
+class TemplateType(Vocabulary):
     """The type of a custom field's values."""
 
     TEXT = "TEXT"
@@ -42,14 +42,14 @@ class TemplateType(TextChoices):
     SELECT = "SELECT"
 
 
-class GeocodeState(TextChoices):
+class GeocodeState(Vocabulary):
     PENDING = "pending"
     SKIPPED = "skipped"
     DONE = "done"
     FAILED = "failed"
 
 
-class InteractionKind(TextChoices):
+class InteractionKind(Vocabulary):
     CALL = "CALL"
     MESSAGE = "MESSAGE"
     EMAIL = "EMAIL"
@@ -59,7 +59,7 @@ class InteractionKind(TextChoices):
     OTHER = "OTHER"
 
 
-class ImportSource(TextChoices):
+class ImportSource(Vocabulary):
     """The product or format of an imported file."""
 
     CSV = "csv"
@@ -68,9 +68,14 @@ class ImportSource(TextChoices):
     LINKEDIN = "linkedin"
     MONICA = "monica"
     NAMETAG = "nametag"
+    VCARD = "vcard"
 
 
-class RecordKind(TextChoices):
+#: The sources of POST /api/import/{source}. vCards have a route of their own.
+UPLOAD_SOURCES = tuple(source for source in ImportSource.values if source != ImportSource.VCARD)
+
+
+class RecordKind(Vocabulary):
     """The records that an import creates."""
 
     PERSON = "person"

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import models
+
 from contacts_project.kernel.database.triggers import Trigger
 from people.models import CustomFieldValue, Interaction, InteractionWord, ValueWord
 from people.words import words_of, words_of_value
@@ -36,7 +38,7 @@ def index_interactions(owner_id: UUID, rows: Iterable[Interaction]) -> None:
 
 
 def _deletion_trigger(
-    words: Any, column: str, table: str, name: str, event: str, changed: tuple[str, ...] = ()
+    words: type[models.Model], column: str, table: str, name: str, event: str, changed: tuple[str, ...] = ()
 ) -> Trigger:
     body = f"DELETE FROM {words._meta.db_table} WHERE {column} = OLD.id"  # noqa: S608 - names of our own
     return Trigger(name, table, event, body, changed=changed, writes=words._meta.db_table)

@@ -1,7 +1,7 @@
 """Splits texts into normalized words. Indexed texts and search queries are normalized alike.
 
-Words have no case and accents (people.names.fold), Greek and Cyrillic are written in Latin letters, and both spellings
-of an umlaut become one: Müller, Mueller and Muller are `muller`, Sørensen and Soerensen `sorensen`, Иванов and Ivanov
+Words have no case and accents (`fold`), Greek and Cyrillic are written in Latin letters, and both spellings of an
+umlaut become one: Müller, Mueller and Muller are `muller`, Sørensen and Soerensen `sorensen`, Иванов and Ivanov
 `ivanov`. Scripts without spaces are split into characters. Some different words become equal (Manuel, Manul), so a
 search may find too much, but never too little.
 """
@@ -9,14 +9,14 @@ search may find too much, but never too little.
 import re
 from collections.abc import Iterator
 
-from people.names import CJK_RANGES, fold
+from contacts_project.kernel.text_forms import fold_letters
+from people.names import CJK_RANGES
 
 MAX_WORD_LENGTH = 40
 #: Distinct words of one text. A limit, because each word is an index row that is written with the text.
 MAX_WORDS = 1_000
 _SIGN = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
-_APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
 _UMLAUT = re.compile("(?<=[aou])e|(?<=a)a")
 _CYRILLIC = dict(zip("абвгдезийклмнопрстуфыэіїґ", "abvgdeziiklmnoprstufyeiig", strict=True)) | {
     "ж": "zh",
@@ -41,7 +41,7 @@ def words_of(*texts: str | None) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    plain = _UMLAUT.sub("", _APOSTROPHES.sub("", fold(text)).translate(_LATIN))
+    plain = _UMLAUT.sub("", fold_letters(text).translate(_LATIN))
     seen: set[str] = set()
     for found in _WORD.finditer(plain):
         word = found.group()[:MAX_WORD_LENGTH]

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from accounts.languages import CODES
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.languages import CODES
 from people.extensions import RelationshipTypeSpec
 from people.models import RelationshipType
 from people.palette import pick_color

@@ -9,8 +9,9 @@ from django.db.models import Q
 from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedIdField, OwnedIdsField, StrictBooleanField
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
 from relationships.api.response_serializers import RelationshipResponseSerializer
@@ -35,6 +36,10 @@ class RelationshipsExtension(PersonExtension):
     def response_field(self) -> "Field[Any, Any, Any, Any]":
         return RelationshipResponseSerializer(many=True, read_only=True)
 
+    def related_pairs(self, owner_id: UUID) -> Iterable[tuple[UUID, UUID]]:
+        rows = Relationship.objects.owned_by(owner_id).active().one_of_each_pair()
+        return rows.values_list("person_id", "related_person_id").iterator(chunk_size=5000)
+
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
         options = {"source": "connected_through_id", "required": False, "allow_null": True, "write_only": True}
         return {"connectedThroughId": OwnedIdField("people.Person", **options)}
@@ -45,7 +50,7 @@ class RelationshipsExtension(PersonExtension):
             "orphanIds": OwnedIdsField("people.Person", source="orphan_ids", required=False, allow_null=True),
         }
 
-    def check_create(self, owner_id: UUID, data: dict[str, Any]) -> None:
+    def check_create(self, owner_id: UUID, data: JsonObject) -> None:
         """With connectedThroughId, relationshipToUserId is the type of the relationship to that person."""
         if through_id := data.get("connected_through_id"):
             # Checked again under the lock: another request may have deleted the person since the body was validated.
@@ -57,7 +62,7 @@ class RelationshipsExtension(PersonExtension):
                 # `create_relationship` refuses it too, but names the field relationshipTypeId, which this body lacks.
                 raise FieldError("relationshipToUserId", NO_INVERSE)
 
-    def after_create(self, person: Person, data: Mapping[str, Any]) -> None:
+    def after_create(self, person: Person, data: JsonMapping) -> None:
         if through_id := data.get("connected_through_id"):
             create_relationship(
                 owner=person.owner,
@@ -68,9 +73,7 @@ class RelationshipsExtension(PersonExtension):
                 now=person.created_at,
             )
 
-    def before_delete(
-        self, owner_id: UUID, person_ids: Collection[UUID], options: Mapping[str, Any]
-    ) -> Collection[UUID]:
+    def before_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> Collection[UUID]:
         return orphans_to_delete(owner_id, person_ids, options)
 
     def after_restore(self, person: Person, now: dt.datetime) -> None:
@@ -78,12 +81,12 @@ class RelationshipsExtension(PersonExtension):
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        _MARK_RELATIONSHIPS.run(owner_id=owner_id, person_ids=list(person_ids))
+        _relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
 
-    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
+    def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> JsonObject:
         return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
 
-    def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:
+    def undo_merge(self, primary: Person, secondary: Person, image: JsonObject | list[JsonObject]) -> None:
         # Merges by versions without answered suggestions stored the list of rows alone, and can still be undone.
         parts = image if isinstance(image, dict) else {"rows": image, "answers": []}
         return_to_secondary(primary, secondary, parts["rows"])
@@ -115,11 +118,10 @@ class RelationshipsExtension(PersonExtension):
         rows.filter(pk__in=unedited).update(deleted_at=now, updated_at=now)
 
 
-_MARK_RELATIONSHIPS = FeedUpdate(
-    Relationship,
-    lambda owner_id, person_ids: (
+@compiled_query
+def _relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(Q(person__in=person_ids) | Q(related_person__in=person_ids))
-    ),
-)
+    )

@@ -13,8 +13,18 @@ from relationships.projection import load_relationships, serialize_type_with_rev
 def register_feed() -> None:
     """Register both kinds. Must be called once, when all models are loaded."""
     register_feed_kind(
-        FeedKind(RelationshipType, 20, _load_types),
-        FeedKind(Relationship, 60, load_relationships),
+        FeedKind(
+            RelationshipType,
+            20,
+            _load_types,
+            "relationships.api.response_serializers.RelationshipTypeResponseSerializer",
+        ),
+        FeedKind(
+            Relationship,
+            60,
+            load_relationships,
+            "relationships.api.response_serializers.RelationshipResponseSerializer",
+        ),
     )
 
 

@@ -7,11 +7,14 @@ from uuid import UUID
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import TimestampText
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import Representation, dumps_ascii, format_id, format_timestamp
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.columns import TimestampText
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.ids import format_id
+from contacts_project.kernel.json import JsonObject, dumps_ascii, format_timestamp
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.text_forms import fold
 from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name
 from people.projection.people import FETCH_SIZE
@@ -42,7 +45,7 @@ def load_named_people(
     """
     rows: Iterable[Any]
     if keys is not None and len(keys) <= MAX_IDS_IN_QUERY and not deleted:
-        rows = _NAMES_BY_ID.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+        rows = _names_by_id.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
     else:
         rows = _names(owner.pk, deleted=deleted).in_name_order().iterator()
     order, form = owner.name_order, form or owner.name_display_format
@@ -56,7 +59,10 @@ def _names(owner_id: UUID, *, deleted: bool = False) -> Any:
     return people.values_list(IdHex("pk"), *COLUMNS)
 
 
-_NAMES_BY_ID = CompiledQuery(lambda owner_id, person_ids: _names(owner_id).filter(pk__in=person_ids).in_name_order())
+@query_by_ids
+def _names_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    rows: Rows = _names(owner_id).filter(pk__in=person_ids).in_name_order()
+    return rows
 
 
 def serialize_relationships(owner: User, rows: RelationshipQuerySet) -> list[orjson.Fragment]:
@@ -66,7 +72,7 @@ def serialize_relationships(owner: User, rows: RelationshipQuerySet) -> list[orj
 
 def load_relationship(owner: User, relationship_id: UUID) -> Representation:
     """One relationship between active people, itself active or in the trash. Raises MissingError."""
-    found = _by_id(owner, _JOINED_BY_ID.rows(owner_id=owner.pk, relationship_id=relationship_id))
+    found = _by_id(owner, _joined_by_id.rows(owner_id=owner.pk, relationship_id=relationship_id))
     if not found:
         raise MissingError
     return found[relationship_id]
@@ -95,7 +101,7 @@ def relationships_json_by_person(owner: User, person_ids: Collection[UUID] | Non
     if person_ids is None or len(person_ids) > MAX_IDS_IN_QUERY:
         found = _serialize_all(owner)
     else:
-        found = _serialize_joined(owner, _JOINED_BY_PERSON.rows(owner_id=owner.pk, person_ids=list(person_ids)))
+        found = _serialize_joined(owner, _joined_by_person.rows(owner_id=owner.pk, person_ids=list(person_ids)))
     texts: dict[str, str] = {}
     for person_key, text in found:
         before = texts.get(person_key)
@@ -123,16 +129,21 @@ _JOINED_COLUMNS: Final[tuple[Any, ...]] = (
     *(f"related_person__{column}" for column in COLUMNS),
 )
 _NAME_COLUMN_COUNT: Final = len(COLUMNS)
-_JOINED_BY_ID = CompiledQuery(
-    lambda owner_id, relationship_id: (
+
+
+@compiled_query
+def _joined_by_id(owner_id: UUID, relationship_id: UUID) -> Rows:
+    return (
         Relationship.objects.owned_by(owner_id)
         .filter(pk=relationship_id)
         .between_active_people()
         .values_list(*_JOINED_COLUMNS)
     )
-)
-_JOINED_BY_PERSON = CompiledQuery(
-    lambda owner_id, person_ids: (
+
+
+@query_by_ids
+def _joined_by_person(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(person__in=person_ids)
@@ -140,18 +151,24 @@ _JOINED_BY_PERSON = CompiledQuery(
         .order_by("-created_at", "-id")
         .values_list(*_JOINED_COLUMNS)
     )
-)
 
 
 def _serialize_joined(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """IdHex of `person` and JSON of each row of `_JOINED_COLUMNS`."""
     order, form = owner.name_order, owner.name_display_format
+    # A person or type that many rows name is written once.
+    people: dict[str, tuple[str, str]] = {}
+    types: dict[str | None, tuple[str, str]] = {}
     for row in rows:
         _, key, person_key, related_key, type_key, notes, created_at, updated_at, deleted_at, label, *names = row
-        person_name = display_name(names[:_NAME_COLUMN_COUNT], order=order, form=form)
-        related_name = display_name(names[_NAME_COLUMN_COUNT:], order=order, form=form)
-        person, related = _person_json(person_key, person_name), _person_json(related_key, related_name)
-        kind = _type_json(type_key, label)
+        if (person := people.get(person_key)) is None:
+            name = display_name(names[:_NAME_COLUMN_COUNT], order=order, form=form)
+            person = people[person_key] = _person_json(person_key, name)
+        if (related := people.get(related_key)) is None:
+            name = display_name(names[_NAME_COLUMN_COUNT:], order=order, form=form)
+            related = people[related_key] = _person_json(related_key, name)
+        if (kind := types.get(type_key)) is None:
+            kind = types[type_key] = _type_json(type_key, label)
         yield person_key, _relationship_json(key, person, related, kind, notes, created_at, updated_at, deleted_at)
 
 
@@ -210,32 +227,34 @@ def _relationship_json(
     )
 
 
-def list_types(owner: User) -> list[dict[str, Any]]:
-    """The active types, by label."""
-    return serialize_types(_ACTIVE_TYPES.instances(owner_id=owner.pk))
+def list_types(owner: User) -> list[JsonObject]:
+    """The active types, sorted by label without case and accents."""
+    # Sorted here, because databases collate text differently.
+    rows = sorted(_active_types.instances(owner_id=owner.pk), key=lambda row: (fold(row.label), row.pk))
+    return serialize_types(rows)
 
 
 def represent_type(owner: User, type_id: UUID) -> Representation:
     """One type, active or in the trash. Raises MissingError."""
-    return serialize_type_with_revision(_TYPE_BY_ID.find(owner_id=owner.pk, type_id=type_id))
+    return serialize_type_with_revision(_type_by_id.find(owner_id=owner.pk, type_id=type_id))
 
 
-_ACTIVE_TYPES = CompiledQuery(
-    lambda owner_id: (
-        RelationshipType.objects.owned_by(owner_id).active().select_related("inverse").order_by("label", "id")
-    )
-)
-_TYPE_BY_ID = CompiledQuery(
-    lambda owner_id, type_id: RelationshipType.objects.owned_by(owner_id).select_related("inverse").filter(pk=type_id)
-)
+@compiled_query
+def _active_types(owner_id: UUID) -> Rows:
+    return RelationshipType.objects.owned_by(owner_id).active().select_related("inverse")
 
 
-def serialize_types(rows: Iterable[RelationshipType]) -> list[dict[str, Any]]:
+@compiled_query
+def _type_by_id(owner_id: UUID, type_id: UUID) -> Rows:
+    return RelationshipType.objects.owned_by(owner_id).select_related("inverse").filter(pk=type_id)
+
+
+def serialize_types(rows: Iterable[RelationshipType]) -> list[JsonObject]:
     """Types with their inverse. `rows` must select `inverse` too, or each costs a query."""
     return [serialize_type(row) for row in rows]
 
 
-def serialize_type(row: RelationshipType) -> dict[str, Any]:
+def serialize_type(row: RelationshipType) -> JsonObject:
     inverse = row.active_inverse
     return {
         "id": row.pk,
@@ -245,7 +264,7 @@ def serialize_type(row: RelationshipType) -> dict[str, Any]:
         "inverseId": inverse and inverse.pk,
         "inverse": inverse and {"id": inverse.pk, "name": inverse.name, "label": inverse.label},
         "symmetric": row.symmetric,
-        "deletedAt": format_timestamp(row.deleted_at),
+        "deletedAt": row.deleted_at and format_timestamp(row.deleted_at),  # most have none
         "createdAt": format_timestamp(row.created_at),
         "updatedAt": format_timestamp(row.updated_at),
     }

@@ -2,24 +2,29 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
-
-from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun, ResolvedIds
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, StrictCharField
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import Json, JsonObject
+from contacts_project.kernel.texts import define_text
 from people.models import Person, RelationshipType
 from people.related.cards import MAX_NAME
+from people.transfer.dismissals import TWO_PEOPLE_MISSING
 from relationships.api.serializers import TypeNameField
 from relationships.defaults import DEFAULT_TYPES
 from relationships.models import AnsweredSuggestion, Relationship
 from relationships.services.type_names import NAME_LENGTH
 from relationships.services.types import restore_deleted_types
+
+_NO_INVERSE = define_text("inverse_not_imported", "Its inverse did not come in, or does not name it as its own.")
+_TYPE_WITHOUT_INVERSE = define_text("type_without_inverse", "Its type has no inverse.")
+_SELF = define_text("related_to_self", "Nobody is related to themselves.")
 
 
 class RelationshipTypeRecordSerializer(TimestampsSerializer):
@@ -34,7 +39,7 @@ class RelationshipTypeSection(Section):
 
     name, order, models = "relationshipTypes", 40, (RelationshipType,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in RelationshipType.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -49,7 +54,7 @@ class RelationshipTypeSection(Section):
     def serializer(self) -> RelationshipTypeRecordSerializer:
         return RelationshipTypeRecordSerializer()
 
-    def units(self, records: list[Any]) -> Iterator[list[int]]:
+    def units(self, records: list[Json]) -> Iterator[list[int]]:
         """Each record with its inverse."""
         # Called before the records are validated: they may be no objects, and name each other inconsistently.
         indexes = {record.get("id"): index for index, record in enumerate(records) if isinstance(record, dict)}
@@ -81,7 +86,7 @@ class RelationshipTypeSection(Section):
             if inverse_id and (
                 inverse is None or inverse.status or inverse.data.get("inverseId") != str(record.source_id)
             ):
-                run.failed(record, "Its inverse did not come in, or does not name it as its own.")
+                run.failed(record, _NO_INVERSE)
             else:
                 _import_with_inverse(run, record, inverse, batch)
         run.insert(RelationshipType, batch.to_create)
@@ -172,9 +177,9 @@ class RelationshipRecordSerializer(TimestampsSerializer):
     relationshipTypeId = StrictCharField(max_length=36, required=False, allow_null=True)
     notes = StrictCharField(max_length=1000, required=False, allow_null=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if attrs["personId"] == attrs["relatedPersonId"]:
-            raise serializers.ValidationError({"relatedPersonId": ["Nobody is related to themselves."]})
+            raise InvalidError({"relatedPersonId": [_SELF]})
         return attrs
 
 
@@ -183,7 +188,7 @@ class RelationshipSection(Section):
 
     name, order, models = "relationships", 60, (Relationship,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in Relationship.objects.owned_by(owner).one_of_each_pair().order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -212,9 +217,9 @@ class RelationshipSection(Section):
             if found := ids.found.get(record.source_id):
                 run.skipped(record, found)
             elif person is None or related is None or person == related:
-                run.failed(record, "It does not name two people who came in.")
+                run.failed(record, TWO_PEOPLE_MISSING)
             elif relationship_type and relationship_type.inverse is None:
-                run.failed(record, "Its type has no inverse.")
+                run.failed(record, _TYPE_WITHOUT_INVERSE)
             elif not record.data.get("deleted_at") and (found := existing.get(natural_key)):
                 run.skipped(record, found)
             else:
@@ -246,7 +251,7 @@ class AnsweredSuggestionSection(Section):
 
     name, order, models = "answeredSuggestions", 65, (AnsweredSuggestion,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in AnsweredSuggestion.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -273,7 +278,7 @@ class AnsweredSuggestionSection(Section):
             name_on_card = record.data.get("named") or ""
             natural_key = (person, related, name_on_card, record.data["typeName"])
             if person is None or person == related or not (related or name_on_card):
-                run.failed(record, "It does not name two people who came in.")
+                run.failed(record, TWO_PEOPLE_MISSING)
             elif found := ids.found.get(record.source_id) or existing.get(natural_key):
                 run.skipped(record, found)
             else:

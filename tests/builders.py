@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
-from accounts.models.api_token import TOKEN_HASH, new_token
+from accounts.models.tokens import TOKEN_HASH, new_token
 from accounts.models.user import Plan
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.account_lock import account_write

@@ -50,20 +50,33 @@ hypothesis_settings.load_profile("tests")
 ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
 # They run first: if one of them ran last, the other processes would be idle meanwhile.
 SLOWEST_FILES = {
+    "test_accessibility.py",
+    "test_attacks.py",
     "test_clients.py",
     "test_compose.py",
     "test_drill.py",
+    "test_dry_run_property.py",
+    "test_fair_worker.py",
+    "test_faults.py",
+    "test_forecast_property.py",
     "test_growth.py",
     "test_killed_worker.py",
     "test_lists.py",
+    "test_network.py",
     "test_offline.py",
     "test_offline_random_actions.py",
     "test_real_servers.py",
+    "test_restore.py",
     "test_routes.py",
     "test_serve.py",
     "test_server_faults.py",
     "test_stateful.py",
+    "test_syncevolution.py",
+    "test_thunderbird.py",
+    "test_turkish_database.py",
+    "test_two_instances.py",
     "test_upgrade.py",
+    "test_watchdog.py",
     "test_workers.py",
 }
 
@@ -139,6 +152,13 @@ def is_claimed_here(claims: Path, file: Path) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a failure at once for tests/run.py, which prints it even if the run is stopped before its end."""
+    if report.failed and (claims := os.environ.get("TEST_CLAIMS")):
+        with Path(claims, "failures").open("a") as failures:
+            failures.write(f"{report.nodeid} ({report.when})\n{report.longreprtext[-2000:]}\n")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

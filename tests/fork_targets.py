@@ -29,15 +29,15 @@ def run_worker(log: Path, environment: Mapping[str, str], *options: str) -> None
 
 def run_command(log: Path, environment: Mapping[str, str], name: str, *options: str) -> None:
     """Run `manage.py NAME` in this process."""
+    sys.argv = ["manage.py", name, *options]  # before the settings are loaded, which look at it
     _prepare_process(log, environment)
-    sys.argv = ["manage.py", name, *options]
     runpy.run_path(str(settings.BASE_DIR / "manage.py"), run_name="__main__")
 
 
-def run_module(log: Path, environment: Mapping[str, str], name: str) -> None:
-    """Run `python -m NAME` in this process."""
+def run_module(log: Path, environment: Mapping[str, str], name: str, *options: str) -> None:
+    """Run `python -m NAME OPTIONS` in this process."""
     _prepare_process(log, environment)
-    sys.argv = [name]
+    sys.argv = [name, *options]
     try:
         runpy.run_module(name, run_name="__main__")
     finally:
@@ -48,6 +48,13 @@ def enqueue_task(log: Path, environment: Mapping[str, str], task: str) -> None:
     """Run `celery call TASK` in this process."""
     _prepare_process(log, environment)
     app.send_task(task)
+
+
+def enqueue_many(log: Path, environment: Mapping[str, str], task: str, number: str, *arguments: str) -> None:
+    """Enqueue a task many times, with the same arguments."""
+    _prepare_process(log, environment)
+    for _ in range(int(number)):
+        app.send_task(task, arguments)
 
 
 def _prepare_process(log: Path, environment: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from contacts_project.kernel.api.logs import ContextFilter, JsonFormatter
+from contacts_project.kernel.logs import ContextFilter, JsonFormatter
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _TOKEN = re.compile(r"\b(?:cnt|whsec)_[\w+/=-]{16,}")

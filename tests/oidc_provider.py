@@ -42,6 +42,8 @@ class Provider:
     key: RSAKey = field(default_factory=default_key)
     signing_key: RSAKey | None = None  # signs instead of `key`, which is the published one
     token_response: Any = None  # sent instead of tokens
+    token_members: dict[str, Any] = field(default_factory=dict)  # added to the token response
+    other_keys: list[dict[str, Any]] = field(default_factory=list)  # published before `key`
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)  # the forms whose code was exchanged for tokens
     requested_paths: list[str] = field(default_factory=list)
@@ -90,7 +92,8 @@ class Provider:
         ):
             return 400, {"error": "invalid_grant"}
         self.redeemed.append(form)
-        return 200, {"access_token": "opaque", "token_type": "Bearer", "id_token": self._id_token(authorized["nonce"])}
+        tokens = {"access_token": "opaque", "token_type": "Bearer", "id_token": self._id_token(authorized["nonce"])}
+        return 200, tokens | self.token_members
 
     def _id_token(self, nonce: str) -> str:
         now = int(time.time())
@@ -115,7 +118,7 @@ class Provider:
         if path == "/.well-known/openid-configuration":
             return 200, self.metadata()
         if path == "/keys":
-            return 200, {"keys": [self.key.as_dict(private=False)]}
+            return 200, {"keys": [*self.other_keys, self.key.as_dict(private=False)]}
         if path == "/userinfo":
             return (200, self.userinfo) if authorization == "Bearer opaque" else (401, {})
         if path == "/token" and self.token_response is not None:

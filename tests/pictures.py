@@ -62,3 +62,10 @@ def decode_picture(content: bytes) -> Image.Image:
     image = Image.open(BytesIO(content))
     image.load()
     return image
+
+
+def jpeg_of_scans(count: int, size: tuple[int, int]) -> bytes:
+    """A progressive JPEG whose last scan is repeated until there are `count` of them."""
+    whole = picture("JPEG", size, progressive=True)
+    last = whole[whole.rindex(b"\xff\xda") : -2]
+    return whole[:-2] + last * (count - whole.count(b"\xff\xda")) + whole[-2:]

@@ -12,13 +12,16 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.models import OwnedModel
 
 _numbers = itertools.count(1)
 
 # Columns that a check constraint ties to each other, so that their values cannot be derived one by one.
-_CONSTRAINED_VALUES: dict[str, dict[str, Any]] = {"ReminderAnswer": {"person": None, "state": "skipped"}}
+_CONSTRAINED_VALUES: dict[str, dict[str, Any]] = {
+    "DeviceDeletion": {"group": None, "interaction": None},
+    "ReminderAnswer": {"person": None, "state": "skipped"},
+}
 
 
 def owner_field(model: type[models.Model]) -> "models.ForeignKey[Any, Any] | None":

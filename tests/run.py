@@ -20,6 +20,7 @@ time.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,8 +39,9 @@ POSTGRESQL_SETTINGS = {
     "synchronous_commit": "off",
 }
 
-# SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. So both end at about the same time.
-PROCESSES = {"sqlite": 3, "postgresql": 2}
+# SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. More processes than two cores need:
+# many tests wait for a worker, a browser or a clock, and the cores stay busy when one database ends before the other.
+PROCESSES = {"sqlite": 4, "postgresql": 2}
 
 
 @contextmanager
@@ -80,7 +82,15 @@ def prepare_databases(
             yield name, environment
             continue
         claims = stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-"))
+        stack.callback(print_failures, name, Path(claims))
         yield name, {**environment, "TEST_CLAIMS": claims, "TEST_PROCESSES": str(PROCESSES[name])}
+
+
+def print_failures(database: str, claims: Path) -> None:
+    """Print the failures of a database last, where they are found, also if the run was stopped before its end."""
+    failures = claims / "failures"
+    if failures.exists():
+        print(f"== Failed on {database} ==\n{failures.read_text()}", flush=True)
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
@@ -107,6 +117,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", choices=["sqlite", "postgresql"])
     options, arguments = parser.parse_known_args()
+    # A CI that runs out of time sends SIGTERM: leave through the context managers.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped before its end."))
     return run([options.db] if options.db else ["sqlite", "postgresql"], arguments)
 
 

@@ -86,6 +86,20 @@ class Workers:
         self.running.append(start_fork(fork_targets.run_worker, log, self.environment, *pool, *quiet, *options))
         return self.running[-1]
 
+    def start_background(self, *options: str) -> ForkServerProcess:
+        """Start `python -m contacts_project.processes.background`, whose queues have threads of their own."""
+        log = self.folder / f"worker-{len(self.running)}.log"
+        program = "contacts_project.processes.background"
+        self.running.append(start_fork(fork_targets.run_module, log, self.environment, program, *options))
+        return self.running[-1]
+
+    def enqueue_many(self, task: str, number: int, *arguments: str) -> None:
+        """Enqueue a task so many times."""
+        log = self.folder / "caller.log"
+        caller = start_fork(fork_targets.enqueue_many, log, self.environment, task, str(number), *arguments)
+        caller.join()
+        assert caller.exitcode == 0, log.read_text()
+
     def enqueue(self, task: str) -> None:
         """Enqueue a task, by name, on the workers' broker."""
         caller = start_fork(fork_targets.enqueue_task, self.folder / "caller.log", self.environment, task)

@@ -1,28 +1,20 @@
 """Authentication of API requests: a bearer token if an Authorization header is sent, otherwise the session cookie (open
 points, sections 1 and 2)."""
 
-import datetime as dt
-from typing import Any
-
 from django.contrib.auth import get_user
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.models.api_token import TOKEN_HASH, TOKEN_PATTERN
 from accounts.services.sessions import record_session_use
+from accounts.services.token_use import is_token_text, token_in_use
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.write_lock import skip_if_locked
+from contacts_project.kernel.api.errors import CSRF_FAILED, ForbiddenError
+from contacts_project.kernel.texts import define_text
 
-# `last_used_at` is written at most once a minute per token, so that reads rarely cause a write.
-_LAST_USED_RESOLUTION = dt.timedelta(minutes=1)
-_TOKEN_BY_DIGEST = CompiledQuery(
-    lambda digest: ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
-)
+_UNKNOWN_TOKEN = define_text("unknown_token", "The API token is not valid, or has expired.")
 
 
 class BearerAuthentication(authentication.BaseAuthentication):
@@ -34,26 +26,15 @@ class BearerAuthentication(authentication.BaseAuthentication):
             return None
         scheme, _, text = header.partition(" ")
         token = text.strip()
-        if scheme.lower() != "bearer" or not TOKEN_PATTERN.fullmatch(token):
-            raise exceptions.AuthenticationFailed("The API token is not valid.")
-        now = timezone.now()
-        row: ApiToken | None = _TOKEN_BY_DIGEST.instance(digest=TOKEN_HASH(token.encode()).hexdigest())
-        if row is None or (row.expires_at is not None and row.expires_at <= now):
-            raise exceptions.AuthenticationFailed("The API token is not valid, or has expired.")
-        self._record_use(row, now)
+        if scheme.lower() != "bearer" or not is_token_text(token):
+            raise exceptions.AuthenticationFailed
+        row = token_in_use(text=token, now=timezone.now())
+        if row is None:
+            raise exceptions.AuthenticationFailed(str(_UNKNOWN_TOKEN), code=_UNKNOWN_TOKEN.code)
         return row.owner, row
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
-
-    def _record_use(self, row: ApiToken, now: dt.datetime) -> None:
-        if row.last_used_at is not None and row.last_used_at >= now - _LAST_USED_RESOLUTION:
-            return
-        # The condition is repeated in the UPDATE, so that of many concurrent requests only one writes the row.
-        outdated = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - _LAST_USED_RESOLUTION)
-        # Skipped if SQLite stays locked for a moment: reading must not wait for a long write just to note the time.
-        with skip_if_locked():
-            ApiToken.unscoped.filter(outdated, pk=row.pk).update(last_used_at=now)
 
 
 class CsrfError(exceptions.PermissionDenied):
@@ -67,13 +48,14 @@ class SessionAuthentication(authentication.SessionAuthentication):
         try:
             super().enforce_csrf(request)
         except exceptions.PermissionDenied as error:
-            raise CsrfError(str(error.detail)) from None
+            reason = str(error.detail).removeprefix("CSRF Failed: ")
+            raise CsrfError(str(error.detail), code=CSRF_FAILED.format(reason=reason).code) from None
 
     def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
         """The errors that this class can raise for the method, for the API description."""
         return () if method in permissions.SAFE_METHODS else (CsrfError,)
 
-    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
         if request.headers.get("Authorization"):
             return None
         result = super().authenticate(request)
@@ -96,24 +78,24 @@ def is_credential_valid(request: Request) -> bool:
     return get_user(fresh_request).is_authenticated
 
 
-class ReadOnlyTokenError(exceptions.PermissionDenied):
+class ReadOnlyTokenError(ForbiddenError):
     """A write was sent with a token of scope READ."""
 
-    default_detail = "This API token only reads."
+    text = define_text("read_only_token", "This API token only reads.")
 
 
-class SessionRequiredError(exceptions.PermissionDenied):
+class SessionRequiredError(ForbiddenError):
     """The action is not allowed with an API token."""
 
-    default_detail = "This needs a session, not an API token."
+    text = define_text("session_required", "This needs a session, not an API token.")
 
 
 class IsAuthenticatedInScope(permissions.BasePermission):
     """The default permission of every route: signed in, and no write with a token of scope READ."""
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if not request.user.is_authenticated:
-            raise exceptions.NotAuthenticated("Sign in, or send an API token.")
+            raise exceptions.NotAuthenticated
         token = request.auth
         if (
             isinstance(token, ApiToken)
@@ -132,7 +114,7 @@ class IsAuthenticatedInScope(permissions.BasePermission):
 class SessionOnly(IsAuthenticatedInScope):
     """For actions that an API token must not perform, such as creating tokens."""
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if super().has_permission(request, view) and isinstance(request.auth, ApiToken):
             raise SessionRequiredError
         return True

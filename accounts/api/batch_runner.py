@@ -4,6 +4,7 @@ middleware and authentication ran once, for the batch."""
 import io
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -15,21 +16,33 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from orjson import Fragment, JSONEncodeError
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from accounts.api.batch_rules import NotInBatchError, check_operation
 from accounts.models import User
 from accounts.services.profile import reload_account
 from contacts_project.kernel.api.compression import plain_tags
-from contacts_project.kernel.api.errors import PayloadTooLargeError, error_response
+from contacts_project.kernel.api.errors import INTERNAL, PayloadTooLargeError, error_response
 from contacts_project.kernel.api.etags import WITHIN_WRITE
-from contacts_project.kernel.api.json import dumps
-from contacts_project.kernel.api.middleware import UNKNOWN, ids_of, method_of, route_of
+from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
+from contacts_project.kernel.api.request_log import UNKNOWN, ids_of, method_of, route_of
 from contacts_project.kernel.api.secrets import SecretResponse
-from contacts_project.kernel.errors import DomainError, MissingError, UnavailableError
+from contacts_project.kernel.errors import NO_SUCH_ADDRESS, DomainError, MissingError, UnavailableError
+from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
+from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.unavailable import is_unavailable
+
+_ANSWERS_TOO_LONG = define_text(
+    "batch_answers_too_long", "The answers of this batch are too long: send the rest in another."
+)
+_ANSWER_TOO_LONG = define_text(
+    "batch_answer_too_long", "The answer is too long for what is left of this batch: send it alone."
+)
+_OUT_OF_TIME = define_text(
+    "batch_out_of_time", "The batch has taken too long by here. Nothing of this operation was done."
+)
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +54,13 @@ MAX_STORED_RESPONSE_BYTES = 1024 * 1024
 # database), so that other writes wait for it.
 MAX_SECONDS, MAX_ATOMIC_SECONDS = 20.0, 5.0
 _READ_METHODS = {"GET"}
+
+
+def has_writes(methods: Iterable[str]) -> bool:
+    """Whether any of the operations' methods may write."""
+    return not _READ_METHODS.issuperset(methods)
+
+
 # Copied from the batch request to each operation: the client's address, and the host name it used for this service.
 _COPIED_META = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme")
 
@@ -48,7 +68,7 @@ _COPIED_META = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "HTTP_
 class BatchFailedError(DomainError):
     """The operation was rolled back or not started because another one in the same atomic batch failed."""
 
-    message = "Another operation of this batch failed: nothing of it was kept."
+    message = define_text("batch_failed", "Another operation of this batch failed: nothing of it was kept.")
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,7 @@ class Batch:
 
     def __init__(self, request: HttpRequest, user: User, auth: Any, operations: list[Operation], *, atomic: bool):
         self._request, self._auth, self._atomic = request, auth, atomic
+        self._is_write = atomic and has_writes(operation.method for operation in operations)
         self._operations = operations
         self._user: User | None = user
         self._user_id: UUID = user.pk
@@ -78,28 +99,42 @@ class Batch:
         self.contains_secret = False
         self.results: list[dict[str, Any]] = []
         self.is_rolled_back = False
+        self.held_seconds = 0.0  # for how long an atomic batch has held the account lock
 
     def run(self) -> None:
-        """Run the operations. If `atomic`, in one transaction: the first failure stops the batch and rolls it back."""
+        """Run the operations. If `atomic`, in one transaction: the first failure stops the batch and rolls it back.
+
+        A batch of reads alone opens none, atomic or not: there is nothing to roll back, and on SQLite a transaction
+        would keep everybody from writing.
+        """
         if not self._atomic:
             self.results = [self._run_operation(operation) for operation in self._operations]
             return
-        with account_write(self._user):
-            # Counted from here: waiting for the account lock may have taken longer than that.
-            self._deadline = time.monotonic() + MAX_ATOMIC_SECONDS
-            for operation in self._operations:
-                self.results.append(self._run_operation(operation))
-                if self.results[-1]["status"] >= 400:
-                    self.is_rolled_back = True
+        if self._is_write:
+            with account_write(self._user or self._user_id):
+                self._run_until_failure()
+                if self.is_rolled_back:
                     transaction.set_rollback(True)
-                    break
+        else:
+            self._run_until_failure()
         if self.is_rolled_back:
             undone = error_response(BatchFailedError())
             other = {"status": undone.status_code, "body": undone.data}
             before, after = len(self.results) - 1, len(self._operations) - len(self.results)
             self.results = [other] * before + self.results[-1:] + [other] * after
 
-    def _run_operation(self, operation: Operation) -> dict[str, Any]:
+    def _run_until_failure(self) -> None:
+        # Counted from here: waiting for the account lock may have taken longer than that.
+        started = time.monotonic()
+        self._deadline = started + MAX_ATOMIC_SECONDS
+        for operation in self._operations:
+            self.results.append(self._run_operation(operation))
+            if self.results[-1]["status"] >= 400:
+                self.is_rolled_back = True
+                break
+        self.held_seconds = time.monotonic() - started if self._is_write else 0.0
+
+    def _run_operation(self, operation: Operation) -> JsonObject:
         """The status and body of one operation. An exception becomes an error response."""
         response: HttpResponseBase
         start, self._log_fields = time.perf_counter(), {"route": UNKNOWN, "ids": []}
@@ -127,10 +162,10 @@ class Batch:
         try:
             match = resolve(request.path_info)
         except Resolver404:
-            raise MissingError("There is nothing at this address.") from None
+            raise MissingError(NO_SUCH_ADDRESS) from None
         request.resolver_match = match
         self._log_fields = {"route": route_of(request), "ids": ids_of(request)}
-        check_operation(match, operation.method, atomic=self._atomic)
+        check_operation(match, operation.method, atomic=self._atomic, within_write=self._is_write)
         response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         return response
 
@@ -138,9 +173,9 @@ class Batch:
         if self._user is None:
             raise AccountGoneError
         if self._remaining_bytes <= 0:
-            raise PayloadTooLargeError("The answers of this batch are too long: send the rest in another.")
+            raise PayloadTooLargeError(_ANSWERS_TOO_LONG)
         if time.monotonic() > self._deadline:
-            raise UnavailableError("The batch has taken too long by here. Nothing of this operation was done.")
+            raise UnavailableError(_OUT_OF_TIME)
 
     def _build_request(self, operation: Operation) -> HttpRequest:
         """The operation as an already authenticated request."""
@@ -148,7 +183,7 @@ class Batch:
         try:
             body = b"" if operation.body is None else dumps(operation.body)
         except JSONEncodeError:  # orjson parses up to 300 levels of nesting but writes only 254
-            raise ParseError("The body is nested too deeply.") from None
+            raise UnreadableBodyError(NESTED_TOO_DEEPLY) from None
         conditions = {
             f"HTTP_{name.upper().replace('-', '_')}": operation.headers[name]
             for name in ("if-match", "idempotency-key")
@@ -170,7 +205,7 @@ class Batch:
             }
         )
         request.session = self._request.session
-        if self._atomic:
+        if self._is_write:
             # A read in this transaction may see rows that are rolled back later: its ETag must not be cached.
             setattr(request, WITHIN_WRITE, True)
         # DRF skips authentication and its CSRF check for these; both were done for the batch.
@@ -186,7 +221,7 @@ class Batch:
         else:
             body = _read_content(response, self._remaining_bytes)
         if len(body) > self._remaining_bytes and operation.method in _READ_METHODS:
-            raise PayloadTooLargeError("The answer is too long for what is left of this batch: send it alone.")
+            raise PayloadTooLargeError(_ANSWER_TOO_LONG)
         return body
 
 
@@ -196,7 +231,7 @@ def _error_response(error: Exception) -> Response:
     if is_unavailable(error):
         return error_response(UnavailableError())
     log.error("An operation of a batch failed.", exc_info=error)
-    return Response({"error": "Something went wrong on our side. The failure has been logged."}, status=500)
+    return Response({"error": str(INTERNAL), "code": INTERNAL.code}, status=500)
 
 
 def _read_content(response: Any, max_bytes: int) -> bytes:

@@ -20,7 +20,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 
 FAILURES: dict[type[Exception], Failure] = {
-    AccountGoneError: Failure(401),
+    AccountGoneError: Failure(401, "unauthenticated"),
     AddressTakenError: Failure(400, "address_taken"),
     BatchFailedError: Failure(424, "batch_failed"),
     MfaEnabledError: Failure(400, "mfa_enabled"),
@@ -41,7 +41,7 @@ FAILURES: dict[type[Exception], Failure] = {
     ReadOnlyTokenError: Failure(403, "read_only_token"),
     RedirectUriError: Failure(400, "invalid_redirect_uri"),
     RegistrationClosedError: Failure(403, "registration_closed"),
-    SessionEndedError: Failure(401),
+    SessionEndedError: Failure(401, "unauthenticated"),
     SessionRequiredError: Failure(403, "session_required"),
     SignInRequiredError: Failure(401, "sign_in_required"),
     TooManyTokensError: Failure(409, "too_many_tokens"),

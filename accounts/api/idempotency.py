@@ -9,19 +9,23 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from orjson import OPT_SORT_KEYS, JSONEncodeError
 from orjson import dumps as orjson_dumps
-from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
 from accounts.services.stored_responses import InProgressError, KeyReusedError, RawResponse, run_once
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import dumps
+from contacts_project.kernel.texts import define_text
+
+_NOT_A_KEY = define_text("not_an_idempotency_key", "This must be 1 to 255 printable ASCII characters.")
 
 HEADER = "Idempotency-Key"
 REFUSALS = (FieldError, InProgressError, KeyReusedError)
@@ -34,7 +38,7 @@ def make_idempotent(view: Any, handler: Callable[..., Any], request: Request) ->
     """Wrap the handler so that it runs once for the key of the request. Raises FieldError for a malformed key."""
     key = request.headers[HEADER]
     if not _KEY_PATTERN.match(key):
-        raise FieldError(HEADER, "This must be 1 to 255 printable ASCII characters.")
+        raise FieldError(HEADER, _NOT_A_KEY)
     owner = request.user
     if not isinstance(owner, User):
         raise TypeError("open routes keep no answers")
@@ -84,7 +88,8 @@ def _to_raw_response(response: HttpResponseBase) -> RawResponse:
 def _canonical_body(request: Request) -> list[bytes]:
     """The body in a form that is equal for equal requests: JSON with sorted keys, form fields in order, file digests.
 
-    The bytes as sent would not do: a client that repeats a multipart request makes a new boundary. Raises ParseError.
+    The bytes as sent would not do: a client that repeats a multipart request makes a new boundary. Raises
+    UnreadableBodyError.
     """
     data = request.data
     files = {name: value for name, value in data.items() if hasattr(value, "read")} if isinstance(data, dict) else {}
@@ -92,13 +97,13 @@ def _canonical_body(request: Request) -> list[bytes]:
         try:
             return [orjson_dumps(data, option=OPT_SORT_KEYS)]
         except JSONEncodeError:  # orjson parses up to 300 levels of nesting but writes only 254
-            raise ParseError("The body is nested too deeply.") from None
+            raise UnreadableBodyError(NESTED_TOO_DEEPLY) from None
     lists = data.lists() if isinstance(data, QueryDict) else ()
     fields = [f"{name}={value}".encode() for name, values in sorted(lists) for value in values if name not in files]
     return [*fields, *(_file_digest(name, file) for name, file in sorted(files.items()))]
 
 
-def _file_digest(name: str, file: Any) -> bytes:
+def _file_digest(name: str, file: UploadedFile) -> bytes:
     digest = hashlib.sha256(name.encode())
     while chunk := file.read(_CHUNK_BYTES):
         digest.update(chunk)

@@ -5,15 +5,16 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import error_response
-from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
+from contacts_project.kernel.representations import Representation
 
-_ENTITY_TAGS = re.compile(r'\s*(W/)?"([^"]*)"\s*(?:,|\Z)')
+_ENTITY_TAGS = re.compile(r'(W/)?"([^"]*)"\s*+(?:,|\Z)')
 _RECORD_TAG = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")  # the format of `Representation.etag`
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -38,7 +39,9 @@ def if_match(handler: H) -> H:
     return handler
 
 
-def require_if_match(view: RecordView, handler: Callable[..., Any], request: Request) -> Callable[..., Any]:
+def require_if_match(
+    view: RecordView, handler: Callable[..., HttpResponseBase], request: Request
+) -> Callable[..., HttpResponseBase]:
     """Wrap the handler to answer 412 with the current record if If-Match does not list the record's revision.
 
     The revision is compared twice: before the handler, so that a stale request costs nothing more, and again under the
@@ -61,7 +64,7 @@ def require_if_match(view: RecordView, handler: Callable[..., Any], request: Req
             raise StaleError
 
     @wraps(handler)
-    def checked_handler(*args: Any, **kwargs: Any) -> Any:
+    def checked_handler(*args: object, **kwargs: object) -> HttpResponseBase:
         try:
             check()
             with checked_write(view.owner.pk, check):

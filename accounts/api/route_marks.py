@@ -36,26 +36,38 @@ def excluded_from_batches(handler: H) -> H:
     return handler
 
 
+def reads_one_record(handler: H) -> H:
+    """Mark a GET action of one record, or one number, that is not named `retrieve`: an atomic batch that writes may
+    contain it."""
+    handler.is_of_one_record = True  # type: ignore[attr-defined]
+    return handler
+
+
 def ignores_idempotency_key(handler: H) -> H:
     """Mark a POST action whose response is never stored: it contains a secret, is streamed, or nothing is changed."""
     handler.ignores_idempotency_key = True  # type: ignore[attr-defined]
     return handler
 
 
-def accepts_idempotency_key(method: str | None, handler: Any) -> bool:
+def is_of_one_record(handler: object) -> bool:
+    """Whether a GET action reads one record."""
+    return getattr(handler, "__name__", "") == "retrieve" or getattr(handler, "is_of_one_record", False)
+
+
+def accepts_idempotency_key(method: str | None, handler: object) -> bool:
     """Whether the response is stored under an Idempotency-Key."""
     return method == "POST" and not getattr(handler, "ignores_idempotency_key", False)
 
 
-def commits_by_itself(handler: Any) -> bool:
+def commits_by_itself(handler: object) -> bool:
     """Whether the action is more than one transaction, so that its response cannot be stored in the same one."""
     return getattr(handler, "has_own_transactions", False)
 
 
-def is_allowed_in_batch(handler: Any) -> bool:
+def is_allowed_in_batch(handler: object) -> bool:
     return not getattr(handler, "is_excluded_from_batches", False)
 
 
-def is_allowed_in_atomic_batch(handler: Any) -> bool:
+def is_allowed_in_atomic_batch(handler: object) -> bool:
     """Whether the action can be rolled back together with others."""
     return not (commits_by_itself(handler) or getattr(handler, "is_not_atomic", False))

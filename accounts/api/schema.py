@@ -1,12 +1,20 @@
-"""The security schemes in the API description: API token, and session cookie with CSRF token."""
+"""Parts of the API description: the security schemes (API token; session cookie with CSRF token), the change feed."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from django.utils.module_loading import import_string
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
 from accounts.api.authentication import SessionOnly
+from accounts.api.serializers.user import UserSerializer
+from accounts.feed.kinds import SETTINGS, feed_kinds
+from contacts_project.kernel.json import JsonObject
+
+Field: TypeAlias = "serializers.Field[Any, Any, Any, Any]"
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
@@ -16,7 +24,7 @@ class BearerScheme(OpenApiAuthenticationExtension):
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "An API token (POST /api/user/api-tokens)."}
 
-    def get_security_requirement(self, auto_schema: AutoSchema) -> list[dict[str, list[Any]]]:
+    def get_security_requirement(self, auto_schema: AutoSchema) -> list[dict[str, list[str]]]:
         needs_session = any(isinstance(permission, SessionOnly) for permission in auto_schema.view.get_permissions())
         return [] if needs_session else [{"apiToken": []}]
 
@@ -35,5 +43,34 @@ class SessionScheme(OpenApiAuthenticationExtension):
             {"type": "apiKey", "in": "header", "name": "X-CSRFToken", "description": header},
         ]
 
-    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[Any]]:
+    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
         return {"session": []} if auto_schema.method in SAFE_METHODS else {"session": [], "csrf": []}
+
+
+class ChangeSchema(OpenApiSerializerExtension):
+    """One of the types of records, told apart by `type`: clients get each record with its own fields."""
+
+    target_class = "accounts.api.views.changes.ChangeSerializer"
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> JsonObject:
+        described = {SETTINGS: UserSerializer, **{kind.name: import_string(kind.serializer) for kind in feed_kinds()}}
+        refs = {
+            name: auto_schema.resolve_serializer(_change_of(name, record), direction).ref
+            for name, record in described.items()
+        }
+        mapping = {name: ref["$ref"] for name, ref in refs.items()}
+        return {"oneOf": list(refs.values()), "discriminator": {"propertyName": "type", "mapping": mapping}}
+
+
+def _change_of(name: str, record: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """The schema of a change of this type."""
+    fields: dict[str, Field] = {
+        "type": serializers.ChoiceField([name]),
+        "id": serializers.UUIDField(),
+        "revision": serializers.IntegerField(),
+        "etag": serializers.CharField(allow_null=True),
+        "deleted": serializers.BooleanField(),
+        "record": record(allow_null=True, help_text="Null when deleted."),
+    }
+    change: Any = inline_serializer(f"{name[0].upper()}{name[1:]}Change", fields)
+    return change  # type: ignore[no-any-return]

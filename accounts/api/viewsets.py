@@ -1,6 +1,5 @@
 """Base viewsets for the routes of every app: DRF's GenericViewSet, restricted to the account behind the request."""
 
-import threading
 from typing import Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
@@ -8,6 +7,7 @@ from django.contrib.auth import get_user
 from django.db.models import Model
 from django.urls import register_converter
 from django.utils import timezone
+from django.utils.translation import activate
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +20,14 @@ from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
 from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.models import User
 from accounts.services.profile import load_profile
-from contacts_project.kernel.api.json import Representation, parse_id, representation_response
+from contacts_project.kernel.api.json import representation_response
+from contacts_project.kernel.external_waits import account_of_request
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import language_of
 from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.speedups import kept_serializer
 
 M = TypeVar("M", bound=Model)
 
@@ -44,20 +50,6 @@ class IdConverter:
 register_converter(IdConverter, "id")
 
 
-class _SerializerCache(threading.local):
-    """Serializer instances for request bodies, with their fields, by class and `partial`.
-
-    DRF copies and binds all fields for each new serializer, which takes longer than the validation itself. One cache
-    per thread, because a field reaches the request through the serializer that it is bound to.
-    """
-
-    def __init__(self) -> None:
-        self.serializers: dict[tuple[type[Serializer[Any]], bool], Serializer[Any]] = {}
-
-
-_serializer_cache = _SerializerCache()
-
-
 class ApiViewSet(GenericViewSet[M]):
     """Routes for signed-in accounts. An action may set its own permissions, parsers or `max_body_bytes`."""
 
@@ -69,6 +61,9 @@ class ApiViewSet(GenericViewSet[M]):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate and check permissions as DRF does, then wrap the handler for If-Match and Idempotency-Key."""
         super().initial(request, *args, **kwargs)
+        account_of_request.set(request.user.pk if isinstance(request.user, User) else None)
+        # The language of every text in the response. RequestLogMiddleware deactivates it.
+        activate(request.user.language if isinstance(request.user, User) else language_of(request))
         # `dispatch` looks the handler up on the instance after `initial`, so an attribute set here takes effect. Only
         # requests with one of the headers pay for it; a decorator would run for every write.
         name = str(request.method).lower()
@@ -81,12 +76,12 @@ class ApiViewSet(GenericViewSet[M]):
         if HEADER in request.headers and handler and self.idempotency_refusals(str(request.method), handler):
             self.post = make_idempotent(self, handler, request)
 
-    def commits_by_itself(self, handler: Any) -> bool:
+    def commits_by_itself(self, handler: object) -> bool:
         """Whether this request is more than one transaction, so that its response cannot be stored in the same one."""
         return commits_by_itself(handler)
 
     @classmethod
-    def idempotency_refusals(cls, method: str, handler: Any) -> tuple[type[Exception], ...]:
+    def idempotency_refusals(cls, method: str, handler: object) -> tuple[type[Exception], ...]:
         """The errors that an Idempotency-Key can cause, for the API description; empty if the route ignores keys."""
         return REFUSALS if cls.accepts_idempotency_keys and accepts_idempotency_key(method, handler) else ()
 
@@ -98,20 +93,17 @@ class ApiViewSet(GenericViewSet[M]):
             raise TypeError("owner is for routes that only signed-in accounts reach")
         return user
 
-    def read_body(self, serializer_class: type["Serializer[Any]"], *, partial: bool = False) -> dict[str, Any]:
+    def read_body(self, serializer_class: type["Serializer[Any]"], *, partial: bool = False) -> JsonObject:
         """Validate the request body and return the validated data. Raises ValidationError."""
-        serializer = _serializer_cache.serializers.get((serializer_class, partial))
-        if serializer is None:
-            serializer = serializer_class(data=None, partial=partial)
-            _serializer_cache.serializers[serializer_class, partial] = serializer
+        serializer = kept_serializer(serializer_class, partial=partial)
         initial_state = vars(serializer).copy()
         try:
             serializer.initial_data, serializer._context = self.request.data, {"request": self.request}
             serializer.is_valid(raise_exception=True)
             return dict(serializer.validated_data)
         finally:
-            # The next request on this thread must not see this one's data. `fields` is kept: building it is the cost
-            # that the cache saves.
+            # The next request on this thread must not see this one's data. `fields` is kept: building them is what
+            # keeping the serializer saves.
             fields = serializer.fields
             vars(serializer).clear()
             vars(serializer).update(initial_state, fields=fields)

@@ -10,11 +10,11 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
-from accounts.feed.kinds import SETTINGS, FeedKind, RecordsById, feed_kinds, settings_record
+from accounts.feed.kinds import SETTINGS, RecordsById, feed_kinds, settings_record
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation
-from contacts_project.kernel.ownership.models import TrashModel
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.ownership.models import Tombstone, TrashModel
+from contacts_project.kernel.representations import Representation
 
 _SETTINGS_ORDER = 0
 _TOMBSTONE_ORDER = 999  # within a revision, removals come after all changes
@@ -99,7 +99,7 @@ def _select(table: str, kind_order: int, kind: str, column: str, condition: str 
     )
 
 
-def _select_parameters(owner: User, position: Cursor, kind_order: int, limit: int) -> list[Any]:
+def _select_parameters(owner: User, position: Cursor, kind_order: int, limit: int) -> list[UUID | str | int]:
     """The parameters of `_select`: the rows after the position, where a revision is sorted by `kind_order`."""
     revision, record_id = position.revision, position.record_id
     if kind_order > position.kind_order:  # none of this kind of the position's revision has been sent
@@ -114,14 +114,14 @@ def _to_column(key: UUID) -> UUID | str:
     return key if connection.features.has_native_uuid_field else key.hex
 
 
-def _fetch_keys(branches: list[str], parameters: list[Any]) -> Iterator[_Key]:
+def _fetch_keys(branches: list[str], parameters: list[UUID | str | int]) -> Iterator[_Key]:
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(branches), parameters)
         for revision, kind_order, record_id, kind in cursor.fetchall():
             yield _Key(revision, kind_order, record_id if isinstance(record_id, UUID) else UUID(record_id), kind)
 
 
-def _load_changes(owner: User, keys: list[_Key], position: Cursor) -> Iterator[dict[str, Any]]:
+def _load_changes(owner: User, keys: list[_Key], position: Cursor) -> Iterator[JsonObject]:
     """The changes, with the records as they are now.
 
     The keys were read first, so a record can be newer than the revision of its key: the feed then sends it again later.
@@ -140,13 +140,11 @@ def _load_changes(owner: User, keys: list[_Key], position: Cursor) -> Iterator[d
             continue  # an import has created it again with its id: the feed sends it at the revision of that write
         if record is None and key.revision <= position.began_at_revision:
             continue  # deleted between the two reads, and the client never had it
-        yield _serialize_change(key, record, kinds.get(key.kind))
+        yield _serialize_change(key, record)
 
 
-def _serialize_change(key: _Key, record: Representation | None, kind: FeedKind | None) -> dict[str, Any]:
-    body = record and record.body
-    if kind and kind.strip and record:
-        body = kind.strip(record.body)
+def _serialize_change(key: _Key, record: Representation | None) -> JsonObject:
+    body = record and (record.in_feed or record.body)
     return {
         "type": key.kind,
         "id": str(key.record_id),

@@ -7,7 +7,7 @@ client that alters its cursor only reads its own feed from another position.
 import datetime as dt
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
 import orjson
@@ -17,6 +17,14 @@ from django.db.models.functions import Greatest
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.texts import define_text
+
+_UNKNOWN = define_text(
+    "unknown_feed_cursor", "This is no cursor that was given out here: read everything anew, without one."
+)
+_OTHER_TYPES = define_text(
+    "cursor_of_other_types", "This cursor belongs to other types: send the types that it was given out for."
+)
 
 _VERSION = 1
 _AFTER_ALL_KINDS = 1000  # sorts after every FeedKind and the tombstones
@@ -32,7 +40,7 @@ _MAX_INTEGER = 2**63 - 1
 class CursorExpiredError(DomainError):
     """The tombstones since the cursor was issued are incomplete, or the cursor is of another account or epoch."""
 
-    message = "This cursor has expired: read everything anew, without a cursor."
+    message = define_text("cursor_expired", "This cursor has expired: read everything anew, without a cursor.")
 
 
 @dataclass(frozen=True)
@@ -88,13 +96,18 @@ def read_cursor(text: str, *, owner_id: UUID, types: tuple[str, ...], newest: in
     """
     cursor = _decode(text)
     if cursor is None:
-        raise FieldError("cursor", "This is no cursor that was given out here: read everything anew, without one.")
-    is_of_epoch = cursor.began_at_revision // _EPOCH_SIZE == newest // _EPOCH_SIZE and cursor.revision <= newest
-    if cursor.owner_id != owner_id or not is_of_epoch or cursor.issued_on < today - TOMBSTONE_RETENTION:
+        raise FieldError("cursor", _UNKNOWN)
+    is_current = is_of_epoch(cursor.began_at_revision, newest) and cursor.revision <= newest
+    if cursor.owner_id != owner_id or not is_current or cursor.issued_on < today - TOMBSTONE_RETENTION:
         raise CursorExpiredError
     if cursor.types != types:
-        raise FieldError("cursor", "This cursor belongs to other types: send the types that it was given out for.")
+        raise FieldError("cursor", _OTHER_TYPES)
     return replace(cursor, issued_on=today)
+
+
+def is_of_epoch(revision: int, newest: int) -> bool:
+    """Whether an account whose revision is `newest` has had this revision, without a restored backup in between."""
+    return revision // _EPOCH_SIZE == newest // _EPOCH_SIZE and revision <= newest
 
 
 def _decode(text: str) -> Cursor | None:
@@ -111,7 +124,7 @@ def _decode(text: str) -> Cursor | None:
         return None
 
 
-def first_cursor(owner: Any, *, types: tuple[str, ...], today: dt.date) -> Cursor:
+def first_cursor(owner: User, *, types: tuple[str, ...], today: dt.date) -> Cursor:
     """The cursor of a client that has no records yet."""
     return Cursor(owner.pk, types, owner.revision, today)
 

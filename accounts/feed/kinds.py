@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.ownership.models import FeedModel
+from contacts_project.kernel.representations import Representation
 
 RecordsById = Mapping[UUID, Representation]
-"""Records by id, each in the format of its own GET."""
+"""Records by id, each in the format of its own GET; `in_feed` is without what the feed sends as other records."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +17,14 @@ class FeedKind:
     """One kind. `load(owner, ids)` returns those of the records that are active, in a constant number of queries.
 
     `order` sorts the records that one write has changed: a record comes after those that it refers to. Cursors contain
-    it, so it must not change. `strip` removes from the body of the GET what the feed sends as other records.
+    it, so it must not change. `serializer` is the dotted path of the class that describes the record in the API
+    description, loaded when that is asked for.
     """
 
     model: type[FeedModel]
     order: int
     load: Callable[[User, Collection[UUID]], RecordsById]
-    strip: Callable[[Any], Any] | None = None
+    serializer: str
 
     @property
     def name(self) -> str:

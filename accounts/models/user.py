@@ -1,24 +1,25 @@
-"""The account: login, profile, preferences and plan."""
+"""Accounts and their preferences, and the files that are still to be deleted of deleted accounts."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.db.models.functions import Lower
-from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.lifecycle import start_account
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
-from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write, revision_values
+from contacts_project.kernel.text_forms import display_domain, fold_domain
+from contacts_project.kernel.vocabularies import Vocabulary
 
 
-class Plan(models.TextChoices):
+class Plan(Vocabulary):
     FREE = "FREE"
     PERSONAL = "PERSONAL"
     PRO = "PRO"
@@ -31,15 +32,15 @@ class UserManager(BaseUserManager["User"]):
     def normalize_email(cls, email: str | None) -> str:
         """The address with its domain in one form for all spellings: lower case, Unicode instead of `xn--` (IDNA)."""
         local, at, domain = (email or "").rpartition("@")
-        try:
-            domain = domain.encode("idna").decode("ascii").lower().encode("ascii").decode("idna")
-        except UnicodeError:
-            domain = domain.lower()  # not a valid domain: no mail can reach it
-        return f"{local}{at}{domain}"
+        return f"{local}{at}{display_domain(domain)}"
 
     def fold_email(self, email: str) -> str:
-        """The form in which equal addresses are equal strings."""
-        return self.normalize_email(email).lower()
+        """The form in which equal addresses are equal strings: without case, the domain as DNS knows it.
+
+        Only ASCII letters of the local part lose their case: no letter that looks like another may become it.
+        """
+        local, at, domain = email.rpartition("@")
+        return f"{local.lower() if local.isascii() else local}{at}{fold_domain(domain)}"
 
     def with_email(self, email: str) -> "models.QuerySet[User]":
         """The accounts that have proven the address or claim it.
@@ -47,8 +48,9 @@ class UserManager(BaseUserManager["User"]):
         Order: the one that has proven it, then those that have proven none, then those that have proven another; in
         each group the last one to sign in first.
         """
-        proven = self._is_proven(email)
-        return self.filter(models.Q(self._is_claimed(email)) | models.Q(proven)).order_by(
+        key = self.fold_email(email)
+        proven = models.Q(proven_email_key=key)
+        return self.filter(models.Q(email_key=key) | proven).order_by(
             models.Case(models.When(proven, then=0), models.When(proven_email=None, then=1), default=2),
             models.F("last_login").desc(nulls_last=True),
             "-created_at",
@@ -57,18 +59,12 @@ class UserManager(BaseUserManager["User"]):
 
     def with_proven_email(self, email: str) -> "models.QuerySet[User]":
         """The one account that has proven the address, or none."""
-        return self.filter(self._is_proven(email))
+        return self.filter(proven_email_key=self.fold_email(email))
 
     def claiming(self, email: str) -> "models.QuerySet[User]":
         """The accounts that have entered the address but not proven it, in the order of `with_email`."""
-        unproven = models.Q(proven_email=None) | ~models.Q(self._is_proven(email))
+        unproven = models.Q(proven_email=None) | ~models.Q(proven_email_key=self.fold_email(email))
         return self.with_email(email).filter(unproven)
-
-    def _is_claimed(self, email: str) -> "Exact[str]":
-        return Exact(Lower("email"), self.fold_email(email))
-
-    def _is_proven(self, email: str) -> "Exact[str]":
-        return Exact(Lower("proven_email"), self.fold_email(email))
 
     def recoverable_by(self, email: str) -> "User | None":
         """The account that the owner of the mailbox may recover: the one that has proven the address, or else one that
@@ -79,14 +75,14 @@ class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
         return self.with_proven_email(username or "").get()
 
-    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+    def create_user(self, email: str, password: str | None = None, **fields: object) -> "User":
         """Insert the row alone. accounts.services.registration also creates what every new account has."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
-    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+    def create_superuser(self, email: str, password: str | None = None, **fields: object) -> "User":
         """Create an operator's account for `manage.py createsuperuser`. Raises ValidationError."""
         # No mail is sent: whoever may run commands on the server may also decide that the address is right.
         address = self.normalize_email(email)
@@ -109,6 +105,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     came together with the account's password, a session of it, or a password reset. Before that, whoever registered the
     account may be someone other than the owner of the address (docs/accounts.md).
 
+    `email_key` and `proven_email_key` are the two folded (`fold_email`), set by `save`. They are columns because what a
+    database makes of capitals depends on its collation: a Turkish one lower-cases `I` to a dotless i. If two accounts
+    have proven one address in two spellings, which collations allowed in older versions, that of the younger has its id
+    behind the address (`shadowed_key`): it keeps what it has, and the address is the other's.
+
     `revision` rises with every write to anything that the account owns (kernel.ownership.account_lock);
     `settings_revision` is the revision of the write that last changed the profile (`PROFILE_COLUMNS`). `is_mirrored`
     means that people are copied to a CardDAV server, so that writes have to announce changes; triggers of carddav set
@@ -118,6 +119,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     email = models.EmailField(max_length=254)
     proven_email = models.EmailField(max_length=254, null=True, blank=True)  # noqa: DJ001 - many have proven none
+    # 64 of the local part, `@` and 253 of the domain in ASCII, a blank and an id.
+    email_key = models.CharField(max_length=360, editable=False)
+    proven_email_key = models.CharField(max_length=360, null=True, editable=False)  # noqa: DJ001 - as above
     claimed_at = models.DateTimeField(null=True, blank=True)
     name = models.CharField(max_length=100)
     surname = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
@@ -168,14 +172,19 @@ class User(AbstractBaseUser, PermissionsMixin):
             one_of(GraphMode, "graph_mode", name="user_graph_mode_known"),
             one_of(LeapDayRule, "leap_day_rule", name="user_leap_day_rule_known"),
             one_of(Plan, "plan", name="user_plan_known"),
-            models.UniqueConstraint(Lower("proven_email"), name="user_proven_email_unique"),
+            models.UniqueConstraint(fields=["proven_email_key"], name="user_proven_email_unique"),
+            models.CheckConstraint(
+                condition=models.Q(proven_email__isnull=True, proven_email_key__isnull=True)
+                | models.Q(proven_email__isnull=False, proven_email_key__isnull=False),
+                name="user_proven_email_has_key",
+            ),
             models.CheckConstraint(
                 condition=models.Q(claimed_at__isnull=True) | models.Q(proven_email__isnull=False),
                 name="user_claimed_has_proven_email",
             ),
         ]
         indexes = [
-            models.Index(Lower("email"), name="user_email_without_case"),
+            models.Index(fields=["email_key"], name="user_email_key"),
             models.Index(fields=["created_at", "id"], name="user_created"),
             # For the operators' list of accounts.
             models.Index(fields=["plan", "created_at", "id"], name="user_plan"),
@@ -190,11 +199,21 @@ class User(AbstractBaseUser, PermissionsMixin):
             *("theme", "date_format", "name_order", "name_display_format", "graph_mode", "language"),
             *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
             *("quiet_hours", "email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
+            "settings_revision",  # saved alone when the profile shows something of another table
         }
     )
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         columns = kwargs.get("update_fields")
+        if columns is not None:
+            columns = kwargs["update_fields"] = {
+                *columns,
+                *(f"{name}_key" for name in ("email", "proven_email") if name in columns),
+            }
+        if columns is None or "email" in columns:
+            self.email_key = User.objects.fold_email(self.email)
+        if columns is None or "proven_email" in columns:
+            self.proven_email_key = self._fold_proven_email()
         # A new account gets no revision here: its row, which account_write locks, does not exist yet.
         if not self._state.adding and (columns is None or self.PROFILE_COLUMNS.intersection(columns)):
             self.settings_revision = revision_values(User, self.pk).get("revision", self.settings_revision)
@@ -202,10 +221,17 @@ class User(AbstractBaseUser, PermissionsMixin):
                 kwargs["update_fields"] = {*columns, "settings_revision"}
         super().save(*args, **kwargs)
 
-    def mark_changed(self) -> None:
-        """Put the profile into the change feed although no column of it changed (the profile has `mfaEnabled`, which
-        depends on another table). Must be called inside `account_write`."""
-        User.objects.filter(pk=self.pk).update(settings_revision=revision_values(User, self.pk)["revision"])
+    def _fold_proven_email(self) -> str | None:
+        if self.proven_email is None:
+            return None
+        key = User.objects.fold_email(self.proven_email)
+        shadowed = self.shadowed_key(key, self.pk)
+        return shadowed if self.proven_email_key == shadowed else key
+
+    @staticmethod
+    def shadowed_key(key: str, user_id: UUID) -> str:
+        """The `proven_email_key` of an account whose proven address an older account has in another spelling."""
+        return f"{key} {user_id.hex}"
 
     @property
     def email_verified(self) -> bool:
@@ -234,3 +260,10 @@ class User(AbstractBaseUser, PermissionsMixin):
             return None
         limits: dict[str, int | None] = settings.PLAN_LIMITS.get(self.plan, {})
         return limits.get(kind)
+
+
+class PendingFileDeletion(models.Model):
+    """A file on Django's storage that no row refers to any more. The row is deleted after the file."""
+
+    path = models.CharField(max_length=255)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)

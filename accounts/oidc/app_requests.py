@@ -10,6 +10,12 @@ from django.http import HttpResponse
 
 from accounts.oidc.app_redirects import is_registered
 from contacts_project.kernel.errors import DomainError, UnavailableError
+from contacts_project.kernel.texts import define_text
+
+_BAD_STATE = define_text("oidc_state", "state must be 1 to 512 printable ASCII characters.")
+_BAD_CHALLENGE = define_text(
+    "oidc_code_challenge", "code_challenge must be a SHA-256 in base64url, and code_challenge_method S256."
+)
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _STATE = re.compile(r"[\x20-\x7e]{1,512}")
@@ -18,7 +24,9 @@ _STATE = re.compile(r"[\x20-\x7e]{1,512}")
 class RedirectUriError(DomainError):
     """The redirect URI is not registered. The browser is not redirected there, not even with an error."""
 
-    message = "This address is not registered for apps that sign in here (OIDC_APP_REDIRECT_URIS)."
+    message = define_text(
+        "redirect_uri_unknown", "This address is not registered for apps that sign in here (OIDC_APP_REDIRECT_URIS)."
+    )
 
 
 class AppRequestError(DomainError):
@@ -46,9 +54,9 @@ def read_app_request(query: Mapping[str, str]) -> AppRequest | None:
 def check_app_request(app: AppRequest, method: str) -> None:
     """Raises AppRequestError unless the request has a `state` and a PKCE challenge with the method S256."""
     if not _STATE.fullmatch(app["state"]):
-        raise AppRequestError("state must be 1 to 512 printable ASCII characters.")
+        raise AppRequestError(_BAD_STATE)
     if method != "S256" or not _CHALLENGE.fullmatch(app["code_challenge"]):
-        raise AppRequestError("code_challenge must be a SHA-256 in base64url, and code_challenge_method S256.")
+        raise AppRequestError(_BAD_CHALLENGE)
 
 
 def redirect_to_app(app: AppRequest, **parameters: str) -> HttpResponse:
@@ -65,4 +73,4 @@ def redirect_to_app_with_error(app: AppRequest, error: DomainError) -> HttpRespo
         code = "invalid_request"
     else:
         code = "temporarily_unavailable" if isinstance(error, UnavailableError) else "access_denied"
-    return redirect_to_app(app, error=code, error_description=error.message.replace('"', "'"))
+    return redirect_to_app(app, error=code, error_description=str(error.message).replace('"', "'"))

@@ -8,6 +8,7 @@ import orjson
 
 from contacts_project.kernel.crypto import keyring
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.texts import define_text
 
 STATE_SECONDS = 600
 
@@ -15,7 +16,7 @@ STATE_SECONDS = 600
 class FlowError(DomainError):
     """The request does not belong to a sign-in that this browser has started."""
 
-    message = "This sign-in has expired, or was begun elsewhere. Start it again."
+    message = define_text("invalid_state", "This sign-in has expired, or was begun elsewhere. Start it again.")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ import time
 from typing import Any
 
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.outbound import OutboundError, check_status, outbound_session
+from contacts_project.kernel.texts import define_text
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,9 @@ _MAX_BYTES = 512 * 1024
 class ProviderUnreachableError(UnavailableError):
     """The provider does not respond, or not with what OpenID Connect requires."""
 
-    message = "The sign-in provider does not answer as it should. Try again later, or tell the operator."
+    message = define_text(
+        "provider_away", "The sign-in provider does not answer as it should. Try again later, or tell the operator."
+    )
 
 
 class CachedDocument:
@@ -37,7 +41,7 @@ class CachedDocument:
         self.failed_at: float | None = None
         self._lock = threading.Lock()
 
-    def load(self, *, refresh: bool = False) -> dict[str, Any]:
+    def load(self, *, refresh: bool = False) -> JsonObject:
         """The document; with `refresh`, fetched even if the cached one is fresh. Raises ProviderUnreachableError."""
         if refresh or self._age() > _MAX_AGE_SECONDS:
             self._refresh_unless_busy()
@@ -75,7 +79,7 @@ def cached_document(url: str) -> CachedDocument:
     return _documents.setdefault(url, CachedDocument(url))
 
 
-def _fetch(url: str) -> dict[str, Any]:
+def _fetch(url: str) -> JsonObject:
     try:
         with outbound_session(max_bytes=_MAX_BYTES, seconds=_TIMEOUT_SECONDS) as session:
             response = session.request("GET", url, headers={"Accept": "application/json"})

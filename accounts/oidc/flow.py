@@ -7,12 +7,13 @@ from django.utils.crypto import constant_time_compare
 from accounts.oidc.app_requests import AppRequest
 from accounts.oidc.cookie_state import CookieState, FlowError
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.texts import define_text
 
 
 class ProviderRefusedError(DomainError):
     """The provider refused the sign-in, or its response is not valid."""
 
-    message = "The sign-in provider did not confirm who you are."
+    message = define_text("oidc_refused", "The sign-in provider did not confirm who you are.")
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 Discovery 1.0, section 4)."""
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from accounts.oidc.documents import ProviderUnreachableError, cached_document
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+
+_OTHER_ISSUER = define_text("provider_other_issuer", "The provider's metadata name another issuer than OIDC_ISSUER.")
 
 PROVIDER_ID = "oidc"
 
@@ -40,7 +43,7 @@ def load_provider() -> Provider:
     try:
         # Section 4.3: without this check, metadata could name the endpoints of another provider.
         if metadata["issuer"].rstrip("/") != issuer:
-            raise ProviderUnreachableError("The provider's metadata name another issuer than OIDC_ISSUER.")
+            raise ProviderUnreachableError(_OTHER_ISSUER)
         return Provider(
             issuer=metadata["issuer"],
             authorization_endpoint=metadata["authorization_endpoint"],
@@ -53,12 +56,12 @@ def load_provider() -> Provider:
         raise ProviderUnreachableError from None
 
 
-def load_keys(provider: Provider, *, refresh: bool = False) -> dict[str, Any]:
+def load_keys(provider: Provider, *, refresh: bool = False) -> JsonObject:
     """The provider's JSON Web Key Set; with `refresh`, not from the cache. Raises ProviderUnreachableError."""
     return cached_document(provider.jwks_uri).load(refresh=refresh)
 
 
-def _client_auth_method(metadata: dict[str, Any]) -> str:
+def _client_auth_method(metadata: JsonObject) -> str:
     if not settings.OIDC_CLIENT_SECRET:
         return "none"
     # client_secret_basic is the default if the metadata name no methods (Discovery, section 3).

@@ -47,7 +47,7 @@ class Page:
     owner: User | None = None
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def verify_email_page(request: HttpRequest) -> HttpResponse:
     """Ask for confirmation, and for the password if nobody is signed in; verify the address."""
     token = request.GET.get("token", "")
@@ -93,7 +93,7 @@ def _verification_form(user: User, signed_in: User | None, here: str) -> Page:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def reset_password_page(request: HttpRequest) -> HttpResponse:
     """Ask for a new password, and set it."""
     token = request.GET.get("token", "")
@@ -120,7 +120,7 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
     return _respond(request, lambda: read_token(token, Purpose.RESET), act)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def take_back_page(request: HttpRequest) -> HttpResponse:
     """Ask for confirmation; undo the change of address."""
     token = request.GET.get("token", "")

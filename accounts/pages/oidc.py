@@ -1,6 +1,6 @@
 """The pages of a sign-in through the provider, after the browser has come back from there."""
 
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -23,6 +23,7 @@ from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
 CODE_PATH = "/account/sign-in/code"
+_CLIENT, _CLIENT_SIGN_IN = "/app", "/app/sign-in"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,6 +50,21 @@ def ask_code(request: HttpRequest) -> HttpResponse:
 def unregistered_redirect_page(request: HttpRequest) -> HttpResponse:
     """The error page for an app whose redirect URI is not registered."""
     return render_page(request, "account/not_registered.html", {}, language=language_of(request, None), status=400)
+
+
+def back_to_sign_in(next_path: str, code: str) -> HttpResponse:
+    """Redirect to the sign-in page of the client or that of the pages without script, whichever has `next_path`.
+
+    `refused` is the code of the error, for which both have a sentence.
+    """
+    wanted = urlsplit(next_path)
+    if wanted.path == _CLIENT_SIGN_IN:  # where the client has begun it: its `next` stays
+        query = dict(parse_qsl(wanted.query)) | {"refused": code}
+        return redirect(f"{_CLIENT_SIGN_IN}?{urlencode(query)}")
+    if wanted.path == _CLIENT or wanted.path.startswith(f"{_CLIENT}/"):
+        query = {"next": next_path.removeprefix(_CLIENT) or "/", "refused": code}
+        return redirect(f"{_CLIENT_SIGN_IN}?{urlencode(query)}")
+    return redirect(f"{SIGN_IN_PATH}?{urlencode({'next': next_path, 'refused': code})}")
 
 
 def _code_page(request: HttpRequest, pending: PendingSignIn | None, error: DomainError | None = None) -> HttpResponse:

@@ -1,7 +1,6 @@
 """The sign-in and sign-out pages, with the services, rate limits and cookies of POST /api/auth/login."""
 
 import math
-from typing import Any
 
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
@@ -11,17 +10,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.oidc.cookie_state import FlowError
+from accounts.oidc.documents import ProviderUnreachableError
+from accounts.oidc.flow import ProviderRefusedError
 from accounts.oidc.provider import is_configured, provider_name
 from accounts.pages.next_paths import safe_next_path
 from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.credentials import EmailUnverifiedError, check_credentials
 from accounts.services.known_devices import remember_device
+from accounts.services.oidc_accounts import PROVIDER_UNVERIFIED
+from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
 _HOME = "/"
+# Why a sign-in through the provider has led back here, by the code of the API.
+_REFUSALS = {
+    "email_unverified": PROVIDER_UNVERIFIED,
+    "invalid_state": FlowError.message,
+    "oidc_refused": ProviderRefusedError.message,
+    "registration_closed": RegistrationClosedError.message,
+    "unavailable": ProviderUnreachableError.message,
+}
+_REFUSED = DomainError.message
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,7 +43,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _try(request, safe_next_path(request.POST.get("next", ""), _HOME))
     next_path = safe_next_path(request.GET.get("next", ""), _HOME)
-    return redirect(next_path) if viewer_of(request) else _page(request, next_path)
+    return redirect(next_path) if viewer_of(request) else _page(request, next_path, code=request.GET.get("refused", ""))
 
 
 @require_POST
@@ -63,10 +76,13 @@ def _try(request: HttpRequest, next_path: str) -> HttpResponse:
     return response
 
 
-def _page(request: HttpRequest, next_path: str, error: DomainError | None = None, **shown: Any) -> HttpResponse:
+def _page(
+    request: HttpRequest, next_path: str, error: DomainError | None = None, *, code: str = "", **shown: object
+) -> HttpResponse:
     language = language_of(request, None)
     with translation.override(language):
-        problem = translate_error(error) if error else ""
+        refusal = str(_REFUSALS.get(code, _REFUSED)) if code else ""
+        problem = translate_error(error) if error else refusal
     provider = provider_name() if is_configured() else ""
     context = {"next": next_path, "problem": problem, "provider": provider, **shown}
     # Not 401, which would have to name a scheme (RFC 9110, section 15.5.2): the browser would open its own dialog.

@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.sessions import record_session_use
+from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.pages import render_page
 
 SIGN_IN_PATH = "/account/sign-in"

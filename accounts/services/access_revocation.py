@@ -4,6 +4,7 @@ import datetime as dt
 
 from accounts.lifecycle import release_account
 from accounts.models import ApiToken, AppCode, EmailChange, OidcIdentity, RecoveryCode, TotpDevice, User
+from accounts.services.api_tokens import revoke_tokens
 from accounts.services.known_devices import forget_devices
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -15,7 +16,7 @@ def revoke_access(user: User) -> None:
         forget_devices(user)
         end_sessions(user=user)
         AppCode.objects.owned_by(user).delete()
-        ApiToken.objects.owned_by(user).delete()
+        revoke_tokens(user, ApiToken.objects.owned_by(user))
 
 
 def revoke_access_of_others(user: User, *, since: dt.datetime | None = None) -> None:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.link_tokens import invalid_token_error
 from accounts.models import EmailChange, RegistrationLock, User
-from accounts.models.email_change import TAKE_BACK_DAYS
+from accounts.models.mails import TAKE_BACK_DAYS
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 
@@ -45,6 +45,7 @@ def prove_email(user: User, email: str, *, claims: bool, now: dt.datetime) -> No
     if User.objects.with_proven_email(email).exclude(pk=user.pk).exists():
         raise invalid_token_error()
     user.proven_email = User.objects.normalize_email(email)
+    user.proven_email_key = User.objects.fold_email(email)  # nobody has it, even if another had it before
     if claims and user.claimed_at is None:
         user.claimed_at = now
     for other in User.objects.claiming(email).exclude(pk=user.pk):

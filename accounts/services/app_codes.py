@@ -9,11 +9,12 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, get_random_string
 
 from accounts.models import ApiToken, AppCode, User
-from accounts.services.api_tokens import TooManyTokensError, create_device_token
+from accounts.services.api_tokens import TooManyTokensError, create_device_token, revoke_tokens
 from accounts.services.credentials import ATTEMPTS_BY_ADDRESS, SIGN_INS, InvalidCredentialsError, count_failed_sign_ins
-from contacts_project.kernel.api.client_address import address_block, client_address
+from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write
+from contacts_project.kernel.texts import define_text
 
 CODE_LIFETIME = dt.timedelta(seconds=60)
 # A used code is stored for this long, so that a second exchange is recognised and revokes the token.
@@ -24,7 +25,9 @@ _CODE_LENGTH = 43  # of 62 characters: 256 bits
 class InvalidGrantError(DomainError):
     """The code is unknown, expired or used, or the verifier does not match. The message does not reveal which."""
 
-    message = "This code was used already, is too old, or belongs to another sign-in. Sign in again."
+    message = define_text(
+        "invalid_grant", "This code was used already, is too old, or belongs to another sign-in. Sign in again."
+    )
 
 
 def issue_app_code(*, owner: User, challenge: str) -> str:
@@ -92,7 +95,7 @@ def _exchange(
         # A request that came in before the first exchange finished is a duplicate of it (a double click, a retry), not
         # a theft: it is refused, and the token stays.
         if row.used_at <= asked_at:
-            ApiToken.objects.owned_by(owner).with_id(row.token_id).delete()
+            revoke_tokens(owner, ApiToken.objects.owned_by(owner).with_id(row.token_id))
         return None
     if row.ends_at <= now or not constant_time_compare(row.auth_hash, owner.get_session_auth_hash()):
         return None

@@ -13,14 +13,17 @@ from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import ATTEMPTS_BY_KNOWN_DEVICE, is_known_device
 from accounts.services.second_factor import MfaRequiredError, consume_code, has_second_factor
-from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.budgets import Budget, forget_draws
+from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.metrics import Counter
+from contacts_project.kernel.texts import define_text
 
 SIGN_INS = Counter("contacts_sign_ins_total", "Attempts to sign in, by what came of them.", ("outcome",))
 ATTEMPTS_BY_ADDRESS = Budget("login-address", 10, 15 * 60)
-ATTEMPTS_BY_ACCOUNT = Budget("login-account", 10, 15 * 60)
+# Five times that of an address: a stranger at one address must not use up the account's, which would lock out the
+# owner's new device elsewhere. Refused attempts do not count, so the limit ends, however long others go on.
+ATTEMPTS_BY_ACCOUNT = Budget("login-account", 5 * ATTEMPTS_BY_ADDRESS.limit, 15 * 60)
 # Attempts of a signed-in caller at the password or code that a sensitive change asks for.
 REAUTHENTICATIONS = Budget("account-proof", 10, 15 * 60)
 UNUSABLE_HASH = "!"
@@ -29,13 +32,15 @@ UNUSABLE_HASH = "!"
 class InvalidCredentialsError(DomainError):
     """Wrong address, password or code. The message does not reveal which."""
 
-    message = "The e-mail address, the password or the code is wrong."
+    message = define_text("invalid_credentials", "The e-mail address, the password or the code is wrong.")
 
 
 class EmailUnverifiedError(DomainError):
     """The credentials are right, but the address is not verified yet."""
 
-    message = "Verify your e-mail address first: follow the link in the mail, or ask for another."
+    message = define_text(
+        "email_unverified", "Verify your e-mail address first: follow the link in the mail, or ask for another."
+    )
 
 
 _OUTCOMES = {

@@ -6,9 +6,13 @@ from django.db import transaction
 
 from accounts.lifecycle import account_files
 from accounts.models import AccountMail, PendingFileDeletion, User
+from accounts.services.passwords import WRONG_PASSWORD
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
+
+_PASSWORD_NEEDED = define_text("password_needed", "The account's password is needed.")
 
 
 def check_deletion_password(user: User, password: str | None) -> None:
@@ -16,9 +20,9 @@ def check_deletion_password(user: User, password: str | None) -> None:
     if not user.has_usable_password():
         return
     if password is None:
-        raise FieldError("password", "The account's password is needed.")
+        raise FieldError("password", _PASSWORD_NEEDED)
     if not check_password(password, user.password):
-        raise FieldError("password", "This is not the password.")
+        raise FieldError("password", WRONG_PASSWORD)
 
 
 def delete_account(*, user: User) -> None:
@@ -32,7 +36,7 @@ def delete_account(*, user: User) -> None:
             # Mails that were requested by address alone have no owner to cascade from. Another account may wait for
             # them, though.
             if not User.objects.with_email(address).exclude(pk=user.pk).exists():
-                AccountMail.objects.filter(address__iexact=address).delete()
+                AccountMail.objects.filter(address=User.objects.fold_email(address)).delete()
         User.objects.get(pk=user.pk).delete()
         transaction.on_commit(delete_pending_files, robust=True)
 

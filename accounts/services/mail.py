@@ -1,7 +1,8 @@
-"""Sends mails about the account: to verify an address, to set a new password, to undo a change of address."""
+"""Writes and sends mails about the account: to verify an address, to set a new password, to undo a change of it."""
 
 import datetime as dt
 import logging
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
@@ -9,13 +10,120 @@ from django.core.mail import EmailMultiAlternatives
 from django.db.models import F
 from django.template.loader import render_to_string
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
-from accounts.models import AccountMail, MailKind, User
-from accounts.services.mail_texts import ResolvedMail, build_mail_text
+from accounts.models import AccountMail, EmailChange, MailKind, User
+from accounts.services.addresses import verification_is_mandatory
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.text_forms import mail_address
+
+
+@dataclass(frozen=True)
+class ResolvedMail:
+    """A mail ready to be written: to `address`, about the account `user`; `change` is the change of address to undo."""
+
+    kind: MailKind
+    user: User
+    address: str
+    change: EmailChange | None = None
+
+
+@dataclass(frozen=True)
+class MailText:
+    """The text of one mail. `button` labels the link; `footer` addresses readers who did not request the mail."""
+
+    subject: str
+    greeting: str
+    lines: tuple[str, ...]
+    button: str
+    footer: str
+
+
+def build_mail_text(resolved: ResolvedMail) -> MailText:
+    greeting = _("Hello %(name)s,") % {"name": resolved.user.nickname or resolved.user.name}
+    if resolved.change:
+        return _changed_text(greeting, resolved.change)
+    if resolved.kind is MailKind.RESET:
+        return _reset_text(greeting)
+    if resolved.kind is MailKind.TAKEN:
+        return _taken_text(greeting)
+    return _new_address_text(greeting) if resolved.user.proven_email else _first_address_text(greeting, resolved.user)
+
+
+def _first_address_text(greeting: str, user: User) -> MailText:
+    lines = [_("please confirm that this is your e-mail address."), _("The link works for three days.")]
+    others = User.objects.claiming(user.email).filter(proven_email=None).exclude(pk=user.pk)
+    if verification_is_mandatory() and others.exists():
+        lines.append(
+            _("Another account was made with this address, and nobody has confirmed it. The link removes that account.")
+        )
+    return MailText(
+        _("Verify your e-mail address"),
+        greeting,
+        tuple(lines),
+        _("Verify the address"),
+        _("If you did not sign up, ignore this mail: nothing will happen."),
+    )
+
+
+def _new_address_text(greeting: str) -> MailText:
+    return MailText(
+        _("Confirm your new e-mail address"),
+        greeting,
+        (
+            _("please confirm that this is the new e-mail address of your account."),
+            _("You need to be signed in, or to enter your password. The link works for three days."),
+        ),
+        _("Confirm the new address"),
+        _("If this is not your account, ignore this mail: nothing will happen."),
+    )
+
+
+def _reset_text(greeting: str) -> MailText:
+    return MailText(
+        _("Set a new password"),
+        greeting,
+        (_("a new password was asked for your account."), _("The link works once, for one hour.")),
+        _("Set a new password"),
+        _("If it was not you, ignore this mail: your password stays as it is."),
+    )
+
+
+def _changed_text(greeting: str, change: EmailChange) -> MailText:
+    return MailText(
+        _("The e-mail address of your account was changed"),
+        greeting,
+        (
+            _("the address of your account is to be %(email)s from now on.") % {"email": change.new_email},
+            _(
+                "If it was not you, take the change back: everybody is signed out, and a mail with a link for a new "
+                "password comes to this address."
+            ),
+            _("The link works for seven days, also after the new address was confirmed."),
+        ),
+        _("Take the change back"),
+        _("If it was you, ignore this mail."),
+    )
+
+
+def _taken_text(greeting: str) -> MailText:
+    return MailText(
+        _("You already have an account"),
+        greeting,
+        (
+            _(
+                "somebody, probably you, wanted to use this e-mail address for another account. It has an account "
+                "already."
+            ),
+            _("Sign in with it. If you have forgotten the password, set a new one; the link works for one hour."),
+        ),
+        _("Set a new password"),
+        _("If it was not you, ignore this mail: nothing has changed."),
+    )
+
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +220,6 @@ def _compose(resolved: ResolvedMail) -> EmailMultiAlternatives:
     context = {"text": text, "link": link, "buttons": buttons, "language": resolved.user.language}
     plain = render_to_string("email/account.txt", context)
     headers = {"Auto-Submitted": "auto-generated"}
-    message = EmailMultiAlternatives(text.subject, plain, None, [resolved.address], headers=headers)
+    message = EmailMultiAlternatives(text.subject, plain, None, [mail_address(resolved.address)], headers=headers)
     message.attach_alternative(render_to_string("email/account.html", context), "text/html")
     return message

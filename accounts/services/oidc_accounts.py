@@ -8,7 +8,6 @@ from django.db import transaction
 from rest_framework import serializers
 
 from accounts.fields import AccountEmailField, time_zones
-from accounts.languages import best_language
 from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
@@ -17,10 +16,15 @@ from accounts.services.addresses import address_write, prove_email
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.registration import register_account
 from contacts_project.kernel.api.fields import StrictCharField
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
+
+PROVIDER_UNVERIFIED = define_text("provider_unverified", "The sign-in provider has not verified your e-mail address.")
 
 
-def find_or_register_account(*, claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
+def find_or_register_account(*, claims: JsonObject, accept_language: str, now: dt.datetime) -> User:
     """Return the account to sign in to; register one if there is none.
 
     The subject is not linked to it yet: `link_account` does that once the sign-in is complete, with second factor.
@@ -51,12 +55,12 @@ def link_account(*, user: User, issuer: str, subject: str) -> None:
         raise FlowError
 
 
-def _find_or_register_by_email(claims: dict[str, Any], accept_language: str, now: dt.datetime) -> User:
+def _find_or_register_by_email(claims: JsonObject, accept_language: str, now: dt.datetime) -> User:
     email = _clean_claim(AccountEmailField(), claims.get("email"))
     verified = claims.get("email_verified")
     # An unverified address must not find an account: anybody could enter someone else's address at the provider.
     if not email or not (verified is True or verified == "true"):  # some providers send it as a string
-        raise EmailUnverifiedError("The sign-in provider has not verified your e-mail address.")
+        raise EmailUnverifiedError(PROVIDER_UNVERIFIED)
     with transaction.atomic():
         # Nobody may register or prove the address between the look-up and the registration.
         RegistrationLock.acquire()
@@ -79,7 +83,7 @@ def _claim_for_owner(user: User, email: str, now: dt.datetime) -> User:
     return stored
 
 
-def _profile_from_claims(claims: dict[str, Any], accept_language: str, email: str) -> dict[str, Any]:
+def _profile_from_claims(claims: JsonObject, accept_language: str, email: str) -> JsonObject:
     """The fields of a new account, as far as the provider sends usable values."""
     given, family = _clean_name(claims.get("given_name")), _clean_name(claims.get("family_name"))
     locale, zone = claims.get("locale"), claims.get("zoneinfo")
@@ -91,12 +95,12 @@ def _profile_from_claims(claims: dict[str, Any], accept_language: str, email: st
     }
 
 
-def _clean_name(claim: Any) -> str | None:
+def _clean_name(claim: object) -> str | None:
     name = claim[:100] if isinstance(claim, str) else claim
     return _clean_claim(StrictCharField(max_length=100, allow_null=True), name)
 
 
-def _clean_claim(field: "serializers.Field[Any, Any, Any, Any]", value: Any) -> str | None:
+def _clean_claim(field: "serializers.Field[Any, Any, Any, Any]", value: object) -> str | None:
     """The value as validated by the field; None if it is invalid."""
     try:
         cleaned: str | None = field.run_validation(value)

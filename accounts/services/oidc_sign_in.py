@@ -3,7 +3,6 @@
 import datetime as dt
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,6 +20,10 @@ from accounts.services.oidc_accounts import link_account
 from accounts.services.second_factor import consume_code
 from accounts.services.sessions import start_session
 from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+
+_WRONG_CODE = define_text("wrong_code", "The code is wrong.")
 
 FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
 PENDING_COOKIE = "oidc_sign_in"
@@ -40,7 +43,7 @@ class PendingSignIn(CookieState):
     app: AppRequest | None = None
 
     @classmethod
-    def of(cls, user: User, claims: dict[str, Any], flow: Flow) -> "PendingSignIn":
+    def of(cls, user: User, claims: JsonObject, flow: Flow) -> "PendingSignIn":
         auth_hash = user.get_session_auth_hash()
         return cls(time.time(), str(user.pk), auth_hash, claims["iss"], claims["sub"], flow.next_path, flow.app)
 
@@ -56,7 +59,7 @@ def check_pending_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -
         raise FlowError
     CODE_ATTEMPTS.draw(pending.user_id)
     if not consume_code(user=user, code=code, now=now):
-        raise InvalidCredentialsError("The code is wrong.")
+        raise InvalidCredentialsError(_WRONG_CODE)
     CODE_ATTEMPTS.give_back(pending.user_id)
     link_account(user=user, issuer=pending.issuer, subject=pending.subject)
     return user

@@ -8,24 +8,25 @@ from accounts.services.second_factor import MfaNotEnabledError, has_second_facto
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
 
 
 class OwnAccountError(DomainError):
     """The operator would lock themselves out."""
 
-    message = "This is your own account."
+    message = define_text("own_account", "This is your own account.")
 
 
 class LastOperatorError(DomainError):
     """No operator would be left."""
 
-    message = "This is the last operator."
+    message = define_text("last_operator", "This is the last operator.")
 
 
 class AlreadyVerifiedError(DomainError):
     """The address is verified already."""
 
-    message = "The address has been verified."
+    message = define_text("already_verified", "The address has been verified.")
 
 
 def is_last_operator(user: User) -> bool:

@@ -1,11 +1,10 @@
 """Changes of preferences, with the signal about them."""
 
-from typing import Any
-
 from django.db import transaction
 
 from accounts.models import User
 from accounts.signals import preferences_changed
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 
 # These decide when a reminder is due. After a change, all of the account's next reminders are computed again.
@@ -19,7 +18,7 @@ _REMINDER_PREFERENCES = {
 }
 
 
-def change_preferences(*, user: User, values: dict[str, Any]) -> User:
+def change_preferences(*, user: User, values: JsonObject) -> User:
     """Store `values` (by model field name); returns the stored account. Sends `preferences_changed` if any differs."""
     with account_write(user):
         fresh = User.objects.get(pk=user.pk)

@@ -1,22 +1,28 @@
 """Changes of an account's name and address."""
 
-from typing import Any
 from uuid import UUID
 
 from accounts.models import EmailChange, MailKind, User
-from accounts.models.email_change import fingerprint_password
+from accounts.models.mails import fingerprint_password
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import FieldError, MissingError
+from contacts_project.kernel.texts import define_text
+
+_ADDRESS_TAKEN = define_text("address_of_another_account", "Another account has this address.")
 
 # Limited because each change sends a mail to an address that need not be the user's.
 _CHANGES = Budget("email-change", 20, 3600)
-_ACCOUNT = CompiledQuery(lambda user_id: User.objects.filter(pk=user_id, is_active=True))
 
 
-def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]:
+@compiled_query
+def _account(user_id: UUID) -> Rows:
+    return User.objects.filter(pk=user_id, is_active=True)
+
+
+def update_profile(*, user: User, email: str, **names: object) -> tuple[User, bool]:
     """Store names and address; returns the account and whether the address changed.
 
     A new address has to be proven. Until then the previously proven address keeps its rights, and gets a mail with a
@@ -36,7 +42,7 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
         elif changed:
             others = User.objects.with_email(email).exclude(pk=stored.pk)
             if not verification_is_mandatory() and others.exists():
-                raise FieldError("email", "Another account has this address.")
+                raise FieldError("email", _ADDRESS_TAKEN)
             _CHANGES.draw(str(stored.pk))
             _queue_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
@@ -45,7 +51,7 @@ def update_profile(*, user: User, email: str, **names: Any) -> tuple[User, bool]
 
 def reload_account(user_id: UUID) -> User | None:
     """The account as stored now; None if it was deleted or switched off."""
-    user: User | None = _ACCOUNT.instance(user_id=user_id)
+    user: User | None = _account.instance(user_id=user_id)
     return user
 
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from ipaddress import ip_address
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -13,10 +12,15 @@ from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
 from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
-from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
+
+_ACCOUNT_EXISTS = define_text(
+    "account_exists", "There is an account with this address. Sign in, or reset the password."
+)
 
 DEMO_EMAIL = "demo@example.org"
 REGISTRATIONS = Budget("registration", 60, 3600)
@@ -25,7 +29,7 @@ REGISTRATIONS = Budget("registration", 60, 3600)
 class RegistrationClosedError(DomainError):
     """Registration is closed on this instance."""
 
-    message = "This service takes no new accounts. Its operator can invite you."
+    message = define_text("registration_closed", "This service takes no new accounts. Its operator can invite you.")
 
 
 def awaits_operator() -> bool:
@@ -40,7 +44,9 @@ def registration_is_open() -> bool:
     return bool(settings.REGISTRATION == "open")
 
 
-def register_account(*, email: str, password: str | None, vouched_at: dt.datetime | None = None, **fields: Any) -> User:
+def register_account(
+    *, email: str, password: str | None, vouched_at: dt.datetime | None = None, **fields: object
+) -> User:
     """Create an account and everything that a new account has (`on_account_created`), in one transaction.
 
     The first account of the instance becomes its operator. `vouched_at` is set if a provider has verified the address.
@@ -56,7 +62,7 @@ def register_account(*, email: str, password: str | None, vouched_at: dt.datetim
         if not registration_is_open():
             raise RegistrationClosedError
         if not (vouched_at or verification_is_mandatory()) and User.objects.with_email(email).exists():
-            raise FieldError("email", "There is an account with this address. Sign in, or reset the password.")
+            raise FieldError("email", _ACCOUNT_EXISTS)
         is_first = awaits_operator()
         address = User.objects.normalize_email(email)
         user = User(email=address, password=hashed, is_staff=is_first, is_superuser=is_first, **fields)

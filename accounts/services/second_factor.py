@@ -3,15 +3,19 @@
 import datetime as dt
 import hmac
 import secrets
+from uuid import UUID
 
 import pyotp
 from django.utils.crypto import salted_hmac
 
 from accounts.models import RecoveryCode, TotpDevice, User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
+
+_WRONG_CODE = define_text("wrong_totp_code", "This is not the code that the app should show now. Is its clock right?")
 
 ISSUER = "Contacts"
 STEP_SECONDS = 30
@@ -23,19 +27,19 @@ _CODE_LENGTH = 12  # 60 bits: cannot be guessed at ten attempts in 15 minutes
 class MfaEnabledError(DomainError):
     """The account has a confirmed authenticator app."""
 
-    message = "Two-factor sign-in is on already. Switch it off first."
+    message = define_text("mfa_enabled", "Two-factor sign-in is on already. Switch it off first.")
 
 
 class MfaNotEnabledError(DomainError):
     """The account has no authenticator app to confirm or to renew recovery codes for."""
 
-    message = "Two-factor sign-in has not been set up."
+    message = define_text("mfa_not_enabled", "Two-factor sign-in has not been set up.")
 
 
 class MfaRequiredError(DomainError):
     """The password is right, but the account also needs a code."""
 
-    message = "Send the code of your authenticator app, or a recovery code, as well."
+    message = define_text("mfa_required", "Send the code of your authenticator app, or a recovery code, as well.")
 
 
 def start_totp(*, user: User) -> tuple[str, str]:
@@ -63,10 +67,10 @@ def confirm_totp(*, user: User, code: str, now: dt.datetime) -> list[str]:
         if device.confirmed_at:
             raise MfaEnabledError
         if _find_time_step(device.secret, code, now) is None:
-            raise FieldError("code", "This is not the code that the app should show now. Is its clock right?")
+            raise FieldError("code", _WRONG_CODE)
         device.confirmed_at = now
         device.save(update_fields=["confirmed_at", "updated_at"])
-        user.mark_changed()
+        user.save(update_fields=["settings_revision"])  # the profile has mfaEnabled
         return _replace_recovery_codes(user)
 
 
@@ -82,18 +86,18 @@ def stop_totp(*, user: User) -> None:
     """Switch two-factor sign-in off and delete its recovery codes."""
     with account_write(user):
         if has_second_factor(user):
-            user.mark_changed()
+            user.save(update_fields=["settings_revision"])  # the profile has mfaEnabled
         TotpDevice.objects.owned_by(user).delete()
         RecoveryCode.objects.owned_by(user).delete()
 
 
 def has_second_factor(user: User) -> bool:
-    return bool(_CONFIRMED_DEVICES.rows(owner_id=user.pk))
+    return bool(_confirmed_devices.rows(owner_id=user.pk))
 
 
-_CONFIRMED_DEVICES = CompiledQuery(
-    lambda owner_id: TotpDevice.objects.owned_by(owner_id).filter(confirmed_at__isnull=False).values_list(IdHex("pk"))
-)
+@compiled_query
+def _confirmed_devices(owner_id: UUID) -> Rows:
+    return TotpDevice.objects.owned_by(owner_id).filter(confirmed_at__isnull=False).values_list(IdHex("pk"))
 
 
 def consume_code(*, user: User, code: str, now: dt.datetime) -> bool:

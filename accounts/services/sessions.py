@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
@@ -12,12 +13,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.models import AccountSession, User
-from contacts_project.kernel.api.client_address import client_address
+from contacts_project.kernel.client_address import client_address
 from contacts_project.kernel.database.write_lock import skip_if_locked
 from contacts_project.kernel.ownership.account_lock import account_lock
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _LAST_USED_RESOLUTION_SECONDS = 60
+_RENEWAL_INTERVAL = dt.timedelta(days=1)
 
 
 def start_session(*, request: HttpRequest, user: User) -> None:
@@ -59,6 +61,17 @@ def record_session_use(*, session_key: str, now: dt.datetime) -> None:
     if cache.add(f"session-used:{session_key}", 1, _LAST_USED_RESOLUTION_SECONDS):
         with skip_if_locked():
             AccountSession.unscoped.rows().filter(session_key=session_key).update(last_used_at=now)
+
+
+def renew_expiry(*, session_key: str, now: dt.datetime) -> bool:
+    """Let a session last its whole age from now on; returns False if that was done less than a day ago."""
+    expires_at = now + dt.timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    rows = Session.objects.filter(session_key=session_key, expire_date__lte=expires_at - _RENEWAL_INTERVAL)
+    renewed = 0
+    # A read must not wait for a long write to renew its session: the next one does.
+    with skip_if_locked():
+        renewed = rows.update(expire_date=expires_at)
+    return bool(renewed)
 
 
 def active_sessions(*, user: User, now: dt.datetime) -> QuerySet[AccountSession]:

@@ -3,21 +3,29 @@
 A row is inserted before the request runs and holds the response afterwards. For 24 hours the same request gets that
 response again; while the first one runs, a repeat is refused with a hint to retry. If the first one was killed half
 way, its lease ends and a repeat runs.
+
+The responses of one account take at most MAX_BYTES. What would be more is answered without being stored, and a repeat
+runs.
 """
 
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Sum
 
 from accounts.models import StoredResponse, User
+from accounts.models.tokens import StoredResponseQuerySet
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.account_lock import account_write, current_write
+from contacts_project.kernel.ownership.account_lock import account_lock, account_write, current_write
+from contacts_project.kernel.texts import define_text
 
 RETENTION = dt.timedelta(hours=24)
+MAX_BYTES = 64 * 1024 * 1024
+# What a row takes besides the body. It also limits the number of rows, so that summing their sizes stays cheap.
+ROW_BYTES = 1024
 # Longer than any request runs. The lease of a process that was killed on this machine ends at once.
 _LEASE = dt.timedelta(minutes=10)
 
@@ -25,13 +33,17 @@ _LEASE = dt.timedelta(minutes=10)
 class KeyReusedError(DomainError):
     """The key was sent before with another body or query string."""
 
-    message = "This Idempotency-Key was sent with another body: take a new key for a new request."
+    message = define_text(
+        "idempotency_conflict", "This Idempotency-Key was sent with another body: take a new key for a new request."
+    )
 
 
 class InProgressError(DomainError):
     """The first request with the key is still running."""
 
-    message = "The first request with this Idempotency-Key is still under way: ask again in a moment."
+    message = define_text(
+        "in_progress", "The first request with this Idempotency-Key is still under way: ask again in a moment."
+    )
     retry_after = 1
 
 
@@ -82,12 +94,13 @@ def run_once(
         # Inside an atomic batch. On failure it rolls back its whole transaction, this row included.
         response = run()
         if response.is_success and response.is_storable:
-            _store(claimed_row, response)
+            _store(owner, claimed_row, response)
         return response, False
     try:
         response, is_stored = _run_and_store(owner, run, claimed_row) if is_joined else (run(), False)
         if response.is_storable and not is_stored:
-            _store(claimed_row, response)
+            with account_lock(owner):  # the sum of the sizes must not change before this response is added
+                _store(owner, claimed_row, response)
     except BaseException:
         # Also KeyboardInterrupt and SystemExit: otherwise the key stays blocked until the lease ends.
         claimed_row.delete()
@@ -123,7 +136,9 @@ def _load_or_claim(owner: User, key_digest: str, content_digest: str, now: dt.da
     return claim
 
 
-def _run_and_store(owner: User, run: Callable[[], RawResponse], claimed_row: Any) -> tuple[RawResponse, bool]:
+def _run_and_store(
+    owner: User, run: Callable[[], RawResponse], claimed_row: StoredResponseQuerySet
+) -> tuple[RawResponse, bool]:
     """Run the request and store its response in one transaction, which an error response rolls back.
 
     Returns the response and whether it is stored. It is not if the transaction is rolled back, by an error response or
@@ -134,13 +149,22 @@ def _run_and_store(owner: User, run: Callable[[], RawResponse], claimed_row: Any
         if not response.is_success:
             transaction.set_rollback(True)
         if is_stored := response.is_storable and not transaction.get_rollback():
-            _store(claimed_row, response)
+            _store(owner, claimed_row, response)
     return response, is_stored
 
 
-def _store(claimed_row: Any, response: RawResponse) -> None:
-    """Store the response. Raises InProgressError if the lease ended and another request has claimed the row since."""
-    if not claimed_row.release(status=response.status, body=response.body, headers=response.headers):
+def _store(owner: User, claimed_row: StoredResponseQuerySet, response: RawResponse) -> None:
+    """Store the response, under the account's lock; delete the row if the account has no room for it.
+
+    Raises InProgressError if the lease ended and another request has claimed the row since.
+    """
+    size = len(response.body) + ROW_BYTES
+    used = StoredResponse.objects.owned_by(owner).aggregate(sum=Sum("size"))["sum"] or 0
+    if used + size > MAX_BYTES:
+        changed = claimed_row.delete()[0]
+    else:
+        changed = claimed_row.release(status=response.status, body=response.body, headers=response.headers, size=size)
+    if not changed:
         raise InProgressError
 
 

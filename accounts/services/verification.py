@@ -6,12 +6,15 @@ from django.contrib.auth.hashers import make_password
 
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
-from accounts.models.email_change import fingerprint_password
+from accounts.models.mails import fingerprint_password
 from accounts.services.access_revocation import revoke_access, revoke_access_of_others
 from accounts.services.addresses import address_write, prove_email
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.texts import define_text
+
+_WRONG_PASSWORD = define_text("not_the_account_password", "This is not the password of the account.")
 
 # Passwords sent along with a verification link. A budget of their own, so that neither sign-ins nor the signed-in owner
 # are blocked by failures here, nor the other way round.
@@ -21,13 +24,16 @@ _LINK_PASSWORDS = Budget("link-password", 10, 15 * 60)
 class SignInRequiredError(DomainError):
     """The link alone does not prove that its reader owns the account."""
 
-    message = "Sign in to the account, or send its password with the link."
+    message = define_text("sign_in_required", "Sign in to the account, or send its password with the link.")
 
 
 class AddressTakenError(DomainError):
     """Another account has proven the old address in the meantime."""
 
-    message = "Another account has this address now. Delete that one or change its address first, then try again."
+    message = define_text(
+        "address_taken",
+        "Another account has this address now. Delete that one or change its address first, then try again.",
+    )
 
 
 def verify_email(*, token: str, signed_in: User | None, password: str | None, now: dt.datetime) -> User:
@@ -41,7 +47,7 @@ def verify_email(*, token: str, signed_in: User | None, password: str | None, no
     if owner is None and password is not None:
         _LINK_PASSWORDS.draw(str(user.pk))
         if not user.check_password(password):
-            raise SignInRequiredError("This is not the password of the account.")
+            raise SignInRequiredError(_WRONG_PASSWORD)
         _LINK_PASSWORDS.give_back(str(user.pk))
         owner = user
     with address_write(user):

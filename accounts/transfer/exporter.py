@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from accounts.models import User
 from accounts.transfer.sections import sections
-from contacts_project.kernel.api.json import dumps, format_timestamp
+from contacts_project.kernel.json import dumps, format_timestamp
 
 FORMAT, VERSION = "contact-network", 1
 _CHUNK_BYTES = 64 * 1024

@@ -3,8 +3,10 @@
 import datetime as dt
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,26 +15,35 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.exporter import FORMAT, VERSION
-from accounts.transfer.receipt import Receipt, messages_of
-from accounts.transfer.run import ERROR, ImportRecord, ImportRun
+from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, ImportRun
 from accounts.transfer.sections import Section, sections
-from contacts_project.kernel.api.errors import validation_body
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, InvalidError, validation_text
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import Json, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.unavailable import is_unavailable
+
+_NOT_STORED = define_text("record_not_stored", "This record could not be stored.")
+_NO_ID = define_text("record_without_id", "Every record needs the id it was exported with.")
+_REPEATED_ID = define_text("repeated_record_id", "Another record has this id.")
+_NOT_AN_EXPORT = define_text("not_an_export", 'This is no export of this service: "format" must be "%(format)s".')
+_UNKNOWN_VERSION = define_text("unknown_export_version", "Only version %(version)s of the format is known here.")
 
 log = logging.getLogger(__name__)
 
 _BATCH_SIZE = 100  # units (Section.units)
-# Limits of memory: each record has a line in the receipt, and the parsed document is held until the import ends.
+# A limit of memory: each record has a line in the receipt.
 MAX_RECORDS = 200_000
-MAX_VALUES = 2_000_000
-NOT_TRIED = "Not tried: the service was busy, or a part of it away. Import the document again: it goes on from here."
+NOT_TRIED = define_text(
+    "records_not_tried",
+    "Not tried: the service was busy, or a part of it away. Import the document again: it goes on from here.",
+)
 
 
-def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool = False) -> dict[str, Any]:
+def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool = False) -> JsonObject:
     """Import the records of the document into the account; returns the receipt. `dry` writes nothing.
 
     Records that exist already stay unchanged, so a second run changes nothing, and a run after a crash continues where
@@ -47,26 +58,27 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
     return importer.receipt.to_json()
 
 
-def _check_document(document: Any) -> list[Section]:
+def _check_document(document: object) -> list[Section]:
     """The sections that the document contains, in the order of import. Raises FieldError."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise FieldError("format", f'This is no export of this service: "format" must be "{FORMAT}".')
+        raise FieldError("format", _NOT_AN_EXPORT.format(format=FORMAT))
     version = document.get("version")
     if type(version) is not int or version != VERSION:  # true and 1.0 are equal to 1
-        raise FieldError("version", f"Only version {VERSION} of the format is known here.")
+        raise FieldError("version", _UNKNOWN_VERSION.format(version=VERSION))
     present = [section for section in sections() if section.name in document]
     for section in present:
         if not isinstance(document[section.name], list):
-            raise FieldError(section.name, "This must be a list.")
+            raise FieldError(section.name, NOT_A_LIST)
     if sum(len(document[section.name]) for section in present) > MAX_RECORDS:
         longest = max(present, key=lambda section: len(document[section.name]))
         raise FieldError(longest.name, _TOO_MANY_RECORDS)
     return present
 
 
-_TOO_MANY_RECORDS = (
-    f"At most {MAX_RECORDS:,} records in all: import it in parts, each with the people its relationships name."
-)
+_TOO_MANY_RECORDS = define_text(
+    "too_many_records",
+    "At most %(limit)s records in all: import it in parts, each with the people its relationships name.",
+).format(limit=MAX_RECORDS)
 
 
 class _Importer:
@@ -74,10 +86,10 @@ class _Importer:
         self.run, self.receipt = run, Receipt()
         self.writer = BatchWriter(run.owner)
 
-    def import_section(self, section: Section, records: list[Any]) -> None:
+    def import_section(self, section: Section, records: list[Json]) -> None:
         serializer, seen = section.serializer(), set[UUID]()
         results: list[dict[str, Any]] = []
-        messages: list[tuple[int, str]] = []
+        messages: list[tuple[int, Text]] = []
         for batch in _batches(section.units(records)):
             units = [
                 [_parse_record(section.name, serializer, index, records[index], seen) for index in unit]
@@ -126,9 +138,9 @@ class _Importer:
                 self._store(section, [unit])
         else:
             log.error("a record of an import was refused", exc_info=error)
-            self._fail(units[0], "This record could not be stored.")
+            self._fail(units[0], _NOT_STORED)
 
-    def _fail(self, records: list[ImportRecord], reason: str) -> None:
+    def _fail(self, records: list[ImportRecord], reason: Text) -> None:
         for record in records:
             record.omissions = []
             self.run.failed(record, reason)
@@ -147,7 +159,7 @@ def _batches(units: Iterator[list[int]]) -> Iterator[list[list[int]]]:
 
 
 def _parse_record(
-    section: str, serializer: "serializers.Serializer[Any]", index: int, raw: Any, seen: set[UUID]
+    section: str, serializer: "serializers.Serializer[Any]", index: int, raw: object, seen: set[UUID]
 ) -> ImportRecord:
     """The validated record, or one with the status ERROR."""
     record = ImportRecord(section, index)
@@ -155,17 +167,53 @@ def _parse_record(
         record.source_id = _parse_source_id(raw, seen)
         record.data = serializer.run_validation(raw)
     except serializers.ValidationError as error:
-        record.finish(ERROR, None, validation_body(error.detail)["error"])
+        record.finish(ERROR, None, validation_text(error))
     return record
 
 
-def _parse_source_id(raw: Any, seen: set[UUID]) -> UUID:
+def _parse_source_id(raw: object, seen: set[UUID]) -> UUID:
     if not isinstance(raw, Mapping):
-        raise serializers.ValidationError("This must be an object.")
+        raise InvalidError(NOT_AN_OBJECT)
     key = parse_id(raw.get("id"))
     if key is None:
-        raise serializers.ValidationError({"id": ["Every record needs the id it was exported with."]})
+        raise InvalidError({"id": [_NO_ID]})
     if key in seen:
-        raise serializers.ValidationError({"id": ["Another record has this id."]})
+        raise InvalidError({"id": [_REPEATED_ID]})
     seen.add(key)
     return key
+
+
+_MESSAGE = define_text("section_record_failed", "%(section)s, record %(number)s: %(reason)s")
+
+
+class Receipt:
+    """Collects the response of an import. Keeps one result for each record, not the record itself."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.messages: list[Text] = []
+        self.results: list[dict[str, Any]] = []
+
+    def add_section(self, results: list[JsonObject], messages: list[tuple[int, Text]]) -> None:
+        """Add the results of a section, sorted by their index in the document."""
+        self.results += sorted(results, key=lambda result: int(result["index"]))
+        self.messages += [text for _, text in sorted(messages, key=itemgetter(0))]
+        self.counts.update(result["status"] for result in results)
+
+    def to_json(self) -> JsonObject:
+        return {
+            "success": not self.messages,
+            "imported": self.counts[IMPORTED],
+            "updated": self.counts[UPDATED],
+            "skipped": self.counts[SKIPPED],
+            "errors": len(self.messages),
+            "errorMessages": list(map(str, self.messages)),
+            "results": self.results,
+        }
+
+
+def messages_of(record: ImportRecord) -> list[tuple[int, Text]]:
+    """The error messages of a record, with its index: why it failed, or which parts of it were not imported."""
+    reasons = [record.reason] if record.status == ERROR and record.reason else record.omissions
+    number = record.index + 1
+    return [(record.index, _MESSAGE.format(section=record.section, number=number, reason=reason)) for reason in reasons]

@@ -1,17 +1,45 @@
 """The state of an import: its records, and the rows that the ids of the document refer to."""
 
 import datetime as dt
+import hmac
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 
 from accounts.models import User
-from accounts.transfer.ids import derived_id
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import Text, define_text, describe_remarks
+
+# Our UUIDs have a counter above the last 32 bits. Replacing more would lose the order of rows created together.
+_LOW_BITS = 32
+_LOW_MASK = (1 << _LOW_BITS) - 1
+
+
+def derived_id(owner_id: UUID, source: UUID, attempt: int = 0) -> UUID:
+    """A UUIDv7 with the time and counter of `source`, and the last 32 bits from a keyed hash of account and source.
+
+    A repeated import finds the rows of the first by it, without a table of source ids. Because the hash is keyed,
+    nobody can choose a source that collides with another account's row; should an id be taken by chance, the caller
+    uses the next `attempt`.
+    """
+    message = b"transfer" + bytes([attempt]) + owner_id.bytes + source.bytes
+    mac = hmac.digest(settings.SECRET_KEY.encode(), message, sha256)
+    whole = (source.int & ~_LOW_MASK) | int.from_bytes(mac[: _LOW_BITS // 8])
+    # Version 7 and its variant (RFC 9562, section 5.7), even if the source had others.
+    whole = whole & ~(0xF << 76) | (0x7 << 76)
+    return UUID(int=whole & ~(0x3 << 62) | (0x2 << 62))
+
+
+_MISSING = define_text("references_missing", "Without what did not come in: %(fields)s")
+
+_THERE_ALREADY = define_text("there_already", "It is there already.")
 
 NO_ID = UUID(int=0)
 # Derived ids have 32 random bits, so one can be taken by chance. This has never been seen.
@@ -25,7 +53,8 @@ T = TypeVar("T")
 class ImportRecord:
     """A record and the result of its import. `data` is the validated record; `status` is empty before the result.
 
-    `omissions` are messages about parts that were not imported although the record was. `ref` is what `ImportRun.find`
+    `omissions` are messages about parts that were not imported although the record was, and count as errors; `remarks`
+    are others. `ref` is what `ImportRun.find`
     returns to records that refer to this one: the id of the row, unless the section sets something else.
     """
 
@@ -36,25 +65,25 @@ class ImportRecord:
     status: str = ""
     new_id: UUID | None = None
     ref: Any = None
-    reason: str = ""
-    omissions: list[str] = field(default_factory=list)
+    reason: Text | None = None
+    remarks: list[Text] = field(default_factory=list)
+    omissions: list[Text] = field(default_factory=list)
 
-    def finish(self, status: str, new_id: UUID | None, reason: str, ref: Any = None) -> None:
+    def finish(self, status: str, new_id: UUID | None, reason: Text | None, ref: object = None) -> None:
         self.status, self.new_id, self.reason, self.ref = status, new_id, reason, ref or new_id
 
     def reset(self) -> None:
         """Discard the result after a rollback, before the record is written again."""
-        self.status, self.new_id, self.reason, self.ref, self.omissions = "", None, "", None, []
+        self.status, self.new_id, self.reason, self.ref, self.omissions = "", None, None, None, []
+        self.remarks = []
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         result: dict[str, Any] = {"section": self.section, "index": self.index, "status": self.status}
         if self.source_id != NO_ID:
             result["id"] = str(self.source_id)
         if self.new_id:
             result["newId"] = str(self.new_id)
-        if reason := "; ".join(filter(None, [self.reason, *self.omissions])):
-            result["reason"] = reason
-        return result
+        return result | describe_remarks([*([self.reason] if self.reason else []), *self.remarks, *self.omissions])
 
 
 @dataclass(frozen=True)
@@ -98,7 +127,7 @@ class ImportRun:
                 ids.new[source] = next(key for key in keys[1:] if key not in owners)
         return ids
 
-    def find(self, section: str, source: Any) -> Any:
+    def find(self, section: str, source: object) -> Any:
         """The `ref` of the record with the id `source` in an earlier section; None if it was not imported."""
         key = parse_id(source)
         return self._refs[section].get(key) if key else None
@@ -118,8 +147,8 @@ class ImportRun:
         found: T = self._singles.setdefault(kind, kind())
         return found
 
-    def describe_missing(self, **references: tuple[str, list[Any]]) -> str:
-        """A message that counts the references to records that were not imported; empty if there are none.
+    def describe_missing(self, **references: tuple[str, list[object]]) -> Text | None:
+        """A message that counts the references to records that were not imported; None if there are none.
 
         `references`: by field, the section that it refers to and the ids.
         """
@@ -127,20 +156,20 @@ class ImportRun:
             name: sum(source is not None and self.find(section, source) is None for source in sources)
             for name, (section, sources) in references.items()
         }
-        listing = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-        return listing and f"Without what did not come in: {listing}"
+        missing = [f"{name} ({count})" for name, count in counts.items() if count]
+        return _MISSING.format(fields=missing) if missing else None
 
     def insert(self, model: type[models.Model], rows: list[Any]) -> None:
         if not self.dry:
             model._default_manager.bulk_create(rows)
 
-    def imported(self, record: ImportRecord, new_id: UUID, reason: str = "", *, ref: Any = None) -> None:
+    def imported(self, record: ImportRecord, new_id: UUID, reason: Text | None = None, *, ref: object = None) -> None:
         record.finish(IMPORTED, new_id, reason, ref)
 
-    def skipped(self, record: ImportRecord, new_id: UUID, *, ref: Any = None) -> None:
-        record.finish(SKIPPED, new_id, "It is there already.", ref)
+    def skipped(self, record: ImportRecord, new_id: UUID, *, ref: object = None) -> None:
+        record.finish(SKIPPED, new_id, _THERE_ALREADY, ref)
 
-    def failed(self, record: ImportRecord, reason: str) -> None:
+    def failed(self, record: ImportRecord, reason: Text) -> None:
         record.finish(ERROR, None, reason)
 
     def remember(self, records: list[ImportRecord]) -> None:

@@ -7,6 +7,7 @@ from django.db.models import Model
 from rest_framework import serializers
 
 from accounts.models import User
+from contacts_project.kernel.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from accounts.transfer.run import ImportRecord, ImportRun
@@ -24,7 +25,7 @@ class Section:
     order: ClassVar[int]
     models: ClassVar[tuple[type[Model], ...]]
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         """The account's records, ordered by id. The number of queries hardly grows with the number of records."""
         raise NotImplementedError
 
@@ -32,7 +33,7 @@ class Section:
         """The serializer that validates a record, except for its references to other records."""
         raise NotImplementedError
 
-    def units(self, records: list[Any]) -> Iterator[list[int]]:
+    def units(self, records: list[Json]) -> Iterator[list[int]]:
         """Lists of indexes of records that must be written together or not at all."""
         return ([index] for index in range(len(records)))
 

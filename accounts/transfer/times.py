@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictDateTimeField
+from contacts_project.kernel.json import JsonObject
 
 _EARLIEST = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -17,7 +18,7 @@ class TimestampsSerializer(serializers.Serializer[Any]):
     deletedAt = StrictDateTimeField(source="deleted_at", required=False, allow_null=True)
 
 
-def times_of(data: dict[str, Any], now: dt.datetime) -> dict[str, Any]:
+def times_of(data: JsonObject, now: dt.datetime) -> JsonObject:
     """The values of created_at and deleted_at, moved to lie between 1970 and `now`."""
     deleted_at = data.get("deleted_at")
     return {

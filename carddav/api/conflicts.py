@@ -16,11 +16,12 @@ from accounts.models import User
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
 from carddav.services.connection_lock import ConnectionBusyError
-from carddav.tasks import sync_edits
+from carddav.tasks import enqueue_edits
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictChoiceField
-from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.json import JsonObject, format_timestamp
 from people.api.person_serializer import PersonChangeSerializer
 
 _RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
@@ -90,16 +91,16 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
             check_values(conflict, set(given))
             change = PersonChangeSerializer(data=given, context={"request": request})
             if not change.is_valid():
-                raise serializers.ValidationError({"values": change.errors})
+                raise InvalidError({"values": change.errors})
             values = change.validated_data
         resolve_conflict(
             owner=self.owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now()
         )
-        sync_edits.delay(str(self.owner.pk))
+        enqueue_edits(self.owner.pk, seconds=0)
         return Response({"success": True})
 
 
-def _serialize(row: Conflict, owner: User) -> dict[str, Any]:
+def _serialize(row: Conflict, owner: User) -> JsonObject:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),

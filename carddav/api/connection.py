@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches
+from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches, reads_one_record
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
-from carddav.models import Connection, ImportMode, NameFormat, Provider
+from carddav.models import Connection, ImportMode, Mapping, NameFormat, Provider
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from carddav.services.connection_lock import get_connection
 from carddav.services.connections import (
@@ -37,9 +37,15 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Representation, representation_response
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
+
+_FOUND = define_text(
+    "books_found", "%(count)s address book was found.", plural="%(count)s address books were found.", number="count"
+)
 
 
 class ConnectionAnswer(serializers.ModelSerializer[Connection]):
@@ -57,6 +63,7 @@ class ConnectionAnswer(serializers.ModelSerializer[Connection]):
     lastSyncAt = serializers.DateTimeField(source="last_sync_at", allow_null=True)
     lastError = serializers.SerializerMethodField()
     lastErrorAt = serializers.DateTimeField(source="last_error_at", allow_null=True)
+    heldBack = serializers.SerializerMethodField(help_text="Cards that cannot be written for now.")
     createdAt = serializers.DateTimeField(source="created_at")
     updatedAt = serializers.DateTimeField(source="updated_at")
 
@@ -77,6 +84,7 @@ class ConnectionAnswer(serializers.ModelSerializer[Connection]):
             "lastSyncAt",
             "lastError",
             "lastErrorAt",
+            "heldBack",
             "createdAt",
             "updatedAt",
         )
@@ -87,8 +95,11 @@ class ConnectionAnswer(serializers.ModelSerializer[Connection]):
     def get_addressBookName(self, row: Connection) -> str | None:  # noqa: N802
         return row.book_name or None
 
+    def get_heldBack(self, row: Connection) -> int:  # noqa: N802
+        return Mapping.objects.owned_by(row.owner_id).held_back().count()
+
     def get_lastError(self, row: Connection) -> str | None:  # noqa: N802
-        return row.last_error or None
+        return str(row.last_error) if row.last_error else None
 
 
 class ConnectionSettings(serializers.Serializer[Any]):
@@ -156,6 +167,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
     )
     @action(detail=False)
     @raises(MissingError)
+    @reads_one_record
     @conditional_status
     def connection(self, request: Request) -> Response:
         """The connection, without its password; 404 if there is none."""
@@ -241,7 +253,7 @@ class ConnectionViewSet(ApiViewSet[Any]):
             provider=data.get("provider"),
         )
         found = [{"url": book.url, "name": book.name} for book in books]
-        message = "One address book was found." if len(found) == 1 else f"{len(found)} address books were found."
+        message = _FOUND.format(count=len(found))
         return Response({"success": True, "message": message, "addressBooks": found})
 
 

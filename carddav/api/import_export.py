@@ -17,10 +17,14 @@ from carddav.models import PendingImport
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
-from contacts_project.kernel.api.fields import OwnedIdsField, OwnedListField
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import NOT_A_LIST_OF_IDS, OwnedIdsField, OwnedListField
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import NO_SUCH_RECORD, MissingError
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.texts import define_text
+
+_NOT_GROUP_LISTS = define_text("not_group_lists", "This must be an object of lists of group ids.")
 
 
 @extend_schema_field(
@@ -29,9 +33,9 @@ from contacts_project.kernel.errors import NO_SUCH_RECORD, MissingError
 class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
     """Group ids by the id of a pending import; the validated value has the rows."""
 
-    def to_internal_value(self, data: Any) -> dict[UUID, list[Any]]:
+    def to_internal_value(self, data: object) -> dict[UUID, list[object]]:
         if not isinstance(data, dict):
-            raise serializers.ValidationError("This must be an object of lists of group ids.")
+            raise InvalidError(_NOT_GROUP_LISTS)
         requested = [item for ids in data.values() if isinstance(ids, list) for item in ids if isinstance(item, str)]
         field = OwnedListField("people.Group")
         field.bind("perContactGroups", self.parent)
@@ -41,17 +45,17 @@ class _GroupsOfField(serializers.Field[Any, Any, Any, Any]):
         }
         for key, ids in data.items():
             if not isinstance(ids, list):
-                raise serializers.ValidationError({key: ["This must be a list of ids."]})
+                raise InvalidError({key: [NOT_A_LIST_OF_IDS]})
             keys = [str(parse_id(item)) for item in ids]
             if unknown := {str(index): [NO_SUCH_RECORD] for index, item in enumerate(keys) if item not in rows}:
-                raise serializers.ValidationError({key: unknown})
+                raise InvalidError({key: unknown})
             if (row_id := parse_id(key)) is None:
-                raise serializers.ValidationError({key: [NO_SUCH_RECORD]})
+                raise InvalidError({key: [NO_SUCH_RECORD]})
             groups_by_id[row_id] = [rows[item] for item in keys]
         # The id of another account's row gets the same error as an unknown one.
         pending = PendingImport.objects.owned_by(self.context["request"].user).filter(pk__in=set(groups_by_id))
         if unknown_ids := groups_by_id.keys() - set(pending.values_list("pk", flat=True)):
-            raise serializers.ValidationError({str(key): [NO_SUCH_RECORD] for key in unknown_ids})
+            raise InvalidError({str(key): [NO_SUCH_RECORD] for key in unknown_ids})
         return groups_by_id
 
     def to_representation(self, value: Any) -> Any:

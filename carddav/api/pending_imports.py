@@ -9,13 +9,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, in_own_transactions
+from accounts.api.route_marks import excluded_from_batches, in_own_transactions, reads_one_record
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
-from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.text_forms import fold
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
 from people.importing.receipts import build_receipt
 
@@ -40,10 +41,13 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
     @action(detail=False, url_path="pending-imports")
     def list_all(self, request: Request) -> Response:
         """Contacts that are not imported yet, the latest found first."""
-        rows = self.get_queryset().order_by("-discovered_at", "display_name", "id")
+        columns = ("id", "uid", "display_name", "discovered_at")
+        # By name here, because databases collate text differently.
+        rows = sorted(self.get_queryset().values_list(*columns), key=lambda row: (fold(row[2]), row[0]))
+        rows.sort(key=lambda row: row[3], reverse=True)
         records = [
             {"id": str(key), "uid": uid, "displayName": name, "discoveredAt": format_timestamp(found_at)}
-            for key, uid, name, found_at in rows.values_list("id", "uid", "display_name", "discovered_at")
+            for key, uid, name, found_at in rows
         ]
         return Response({"pendingImports": records})
 
@@ -52,6 +56,7 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
         responses=envelope("PendingCount", count=serializers.IntegerField()),
     )
     @action(detail=False, url_path="pending-count")
+    @reads_one_record
     def count(self, request: Request) -> Response:
         """The number of contacts that are not imported yet."""
         return Response({"count": self.get_queryset().count()})
@@ -69,5 +74,6 @@ class UploadViewSet(ApiViewSet[Any]):
     def create(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
         with IMPORT_SLOTS.acquire():
-            outcomes = upload_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now())
+            cards, _ = read_uploaded_cards(request)
+            outcomes = upload_cards(owner=self.owner, cards=cards, now=timezone.now())
             return Response(build_receipt(outcomes))

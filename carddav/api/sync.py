@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import override
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.decorators import action
@@ -19,11 +20,16 @@ from carddav.models import Run, RunState, Trigger
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.discovery import discover_contacts
 from carddav.services.runs import start_run
-from carddav.tasks import run_sync
+from carddav.tasks import enqueue_run
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+
+_REMOVED = define_text("connection_removed", "The connection was removed.")
+_WAITING = define_text("progress_waiting", "Waiting for the worker")
 
 #: How often a stream reads the row of its run.
 _POLL_SECONDS = 0.5
@@ -66,8 +72,8 @@ class SyncViewSet(OwnedViewSet[Run]):
             now=timezone.now(),
         )
         if run.state == RunState.QUEUED:
-            run_sync.delay(str(run.pk))  # a second task for the same run does nothing
-        return EventStream(progress(run.owner_id, run.pk))
+            enqueue_run(str(run.pk))
+        return EventStream(progress(run.owner_id, run.pk, self.owner.language))
 
     @extend_schema(operation_id="listSyncRuns", responses=envelope("SyncRuns", runs=RunSerializer(many=True)))
     @action(detail=False)
@@ -90,31 +96,38 @@ class SyncViewSet(OwnedViewSet[Run]):
         return Response(serialize_receipt(receipt, "discovered", is_skipping=False))
 
 
-async def progress(owner_id: UUID, run_id: UUID) -> AsyncGenerator[bytes, None]:
+async def progress(owner_id: UUID, run_id: UUID, language: str) -> AsyncGenerator[bytes, None]:
     """The events of a run until it ends. The run goes on if the client disconnects."""
     last_state: dict[str, Any] | None = None
     while True:
         # A worker executes the run, perhaps on another machine, so its row is polled.
         run = await in_thread(_find_run, owner_id, run_id)
         if run is None:
-            yield event("error", {"error": "The connection was removed.", "code": "interrupted"})
+            yield _event("error", {"error": _REMOVED, "code": "interrupted"}, language)
             return
         if run.state == RunState.ENDED:
             break
         state = {
             "phase": run.phase or "connecting",
-            "message": run.message or "Waiting for the worker",
+            "message": run.message or _WAITING,
             "current": run.current,
             "total": run.total,
         }
         if state != last_state:
             last_state = state
-            yield event("progress", state)
+            yield _event("progress", state, language)
         await asyncio.sleep(_POLL_SECONDS)
     if run.code:
-        yield event("error", {"error": run.error, "code": run.code})
+        yield _event("error", {"error": run.error, "code": run.code}, language)
     else:
-        yield event("complete", counts_of(run))
+        with override(language):
+            counts = counts_of(run)
+        yield event("complete", counts)
+
+
+def _event(name: str, data: JsonObject, language: str) -> bytes:
+    with override(language):  # the generator runs outside of the request
+        return event(name, data)
 
 
 def _find_run(owner_id: UUID, run_id: UUID) -> Run | None:

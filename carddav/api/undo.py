@@ -15,6 +15,7 @@ from carddav.models import Run
 from carddav.services.connection_lock import ConnectionBusyError
 from carddav.services.undo import AlreadyUndoneError, undo_run
 from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.texts import describe_remarks
 
 _KEPT = inline_serializer(
     "KeptPerson",
@@ -22,6 +23,7 @@ _KEPT = inline_serializer(
         "personId": serializers.UUIDField(),
         "personName": serializers.CharField(),
         "reason": serializers.CharField(),
+        "code": serializers.CharField(),
     },
     many=True,
 )
@@ -51,7 +53,7 @@ class UndoViewSet(OwnedViewSet[Run]):
             {
                 "personId": str(person.pk),
                 "personName": person.display_name_for(self.owner),
-                "reason": reason,
+                **describe_remarks([reason]),
             }
             for person, reason in undone.kept
         ]

@@ -7,6 +7,7 @@ from carddav.api.conflicts import ConflictViewSet
 from carddav.api.connection import ConnectionViewSet
 from carddav.api.cron import CronViewSet
 from carddav.api.errors import FAILURES
+from carddav.api.held_back import HeldBackViewSet
 from carddav.api.import_export import ImportExportViewSet
 from carddav.api.pending_imports import PendingImportViewSet, UploadViewSet
 from carddav.api.sync import SyncViewSet
@@ -18,6 +19,7 @@ register_failures(FAILURES)
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("vcard/upload", UploadViewSet, basename="vcard-upload")
 router.register("carddav/conflicts", ConflictViewSet, basename="conflict")
+router.register("carddav/held-back", HeldBackViewSet, basename="held-back")
 router.register("carddav/runs", UndoViewSet, basename="run")
 router.register("carddav", ConnectionViewSet, basename="carddav-connection")
 router.register("carddav", BackupViewSet, basename="carddav-backup")

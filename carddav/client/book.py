@@ -32,6 +32,11 @@ from carddav.client.shapes import (
     Unreadable,
     WriteResult,
 )
+from contacts_project.kernel.texts import define_text
+
+_EMPTY = define_text("empty_listing", "The server lists nothing at all, not even the address book.")
+_NO_BOOK = define_text("no_book_any_more", "What is at the address of the book is no address book any more.")
+_TOO_MANY_CARDS = define_text("book_too_large", "The address book lists more than %(limit)s contacts.")
 
 _GONE_STATUSES = {404, 410}
 # 421 Misdirected Request: this host no longer serves the account (RFC 9110, section 15.5.20).
@@ -125,7 +130,7 @@ class Book:
         # RFC 4918, section 9.1: the response includes the requested collection itself. An empty multistatus is not an
         # empty book.
         if not names_itself and not entries:
-            raise NotCardDavError("The server lists nothing at all, not even the address book.")
+            raise NotCardDavError(_EMPTY)
         return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
 
     def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
@@ -216,7 +221,7 @@ class Book:
             raise BookGoneError(status=response.status)
         # Some servers do not return resourcetype: only a wrong one is an error.
         if f"{DAV}resourcetype" in response.props and not response.has_type(request_bodies.BOOK_TYPE):
-            raise BookGoneError("What is at the address of the book is no address book any more.")
+            raise BookGoneError(_NO_BOOK)
 
     @contextmanager
     def _multistatus(self, method: str, body: str, depth: str = "0") -> Iterator[Multistatus]:
@@ -253,4 +258,4 @@ def locks_whole_book(token: str) -> bool:
 def _check_card_count(entries: Sized) -> None:
     """Raise NotCardDavError if the listing does not end."""
     if len(entries) > _MAX_CARDS:
-        raise NotCardDavError(f"The address book lists more than {_MAX_CARDS:,} contacts.")
+        raise NotCardDavError(_TOO_MANY_CARDS.format(limit=_MAX_CARDS))

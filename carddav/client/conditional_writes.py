@@ -9,6 +9,10 @@ from carddav.client.hrefs import MAX_URL_LENGTH, member_url, resolve_url
 from carddav.client.session import is_html, read_error_conditions
 from carddav.client.shapes import Outcome, WriteResult
 from contacts_project.kernel.outbound import OutboundResponse
+from contacts_project.kernel.texts import define_text
+
+_REFUSED = define_text("card_refused", "The server refuses the card with status %(status)d.")
+_REFUSED_FOR = define_text("card_refused_for", "The server refuses the card with status %(status)d (%(conditions)s).")
 
 if TYPE_CHECKING:  # Book is what calls this
     from carddav.client.book import Book
@@ -24,6 +28,8 @@ _CARD_PRECONDITIONS = {
     "addressbook-collection-location-ok",
 }
 _OUTCOME_BY_STATUS = {
+    # By these, servers refuse the content of a card.
+    **dict.fromkeys((400, 403, 405, 415, 422), Outcome.REFUSED),
     402: Outcome.FULL,
     404: Outcome.GONE,
     409: Outcome.CHANGED,
@@ -70,7 +76,7 @@ def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: b
         # Nothing was sent, so the outcome is known: the caller may repeat the request.
         if not error.has_sent:
             raise
-        return WriteResult(Outcome.UNKNOWN, href, message=str(error))
+        return WriteResult(Outcome.UNKNOWN, href, message=error.text)
     with response:
         # A 200 with HTML is the login page of a proxy, not a successful write.
         if response.status in _SUCCESS_STATUSES and not (response.status == 200 and is_html(response)):
@@ -81,8 +87,9 @@ def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: b
         if response.status == 412 and tries > 1:
             # The first attempt, which was answered with 429 or 503, may have succeeded after all.
             outcome = Outcome.UNKNOWN
-        reason = f" ({', '.join(sorted(preconditions))})" if preconditions else ""
-        message = f"The server refuses the card with status {response.status}{reason}."
+        message = _REFUSED.format(status=response.status)
+        if preconditions:
+            message = _REFUSED_FOR.format(status=response.status, conditions=sorted(preconditions))
         return WriteResult(outcome, href, None, response.status, message, preconditions)
 
 
@@ -98,8 +105,9 @@ def _outcome(book: "Book", status: int, preconditions: frozenset[str]) -> Outcom
         return Outcome.REFUSED
     if status in _OUTCOME_BY_STATUS:
         return _OUTCOME_BY_STATUS[status]
-    # After a 5xx the server may have applied the write.
-    return Outcome.REFUSED if 400 <= status < 500 else Outcome.UNKNOWN
+    # Another 4xx says nothing of the content: the caller looks at the card. After a 5xx the server may have applied the
+    # write.
+    return Outcome.CHANGED if 400 <= status < 500 else Outcome.UNKNOWN
 
 
 def _resolve_location(book: "Book", href: str, response: OutboundResponse) -> str:

@@ -1,7 +1,9 @@
 """Discovers the address books behind the address that a user has entered (RFC 6764, RFC 6352 section 7.1, RFC 5397)."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from carddav.client import request_bodies
@@ -11,13 +13,17 @@ from carddav.client.errors import (
     DavError,
     LoginRefusedError,
     NotCardDavError,
+    PolicyError,
     StatusError,
 )
 from carddav.client.hrefs import href_key, normalize_server_url, origin
 from carddav.client.multistatus import CARD, DAV, Response
-from carddav.client.service_records import find_services
 from carddav.client.session import DavSession
 from carddav.client.shapes import FoundBook
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.texts import define_text
+
+_NO_BOOK = define_text("no_book_found", "No address book is found there.")
 
 WELL_KNOWN = "/.well-known/carddav"
 # Paths of servers without a well-known URI; the one of the user's provider is tried first.
@@ -97,7 +103,13 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
             if probed.books:
                 return probed
             has_answered = True
-    raise failures[0] if failures else NotCardDavError("No address book is found there.")
+    raise _choose_failure(session, failures)
+
+
+def _choose_failure(session: DavSession, failures: list[DavError]) -> DavError:
+    """The error to report: that an address may not be called tells more than that a name does not resolve."""
+    refused = next((error for error in failures if isinstance(error, PolicyError)), session.refused)
+    return refused or next(iter(failures), None) or NotCardDavError(_NO_BOOK)
 
 
 def _candidate_urls(session: DavSession, provider: str | None) -> Iterator[str]:
@@ -129,6 +141,9 @@ def _well_known_urls(session: DavSession, root: str) -> Iterator[str]:
     try:
         with session.response("GET", url) as response:
             target = response.url
+    except PolicyError as error:
+        session.refused = session.refused or error
+        return
     except DavError:
         return
     if target != url:
@@ -234,3 +249,43 @@ def _choose_book(probed: _ProbeResult, provider: str | None, stored: str, *, has
 
 def _path_key(book: FoundBook) -> str:
     return href_key(book.url).rstrip("/")
+
+
+log = logging.getLogger(__name__)
+DNS_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A server named by the domain, always over https; `has_path` if a TXT record has its path."""
+
+    url: str
+    has_path: bool
+
+
+def find_services(domain: str) -> list[Service]:
+    """The servers by priority; empty if the domain names none or DNS does not answer in time.
+
+    The URLs are untrusted input: the outbound policy decides whether they may be reached.
+    """
+    name = f"_carddavs._tcp.{domain}"
+    records = sorted(_query(name, "SRV"), key=lambda record: (record.priority, -record.weight))
+    targets = [(str(record.target).rstrip("."), int(record.port)) for record in records]
+    targets = [(host, port) for host, port in targets if host]  # a target of "." means: no such service (RFC 2782)
+    path = ""
+    if targets:
+        texts = [b"".join(record.strings).decode("utf-8", "replace") for record in _query(name, "TXT")]
+        path = next((text.removeprefix("path=") for text in texts if text.startswith("path=/")), "")
+    return [Service(f"https://{host}:{port}{path or '/'}", bool(path)) for host, port in targets]
+
+
+def _query(name: str, kind: str) -> list[Any]:
+    import dns.exception  # noqa: PLC0415 - few processes ever need a resolver
+    import dns.resolver  # noqa: PLC0415 - as above
+
+    try:
+        with external_wait():
+            return list(dns.resolver.resolve(name, kind, lifetime=DNS_SECONDS))
+    except (dns.exception.DNSException, OSError, ValueError) as error:
+        log.info("no service record", extra={"kind": kind, "reason": type(error).__name__})
+        return []

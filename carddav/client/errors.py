@@ -3,6 +3,11 @@
 from typing import ClassVar
 
 from contacts_project.kernel.outbound import Code, OutboundError, TooLongError
+from contacts_project.kernel.texts import Text, define_text
+
+_UNEXPECTED_STATUS = define_text(
+    "unexpected_status", "The server answers with status %(status)d, which no CardDAV server should."
+)
 
 MAX_RETRY_AFTER_SECONDS = 3600
 
@@ -15,17 +20,18 @@ class DavError(Exception):
     """
 
     code: ClassVar[str]
-    message: ClassVar[str]
+    message: ClassVar[Text]
 
     def __init__(
         self,
-        message: str = "",
+        message: Text | None = None,
         *,
         status: int | None = None,
         retry_after: int | None = None,
         has_sent: bool = False,
     ) -> None:
-        super().__init__(message or self.message)
+        self.text = message or self.message
+        super().__init__(self.text)
         self.status = status
         self.retry_after = retry_after
         self.has_sent = has_sent
@@ -35,27 +41,27 @@ class LoginRefusedError(DavError):
     """401. The same login must not be tried again: some servers lock the account after several failures."""
 
     code = "auth"
-    message = "The server refuses the user name or the password."
+    message = define_text("auth_refused", "The server refuses the user name or the password.")
 
 
 class AccessDeniedError(DavError):
     """403 to a read: the login is valid and lacks the permission."""
 
     code = "auth"
-    message = "The server knows the login but denies access."
+    message = define_text("access_denied", "The server knows the login but denies access.")
 
 
 class NotCardDavError(DavError):
     """No address book was found, or the server does not speak CardDAV."""
 
     code = "not_carddav"
-    message = "There is no CardDAV server at this address."
+    message = define_text("not_carddav", "There is no CardDAV server at this address.")
 
 
 class UntrustedHostError(NotCardDavError):
     """A redirect to another host, `location`, that discovery has not named: it gets no login."""
 
-    message = "The server sends requests to another host, which gets no login."
+    message = define_text("untrusted_host", "The server sends requests to another host, which gets no login.")
 
     def __init__(self, location: str = "", *, status: int) -> None:
         super().__init__(status=status)
@@ -66,36 +72,45 @@ class StatusError(NotCardDavError):
     """An unexpected status; `conditions` are the names in its DAV:error."""
 
     def __init__(self, status: int, conditions: frozenset[str] = frozenset()) -> None:
-        super().__init__(f"The server answers with status {status}, which no CardDAV server should.", status=status)
+        super().__init__(_UNEXPECTED_STATUS.format(status=status), status=status)
         self.conditions = conditions
 
 
 class MalformedResponseError(NotCardDavError):
     """The XML is malformed or incomplete."""
 
-    message = "The server answers with XML that cannot be read."
+    message = define_text("malformed_xml", "The server answers with XML that cannot be read.")
 
 
 class ResponseTooLongError(MalformedResponseError):
     """The response is over the size limit: request fewer cards at once."""
 
-    message = "The server answers with more than can be read at once."
+    message = define_text("response_too_long", "The server answers with more than can be read at once.")
 
 
 class ServerTimeoutError(DavError):
     """The server did not respond in time."""
 
     code = "timeout"
-    message = "The server did not answer in time."
+    message = define_text("server_timeout", "The server did not answer in time.")
+
+
+class OverdueError(ServerTimeoutError):
+    """The deadline of all requests together has passed."""
+
+    message = define_text(
+        "run_overdue", "The server took too long for one sync. What was done until then is kept; the next sync goes on."
+    )
 
 
 class TlsError(DavError):
     """No trusted TLS connection; nothing was sent."""
 
     code = "tls"
-    message = (
+    message = define_text(
+        "tls_untrusted",
         "The server cannot be trusted: its certificate is not valid for this name, has expired, or comes from an "
-        "authority that is not known here. Nothing was sent."
+        "authority that is not known here. Nothing was sent.",
     )
 
 
@@ -103,28 +118,28 @@ class PolicyError(DavError):
     """The operator's outbound policy refuses the address."""
 
     code = "policy"
-    message = "This address may not be reached from here."
+    message = define_text("policy_refused", "This address may not be reached from here.")
 
 
 class DnsError(DavError):
     """The host name does not resolve."""
 
     code = "dns"
-    message = "The name of the server does not resolve."
+    message = define_text("server_not_resolved", "The name of the server does not resolve.")
 
 
 class ConnectionRejectedError(DavError):
     """The connection is refused."""
 
     code = "refused"
-    message = "Nobody listens at this address."
+    message = define_text("connection_refused", "Nobody listens at this address.")
 
 
 class ConnectionBrokenError(DavError):
     """The connection was interrupted during a response."""
 
     code = "interrupted"
-    message = "The connection to the server broke off."
+    message = define_text("connection_broken", "The connection to the server broke off.")
 
 
 class BusyError(DavError):
@@ -134,23 +149,24 @@ class BusyError(DavError):
     """
 
     code = "busy"
-    message = "The server is busy. It is asked again later."
+    message = define_text("server_busy", "The server is busy. It is asked again later.")
 
 
 class BookGoneError(DavError):
     """The address book no longer exists."""
 
     code = "book_gone"
-    message = (
+    message = define_text(
+        "book_gone",
         "The address book is not on the server any more. Nothing was changed here. To sync with another one, save the "
-        "connection with its address."
+        "connection with its address.",
     )
 
 
 class BookMovedError(BookGoneError):
     """The server redirects requests for the book to `location`, which discovery has to confirm."""
 
-    message = "The address book has moved. The next sync looks for it."
+    message = define_text("book_moved", "The address book has moved. The next sync looks for it.")
 
     def __init__(self, location: str, *, status: int) -> None:
         super().__init__(status=status)
@@ -173,4 +189,4 @@ def convert_outbound_error(error: OutboundError) -> DavError:
         if isinstance(error, TooLongError)
         else _ERROR_BY_CODE.get(error.code, ConnectionBrokenError)
     )
-    return kind(str(error) if kind is PolicyError else "", has_sent=error.has_sent)
+    return kind(error.text if kind is PolicyError else None, has_sent=error.has_sent)

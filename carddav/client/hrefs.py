@@ -5,6 +5,10 @@ import re
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from carddav.client.errors import NotCardDavError
+from contacts_project.kernel.texts import define_text
+
+_TOO_LONG = define_text("href_too_long", "The server names an address that is too long.")
+_NO_URL = define_text("href_not_a_url", "The server names an address that is no URL.")
 
 _ABSOLUTE_URL = re.compile(r"https?://", re.IGNORECASE)
 _INVALID_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -57,12 +61,12 @@ def resolve_url(base_url: str, href: str) -> str:
 def origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port, by which it is decided who gets the login. Raises NotCardDavError for an invalid URL."""
     if len(url) > MAX_URL_LENGTH:
-        raise NotCardDavError("The server names an address that is too long.")
+        raise NotCardDavError(_TOO_LONG)
     try:
         split = urlsplit(url)
         return split.scheme, split.hostname or "", split.port or {"https": 443}.get(split.scheme, 80)
     except ValueError as error:
-        raise NotCardDavError("The server names an address that is no URL.") from error
+        raise NotCardDavError(_NO_URL) from error
 
 
 def same_origin_url(base_url: str, url: str) -> str:

@@ -22,7 +22,12 @@ from carddav.client.session import MAX_BODY_BYTES, is_html, parse_charset
 from carddav.client.shapes import Card, Fetched, Missing, Unreadable
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import TooLongError
+from contacts_project.kernel.texts import define_text
 from people.vcard.charsets import decode_card
+
+STATUS = define_text("card_status", "The server answers with status %(status)d.")
+
+_HTML = define_text("html_card", "The server answers with a page for a browser, not with a card.")
 
 if TYPE_CHECKING:  # Book is what calls this
     from carddav.client.book import Book
@@ -133,14 +138,14 @@ def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
         if response.status in _GONE_STATUSES:
             return Missing(href, key)
         if response.status != 200:
-            return Unreadable(href, key, response.status, f"The server answers with status {response.status}.")
+            return Unreadable(href, key, response.status, STATUS.format(status=response.status))
         if is_html(response):
-            raise NotCardDavError("The server answers with a page for a browser, not with a card.")
+            raise NotCardDavError(_HTML)
         etag, charset = parse_etag(response.headers.get("ETag")), parse_charset(response)
         try:
             body = response.read(MAX_BODY_BYTES)
         except TooLongError as error:
-            return Unreadable(href, key, response.status, str(error))
+            return Unreadable(href, key, response.status, error.text)
     return Card(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
 
 
@@ -151,5 +156,5 @@ def _parse_result(response: Response, href: str, key: str) -> Fetched | None:
     if data is not None and data.text.strip():
         return Card(href, key, parse_etag(response.text_of(f"{DAV}getetag")), data.text)
     if data is None and response.status and response.status >= 400:
-        return Unreadable(href, key, response.status, f"The server answers with status {response.status}.")
+        return Unreadable(href, key, response.status, STATUS.format(status=response.status))
     return None

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn
+from uuid import UUID
 
 from carddav.client.errors import (
     MAX_RETRY_AFTER_SECONDS,
@@ -17,6 +18,8 @@ from carddav.client.errors import (
     DavError,
     LoginRefusedError,
     NotCardDavError,
+    OverdueError,
+    PolicyError,
     ServerTimeoutError,
     StatusError,
     UntrustedHostError,
@@ -33,13 +36,20 @@ from contacts_project.kernel.outbound import (
     outbound_session,
     parse_retry_after,
 )
+from contacts_project.kernel.outbound.exchanges import AccountBusyError, ExchangeRules
+from contacts_project.kernel.texts import define_text
 from people.vcard.charsets import allowed_charset
+
+_CIRCLES = define_text("redirect_loop", "The server sends requests round in circles.")
+_HTML = define_text("html_page", "The server answers with a page for a browser, not as a CardDAV server.")
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024
 CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 10.0, 60.0, 600.0
 #: Radicale reads every card before the first byte of a full listing.
 LISTING_SECONDS = 300.0
+#: How long a request waits until fewer than two others of its account are under way.
+MAX_TURN_WAIT_SECONDS = 60.0
 MAX_REDIRECTS = 5
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _BUSY_STATUSES = {429, 503}
@@ -55,8 +65,8 @@ class DavSession:
     """A WebDAV session with one login. Thread-safe; connections are kept alive.
 
     The login is sent to the host of the URL that the user has entered, and over https to the hosts of `trusted_urls`,
-    which discovery has found, and to those it finds while `is_discovering`. `give_up_at` is the deadline in monotonic
-    time for requests whose caller waits.
+    which discovery has found, and to those it finds while `is_discovering`. `give_up_at` is the deadline of all
+    requests together, in monotonic time.
     """
 
     def __init__(
@@ -70,6 +80,8 @@ class DavSession:
     ) -> None:
         self.login = login
         self.is_discovering = False
+        # The first address that discovery was led to and that the policy refuses, though it was not called.
+        self.refused: PolicyError | None = None
         self._outbound = outbound
         self._sleep = sleep
         self._give_up_at = give_up_at
@@ -100,8 +112,19 @@ class DavSession:
         host of `base_url`. Raises NotCardDavError for an invalid URL.
         """
         url = resolve_url(base_url, href)
-        is_elsewhere = origin(url) != origin(base_url)
-        return same_origin_url(base_url, url) if is_elsewhere and url.startswith("http://") else url
+        if origin(url) == origin(base_url) or not url.startswith("http://"):
+            return url
+        if self.is_discovering and self.refused is None:
+            self._note_refusal(url)
+        return same_origin_url(base_url, url)
+
+    def _note_refusal(self, url: str) -> None:
+        """Remember it if the policy refuses the URL: if nothing is found, that is the reason to give."""
+        try:
+            self._outbound.check(url)
+        except OutboundError as error:
+            refused = convert_outbound_error(error)
+            self.refused = refused if isinstance(refused, PolicyError) else None
 
     def send(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
@@ -115,7 +138,7 @@ class DavSession:
             # Method, body, Depth and conditions stay the same: HTTP libraries drop them after 301 and 302.
             response.close()
             url = self._redirect_target(url, location, response.status)
-        raise NotCardDavError("The server sends requests round in circles.")
+        raise NotCardDavError(_CIRCLES)
 
     @contextmanager
     def response(
@@ -137,7 +160,7 @@ class DavSession:
             if response.status != 207:
                 raise_for_status(response)
             if is_html(response):
-                raise NotCardDavError("The server answers with a page for a browser, not as a CardDAV server.")
+                raise NotCardDavError(_HTML)
             yield response.url, Multistatus(response.chunks(MAX_BODY_BYTES), parse_charset(response))
 
     def _send_with_retries(
@@ -190,9 +213,9 @@ class DavSession:
                 raise LoginRefusedError(status=401)
 
     def _send_once(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> OutboundResponse:
-        seconds = None if self._give_up_at is None else self._give_up_at - time.monotonic()
-        if seconds is not None and seconds <= 0:
-            raise ServerTimeoutError
+        seconds = TOTAL_SECONDS if self._give_up_at is None else self._give_up_at - time.monotonic()
+        if seconds <= 0:
+            raise OverdueError
         sent = {name: _header_value(value) for name, value in headers.items()}
         with _convert_errors():
             return self._outbound.open(
@@ -200,8 +223,8 @@ class DavSession:
                 url,
                 data=body,
                 headers={"Accept-Encoding": "gzip", **sent},
-                seconds=seconds,
-                idle_seconds=self._read_seconds if seconds is None else None,
+                seconds=min(seconds, TOTAL_SECONDS),
+                idle_seconds=self._read_seconds,
             )
 
     def _redirect_target(self, url: str, location: str, status: int) -> str:
@@ -237,11 +260,14 @@ def open_session(
     trusted_urls: Iterable[str] = (),
     *,
     seconds: float | None = None,
+    give_up_at: float | None = None,
+    account: UUID | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[DavSession]:
     """A session under the operator's outbound policy; plain http is only used if the user has entered it.
 
-    `seconds` limits the whole session, for a caller who waits.
+    `seconds` limits the whole session, for a caller who waits; `give_up_at` is a deadline in monotonic time. Requests
+    count as exchanges of `account`.
     """
     limit = min(READ_SECONDS, seconds or READ_SECONDS)
     with outbound_session(
@@ -249,8 +275,10 @@ def open_session(
         seconds=TOTAL_SECONDS if seconds is None else seconds,
         connect_seconds=min(CONNECT_SECONDS, limit),
         idle_seconds=limit,
+        exchanges=None if account is None else ExchangeRules(account, min(MAX_TURN_WAIT_SECONDS, limit)),
     ) as outbound:
-        give_up_at = None if seconds is None else time.monotonic() + seconds
+        if seconds is not None:
+            give_up_at = time.monotonic() + seconds
         yield DavSession(outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at)
 
 
@@ -303,6 +331,8 @@ def _convert_errors() -> Iterator[None]:
         yield
     except OutboundError as error:
         raise convert_outbound_error(error) from error
+    except AccountBusyError as error:
+        raise BusyError(error.message) from error
 
 
 __all__ = ["DavError", "DavSession", "Login", "open_session"]

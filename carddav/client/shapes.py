@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
+
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Capabilities:
         """True also if it is not listed: RFC 6352, section 8, requires it, and the lists are incomplete."""
         return "addressbook-multiget" not in self.refused
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {
             "reports": list(self.reports),
             "versions": list(self.versions),
@@ -37,7 +40,7 @@ class Capabilities:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
+    def from_json(cls, data: JsonObject) -> Self:
         """The inverse of `to_json`; missing keys get the defaults."""
         return cls(
             tuple(data.get("reports", ())),
@@ -108,7 +111,7 @@ class Unreadable:
     href: str
     key: str
     status: int
-    message: str
+    message: Text
 
 
 Fetched = Card | Missing | Unreadable
@@ -139,5 +142,5 @@ class WriteResult:
     href: str
     etag: str | None = None
     status: int | None = None
-    message: str = ""
+    message: Text | None = None
     preconditions: frozenset[str] = frozenset()

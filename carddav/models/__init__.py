@@ -1,12 +1,19 @@
 """The models of the sync: connection, mappings, journal, runs, conflicts and pending imports."""
 
-from carddav.models.conflict import Conflict, ConflictKind, Resolution
 from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
-from carddav.models.journal import JournalEntry, JournalOp, JournalState
-from carddav.models.mapping import UNSENT, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
-from carddav.models.other_card import OtherCard, OtherKind
-from carddav.models.pending_import import PendingImport
-from carddav.models.run import RUN_COUNTS, Run, RunAction, RunChange, RunState, Trigger
+from carddav.models.decisions import Conflict, ConflictKind, OtherCard, OtherKind, PendingImport, Resolution
+from carddav.models.mapping import UNSENT, HeldBack, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
+from carddav.models.run import (
+    RUN_COUNTS,
+    JournalEntry,
+    JournalOp,
+    JournalState,
+    Run,
+    RunAction,
+    RunChange,
+    RunState,
+    Trigger,
+)
 
 __all__ = [
     "RUN_COUNTS",
@@ -14,6 +21,7 @@ __all__ = [
     "Conflict",
     "ConflictKind",
     "Connection",
+    "HeldBack",
     "ImportMode",
     "JournalEntry",
     "JournalOp",

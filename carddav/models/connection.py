@@ -6,14 +6,17 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.database.text_columns import StoredTextField
+from contacts_project.kernel.database.triggers import Trigger
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.vocabularies import Vocabulary
 
 MAX_URL_LENGTH = 2000
 MIN_SYNC_INTERVAL_SECONDS, MAX_SYNC_INTERVAL_SECONDS = 60, 86_400
 
 
-class Provider(models.TextChoices):
+class Provider(Vocabulary):
     """The user's choice of provider: a hint for discovery."""
 
     CUSTOM = "custom"
@@ -23,7 +26,7 @@ class Provider(models.TextChoices):
     NEXTCLOUD = "nextcloud"
 
 
-class ImportMode(models.TextChoices):
+class ImportMode(Vocabulary):
     """What happens to new cards on the server: they wait, they wait and the user is notified, or they are imported."""
 
     MANUAL = "manual"
@@ -31,7 +34,7 @@ class ImportMode(models.TextChoices):
     AUTO = "auto"
 
 
-class NameFormat(models.TextChoices):
+class NameFormat(Vocabulary):
     """The form of FN (people.vcard.Card.format_name)."""
 
     FULL = "FULL"
@@ -40,7 +43,7 @@ class NameFormat(models.TextChoices):
     SHORT = "SHORT"
 
 
-class Pause(models.TextChoices):
+class Pause(Vocabulary):
     """Why automatic runs are paused; empty if they are not."""
 
     NONE = ""
@@ -96,7 +99,7 @@ class Connection(Leased, OwnedModel):
     next_sync_at = models.DateTimeField(default=timezone.now)
 
     last_error_code = models.CharField(max_length=30, blank=True)
-    last_error = models.TextField(blank=True)
+    last_error = StoredTextField(blank=True)
     last_error_status = models.PositiveSmallIntegerField(null=True, blank=True)
     last_error_at = models.DateTimeField(null=True, blank=True)
     not_before = models.DateTimeField(null=True, blank=True)
@@ -137,3 +140,15 @@ class Connection(Leased, OwnedModel):
         """Forget the last error, and end the wait and the pause that it caused."""
         self.last_error_code, self.last_error, self.last_error_status, self.last_error_at = "", "", None, None
         self.not_before, self.pause = None, Pause.NONE
+
+
+def _mirrored_trigger(event: str, row: str, *, is_mirrored: bool) -> Trigger:
+    body = f"UPDATE accounts_user SET is_mirrored = {is_mirrored} WHERE id = {row}.owner_id"  # noqa: S608 - no input
+    return Trigger(f"mirrored_{event.lower()}", Connection._meta.db_table, event, body, writes="accounts_user")
+
+
+MIRRORED_TRIGGERS = (
+    _mirrored_trigger("INSERT", "NEW", is_mirrored=True),
+    _mirrored_trigger("DELETE", "OLD", is_mirrored=False),
+)
+"""They keep User.is_mirrored, so that a write knows without a query whether there is a connection."""

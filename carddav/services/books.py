@@ -2,9 +2,12 @@
 
 import datetime as dt
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
+from django.conf import settings
 from django.utils import timezone
 
 from carddav.client import (
@@ -21,36 +24,54 @@ from carddav.client import (
     discover,
     open_session,
 )
+from carddav.client.session import MAX_TURN_WAIT_SECONDS
 from carddav.models import Connection, Pause
 from carddav.sync.context import Context
+from contacts_project.kernel.outbound.exchanges import exchanges_of
+from contacts_project.kernel.texts import define_text
 
-LOGIN_REFUSED_MESSAGE = "The server has refused the login. Nothing is asked again until the password is given anew."
-UNTRUSTED_REDIRECT_MESSAGE = (
-    "The server sends requests for the address book to {address}, to which the address of the connection does not "
+_LOOKING = define_text("progress_looking", "Looking for the address book")
+
+LOGIN_REFUSED_MESSAGE = define_text(
+    "login_refused", "The server has refused the login. Nothing is asked again until the password is given anew."
+)
+UNTRUSTED_REDIRECT_MESSAGE = define_text(
+    "untrusted_redirect",
+    "The server sends requests for the address book to %(address)s, to which the address of the connection does not "
     "lead. The login was not sent there, and nothing was changed here. If the provider has moved the account, save the "
-    "connection with the new address."
+    "connection with the new address.",
 )
 #: The columns that discovery sets.
 _DISCOVERED_COLUMNS = ("principal_url", "home_urls", "book_url", "book_name", "caps")
-NOT_BEFORE_MESSAGE = "The server has asked to be left alone until {until:%H:%M} UTC."
+#: The deadline of the requests inside `server_access`, in monotonic time.
+_give_up_at: ContextVar[float | None] = ContextVar("carddav_give_up_at", default=None)
+NOT_BEFORE_MESSAGE = define_text("server_asked_to_wait", "The server has asked to be left alone until %(until)s UTC.")
 
 
 @contextmanager
 def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[None]:
     """Send no request if the server has refused the login or has asked to wait; record a DavError raised in the block.
 
-    After a failed run (`is_run`) the next one is due after the interval. Raises DavError.
+    The requests of the block count as exchanges of the account, and together take at most CARDDAV_RUN_SECONDS. After a
+    failed run (`is_run`) the next one is due after the interval. Raises DavError.
     """
     if connection.pause == Pause.AUTH:
         # Repeated tries with a refused password make some servers lock the account.
         raise LoginRefusedError(LOGIN_REFUSED_MESSAGE)
     if connection.not_before is not None and (seconds := (connection.not_before - timezone.now()).total_seconds()) > 0:
-        raise BusyError(NOT_BEFORE_MESSAGE.format(until=connection.not_before), retry_after=math.ceil(seconds))
+        raise BusyError(
+            NOT_BEFORE_MESSAGE.format(until=f"{connection.not_before:%H:%M}"), retry_after=math.ceil(seconds)
+        )
+    token = _give_up_at.set(time.monotonic() + settings.CARDDAV_RUN_SECONDS)
     try:
-        yield
+        # Also for downloads of pictures, which use no session of the book.
+        with exchanges_of(connection.owner_id, wait_seconds=MAX_TURN_WAIT_SECONDS):
+            yield
     except DavError as error:
         _record_failure(connection, error, is_run=is_run)
         raise
+    finally:
+        _give_up_at.reset(token)
 
 
 def work_in_book(context: Context, work: Callable[[Context], None]) -> None:
@@ -73,7 +94,7 @@ def open_book(context: Context, *, gone_error: BookGoneError | None = None) -> I
     """Open the book for the context and save what discovery has found. Raises DavError."""
     connection = context.connection
     if gone_error is not None or not connection.is_resolved:
-        context.report_progress("connecting", "Looking for the address book")
+        context.report_progress("connecting", _LOOKING)
     before = connection.book_url
     with book_session(connection, gone_error=gone_error) as book:
         if connection.book_url != before:
@@ -93,7 +114,8 @@ def book_session(connection: Connection, *, gone_error: BookGoneError | None = N
     What discovery finds is set on `connection` and not saved. Raises DavError.
     """
     login = Login(connection.server_url, connection.username, connection.password)
-    with open_session(login, trusted_urls=filter(None, [connection.book_url, *connection.home_urls])) as session:
+    trusted_urls = filter(None, [connection.book_url, *connection.home_urls])
+    with open_session(login, trusted_urls, give_up_at=_give_up_at.get(), account=connection.owner_id) as session:
         if gone_error is not None or not connection.is_resolved:
             _discover_book(connection, session, gone_error)
         yield Book(session, connection.book_url, Capabilities.from_json(connection.caps))
@@ -133,7 +155,7 @@ def _save_capabilities(connection: Connection, book: Book) -> None:
 def _record_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
     now = timezone.now()
     values: dict[str, object] = {
-        "last_error": str(error)[:1000],
+        "last_error": error.text,
         "last_error_code": error.code,
         "last_error_status": error.status,
         "last_error_at": now,

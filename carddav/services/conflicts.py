@@ -1,13 +1,10 @@
-"""Resolves conflicts as the user decides."""
+"""Resolves conflicts as the user decides; those without a mapping, such as imported ones, from their record."""
 
 import datetime as dt
-from collections.abc import Mapping as MappingOf
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
 from carddav.models import (
-    UNSENT,
     Conflict,
     ConflictKind,
     Connection,
@@ -18,29 +15,34 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.services.conflicts_without_card import load_stored_picture, resolve_without_card
 from carddav.services.connection_lock import locked_connection
 from carddav.services.merged_values import merge_values
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import end_mapping
-from carddav.sync.fields import remote_fields
-from carddav.sync.merge import Sides, resolve_bases
-from carddav.sync.people import load_local_contact
-from carddav.sync.tombstones import requeue_as_new
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.texts import define_text
+from people.contents.contact import load_local_contact, write_fields
+from people.contents.fields import changed_fields, remote_fields
+from people.contents.merge import Sides, resolve_bases
+from people.photos.files import PictureRefusedError, upload_photo
+from people.photos.images import to_stored_form
 from people.services.people import delete_people, restore_person
-from people.vcard import read_card
+from people.vcard import Card, VCardError, read_card
+
+_NOT_IN_CONFLICT = define_text("not_in_conflict", "This field is not in conflict.")
 
 
 class AlreadyResolvedError(DomainError):
     """The conflict is resolved already."""
 
-    message = "This conflict has been resolved already."
+    message = define_text("already_resolved", "This conflict has been resolved already.")
 
 
 def resolve_conflict(
-    *, owner: User, conflict_id: UUID, resolution: str, values: MappingOf[str, Any] | None, now: dt.datetime
+    *, owner: User, conflict_id: UUID, resolution: str, values: JsonMapping | None, now: dt.datetime
 ) -> None:
     """Keep one side's values, or merge both. Changes for the server are sent by the next run.
 
@@ -79,7 +81,7 @@ def _resolve_fields(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: MappingOf[str, Any],
+    values: JsonMapping,
     now: dt.datetime,
 ) -> None:
     names = {entry["field"] for entry in conflict.fields}
@@ -91,9 +93,7 @@ def _resolve_fields(
     bases = resolve_bases(
         Sides(mapping.base_local, mapping.base_remote), Sides(contact.fields, remote), names, keep_local=keep_local
     )
-    mapping.base_local, mapping.base_remote = bases.local, bases.remote
-    mapping.status, mapping.local_rev = MappingStatus.CLEAN, UNSENT
-    mapping.save()
+    mapping.decide((bases.local, bases.remote))
 
 
 def _resolve_remote_deleted(
@@ -101,7 +101,7 @@ def _resolve_remote_deleted(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: MappingOf[str, Any],
+    values: JsonMapping,
     now: dt.datetime,
 ) -> None:
     if resolution == Resolution.KEEP_REMOTE:
@@ -109,7 +109,7 @@ def _resolve_remote_deleted(
         end_mapping(context, mapping, TombstoneState.GONE)
         delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=now)
     else:
-        requeue_as_new(mapping)
+        mapping.requeue()
 
 
 def _resolve_local_deleted(
@@ -117,7 +117,7 @@ def _resolve_local_deleted(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: MappingOf[str, Any],
+    values: JsonMapping,
     now: dt.datetime,
 ) -> None:
     if resolution == Resolution.KEEP_LOCAL:
@@ -126,7 +126,7 @@ def _resolve_local_deleted(
         return
     if mapping.person.deleted_at is not None:
         restore_person(owner=context.owner, person=mapping.person, now=now)
-    Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk).update(local_rev=UNSENT)
+    Mapping.objects.owned_by(context.owner).filter(pk=mapping.pk).mark_unsent()
 
 
 _RESOLVERS = {
@@ -148,4 +148,81 @@ def check_values(conflict: Conflict, names: set[str]) -> None:
     """Raise FieldError if values are given for fields that are not in conflict."""
     known = {entry["field"] for entry in conflict.fields}
     for name in sorted(names - known):
-        raise FieldError(f"values.{name}", "This field is not in conflict.")
+        raise FieldError(f"values.{name}", _NOT_IN_CONFLICT)
+
+
+_NO_CARD_MESSAGE = define_text(
+    "conflict_without_card", "The server's card was not kept with this conflict: only keep_local can be chosen."
+)
+_REMOTE_PICTURE_MESSAGE = define_text(
+    "conflict_remote_picture",
+    "The server's picture is an address on the net, and no server is asked here: choose another way.",
+)
+
+
+def load_stored_card(conflict: Conflict) -> Card:
+    """The card in the record. Raises FieldError if there is none."""
+    try:
+        return read_card(conflict.remote_raw)[0]
+    except VCardError as error:
+        raise FieldError("resolution", _NO_CARD_MESSAGE) from error
+
+
+def load_stored_picture(context: Context, conflict: Conflict, resolution: str) -> bytes | None:
+    """The record's picture if the decision takes it, stored for the write. Must not be called inside a transaction.
+
+    Raises FieldError if the picture would have to be downloaded.
+    """
+    names = {entry["field"] for entry in conflict.fields}
+    if conflict.kind != ConflictKind.FIELDS or resolution != Resolution.KEEP_REMOTE or "photo" not in names:
+        return None
+    card = load_stored_card(conflict)
+    if not card.photo:
+        if card.photo_url:
+            raise FieldError("resolution", _REMOTE_PICTURE_MESSAGE)
+        return None
+    try:
+        jpeg = to_stored_form(card.photo, context.pixel_budget)
+    except PictureRefusedError as error:
+        raise FieldError("resolution", error.text) from error
+    upload_photo(owner_id=context.owner.pk, jpeg=jpeg)
+    return jpeg
+
+
+def resolve_without_card(
+    context: Context,
+    write: AccountWrite,
+    conflict: Conflict,
+    resolution: str,
+    values: JsonMapping,
+    picture: bytes | None,
+) -> None:
+    """Apply the decision here; no request is sent. `keep_local` changes nothing. Raises FieldError."""
+    person = conflict.person
+    if conflict.kind == ConflictKind.FIELDS:
+        _resolve_recorded_fields(context, write, conflict, resolution, values, picture)
+    elif conflict.kind == ConflictKind.REMOTE_DELETED and resolution == Resolution.KEEP_REMOTE:
+        delete_people(owner=context.owner, person_ids=[person.pk], options={}, now=write.now)
+    elif conflict.kind == ConflictKind.LOCAL_DELETED and resolution != Resolution.KEEP_LOCAL and person.deleted_at:
+        restore_person(owner=context.owner, person=person, now=write.now)
+
+
+def _resolve_recorded_fields(
+    context: Context,
+    write: AccountWrite,
+    conflict: Conflict,
+    resolution: str,
+    values: JsonMapping,
+    picture: bytes | None,
+) -> None:
+    if resolution == Resolution.KEEP_LOCAL:
+        return
+    names = {entry["field"] for entry in conflict.fields}
+    remote = remote_fields(load_stored_card(conflict))
+    if resolution == Resolution.MERGED:
+        merge_values(context, conflict.person_id, names, remote, values, write.now)
+        return
+    contact = load_local_contact(context.owner, conflict.person_id)
+    target = {**contact.fields, **{name: remote[name] for name in names}}
+    if changed := changed_fields(contact.fields, target):
+        write_fields(context.owner, write, contact, target, changed, picture)

@@ -1,8 +1,7 @@
 """Creates, changes and removes the account's connection. No request is sent."""
 
 import datetime as dt
-from collections.abc import Mapping
-from typing import Any
+import re
 
 from accounts.models import User
 from carddav import models
@@ -10,22 +9,29 @@ from carddav.client import normalize_server_url
 from carddav.models import Connection
 from carddav.services.connection_lock import get_connection
 from contacts_project.kernel.errors import DomainError, FieldError
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.outbound import OutboundError, Reason, configured_rules
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
 
 # Reasons that hold under every policy. Whether the host may be reached is decided at each request, since the policy can
 # change.
 _INVALID_URL_REASONS = {Reason.MALFORMED, Reason.SCHEME, Reason.USERINFO, Reason.HOST}
+# The dots of IDNA (UTS 46, 4.5).
+_DOT, _END_OF_HOST = re.compile("[.。．｡]"), re.compile("[/?#:]")
+_NO_DOMAIN = define_text(
+    "server_without_domain", "This is neither a web address (https://...) nor the name of a domain (example.org)."
+)
 _BOOK_IDENTITY_COLUMNS = ("server_url", "username")
 
 
 class ConnectionExistsError(DomainError):
     """An account has at most one connection."""
 
-    message = "There is a CardDAV connection already: change it, or delete it first."
+    message = define_text("connection_exists", "There is a CardDAV connection already: change it, or delete it first.")
 
 
-def create_connection(*, owner: User, password: str, settings: Mapping[str, Any]) -> Connection:
+def create_connection(*, owner: User, password: str, settings: JsonMapping) -> Connection:
     """Create the account's connection; `settings` are columns. Raises ConnectionExistsError, FieldError for the URL."""
     check_server_url(settings["server_url"])
     with account_write(owner) as write:
@@ -34,9 +40,7 @@ def create_connection(*, owner: User, password: str, settings: Mapping[str, Any]
         return Connection.objects.create(owner=owner, password=password, revision=write.revision, **settings)
 
 
-def update_connection(
-    *, owner: User, password: str | None, settings: Mapping[str, Any], now: dt.datetime
-) -> Connection:
+def update_connection(*, owner: User, password: str | None, settings: JsonMapping, now: dt.datetime) -> Connection:
     """Change columns of the account's connection; a password of None stays. Raises MissingError, FieldError.
 
     Another server or user means another book: what discovery found is forgotten, and the lock is taken from a run in
@@ -81,7 +85,17 @@ def delete_connection(*, owner: User) -> None:
 def check_server_url(text: str) -> None:
     """Raise FieldError for text that is no URL, domain or mail address."""
     try:
-        configured_rules().check_url(normalize_server_url(text))
+        check_reachable_url(text)
     except OutboundError as error:
         if error.reason in _INVALID_URL_REASONS:
-            raise FieldError("serverUrl", str(error)) from error
+            raise FieldError("serverUrl", error.text) from error
+
+
+def check_reachable_url(text: str) -> None:
+    """Raise FieldError for text without a scheme that is no domain, and OutboundError for a URL that the outbound
+    policy refuses whatever its host resolves to."""
+    url = normalize_server_url(text)
+    # A word alone would be looked up in the network of this machine.
+    if url != text.strip() and not _DOT.search(_END_OF_HOST.split(url.removeprefix("https://"))[0].strip(".")):
+        raise FieldError("serverUrl", _NO_DOMAIN)
+    configured_rules().check_url(url)

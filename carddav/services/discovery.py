@@ -19,7 +19,7 @@ def discover_contacts(*, owner: User) -> Receipt:
             with server_access(context.connection):
                 work_in_book(context, discover_new_cards)
         except DavError as error:
-            receipt.add_error(str(error))
+            receipt.add_error(error.text)
         receipt.done = context.tally.discovered
         receipt.errors += context.tally.errors
         receipt.messages += context.tally.messages

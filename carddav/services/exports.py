@@ -5,7 +5,8 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.client import DavError
-from carddav.models import Mapping, MappingStatus
+from carddav.models import Mapping
+from carddav.models.mapping import WAITING_FOR_CONTENT
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
@@ -13,14 +14,14 @@ from carddav.sync.context import Context
 from carddav.sync.push import push_all
 from carddav.sync.recovery import recover
 from carddav.sync.run import drop_confirmed_creates, pull, queue_new_cards, retry_unconfirmed_creates, save_sync_token
-from people.models import Person
+from carddav.sync.unsent import people_for_new_cards
 
 _BATCH_SIZE = 50
 
 
 def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
-    """Write a card for each person who has none and is to be synced. All others are skipped, also those whose card the
-    server has refused and that have not changed since.
+    """Write a card for each person who has none, is to be synced and is not quiet. All others are skipped, also those
+    whose card the server has refused and that have not changed since.
 
     Raises MissingError, ConnectionBusyError.
     """
@@ -38,7 +39,7 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
             with server_access(context.connection):
                 work_in_book(context, find_and_send)
         except DavError as error:
-            receipt.add_error(str(error))
+            receipt.add_error(error.text)
         receipt.skipped = len(person_ids) - len(exportable) + len(refused & _refused_cards(owner, exportable))
         receipt.done = len(exportable) - len(_exportable_ids(owner, exportable))
         receipt.errors += context.tally.errors
@@ -65,14 +66,14 @@ def _send_in_batches(context: Context, person_ids: Sequence[UUID]) -> None:
 
 
 def _exportable_ids(owner: User, person_ids: Sequence[UUID]) -> list[UUID]:
-    """The people who may have a card and have none, in the given order."""
+    """The people who may get a card and have none, in the given order."""
     mapped = Mapping.objects.owned_by(owner).filter(person__in=person_ids).exclude(remote_raw="")
-    synced = Person.objects.owned_by(owner).active().filter(card_dav_sync_enabled=True, pk__in=person_ids)
+    synced = people_for_new_cards(owner.pk).filter(pk__in=person_ids)
     may = set(synced.exclude(pk__in=mapped.values("person_id")).values_list("pk", flat=True))
     return [key for key in person_ids if key in may]
 
 
 def _refused_cards(owner: User, person_ids: Sequence[UUID]) -> set[tuple[UUID, str]]:
     """The people whose card the server has refused, with the hash of its content."""
-    rows = Mapping.objects.owned_by(owner).filter(person__in=person_ids, status=MappingStatus.QUARANTINED)
+    rows = Mapping.objects.owned_by(owner).filter(person__in=person_ids, code__in=WAITING_FOR_CONTENT)
     return set(rows.values_list("person_id", "body_hash"))

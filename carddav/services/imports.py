@@ -14,32 +14,40 @@ from django.db import DatabaseError
 
 from accounts.models import User
 from carddav.client import Card as FetchedCard
-from carddav.models import UNSENT, Connection, Mapping, PendingImport, Todo
+from carddav.models import Connection, Mapping, PendingImport, Todo
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
-from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.groups import apply_group_cards
-from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_card
-from carddav.sync.people import create_from_cards
+from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.unavailable import is_unavailable
+from people.contents.contact import create_from_cards
+from people.importing.group_cards import awaiting_groups, forget_awaited
+from people.importing.known import uid_key
 from people.models import Group, Person
 from people.photos.images import PixelBudget
 from people.services.groups import put_members
 from people.services.plan_limits import check_plan
 from people.vcard import VCardError, read_card
 
+_NOT_IMPORTED = define_text("contact_not_imported", "%(name)s: %(reason)s")
+_DATABASE_REFUSES = define_text("database_refuses", "the database refuses it")
+
 GroupsOf = MappingOf[UUID, Collection[Group]]
 
 _BATCH_SIZE = 50
 #: The time limit of a request in seconds, and the part of it for downloading pictures, each of which may take five.
 MAX_SECONDS, MAX_PICTURE_SECONDS = 45.0, 15.0
-NOT_TRIED_MESSAGE = "{number} contacts were not tried, since the request would have taken too long: they still wait."
+NOT_TRIED_MESSAGE = define_text(
+    "contacts_not_tried",
+    "%(count)s contacts were not tried, since the request would have taken too long: they still wait.",
+)
 
 
 @dataclass(slots=True)
@@ -96,7 +104,7 @@ def import_pending(
                 _import_rows(job, found, partial(_import_found, job, context))
                 apply_group_cards(context)
     if job.not_tried:
-        job.receipt.add_error(NOT_TRIED_MESSAGE.format(number=job.not_tried))
+        job.receipt.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
     return job.receipt
 
 
@@ -128,7 +136,7 @@ def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]
         try:
             card, _ = read_card(row.raw)
         except VCardError as error:
-            job.receipt.add_error(f"{row.display_name}: {error}")
+            job.receipt.add_error(_NOT_IMPORTED.format(name=row.display_name, reason=error.text))
             continue
         fetched = FetchedCard(row.href or "", row.href_key, row.etag, row.raw)
         rows.append(_load_row_picture(job, _ImportRow(row, NewCard(fetched, card))))
@@ -162,7 +170,8 @@ def _import_uploaded(job: _ImportJob, rows: list[_ImportRow]) -> None:
 def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> None:
     def link(rows: list[_ImportRow]) -> None:
         for row in rows:
-            _link_to_person(context, row, linked[row.pending.pk])
+            link_and_merge(context, row.new, linked[row.pending.pk])
+            PendingImport.objects.owned_by(context.owner).filter(pk=row.pending.pk).delete()
         job.receipt.skipped += len(rows)
 
     def create(rows: list[_ImportRow]) -> None:
@@ -171,7 +180,7 @@ def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> 
             people = import_people(context, write, [row.new for row in rows])
             grouped = _put_into_groups(job, rows, people)
             # The groups are no part of the card yet: the next run sends them.
-            Mapping.objects.owned_by(job.owner).filter(person__in=grouped).update(local_rev=UNSENT)
+            Mapping.objects.owned_by(job.owner).filter(person__in=grouped).mark_unsent()
             _defer_pictures(context, [row for row in rows if row.is_picture_deferred])
         job.receipt.done += len(rows)
 
@@ -181,14 +190,6 @@ def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> 
         if row.pending.pk in linked:
             _store_with_fallback(job, [row], link)
     _store_with_fallback(job, [row for row in rows if row.pending.pk not in linked], create)
-
-
-def _link_to_person(context: Context, row: _ImportRow, person_id: UUID) -> None:
-    link_card(context, row.new.fetched, row.new.card, person_id)
-    PendingImport.objects.owned_by(context.owner).filter(pk=row.pending.pk).delete()
-    mapping = Mapping.objects.owned_by(context.owner).filter(person=person_id).first()
-    if mapping is not None:
-        merge_contact(context, mapping.pk)
 
 
 def _defer_pictures(context: Context, rows: list[_ImportRow]) -> None:
@@ -215,16 +216,21 @@ def _claim(job: _ImportJob, rows: list[_ImportRow]) -> list[_ImportRow]:
 
 
 def _put_into_groups(job: _ImportJob, rows: list[_ImportRow], people: Sequence[Person]) -> list[UUID]:
-    """Add the people to their groups, one statement a group; returns those in any. Must be called inside the write."""
+    """Add the people to their groups, one statement a group; returns those in any. Must be called inside the write.
+
+    The groups of group cards that wait for a person with the UID of the card are among them.
+    """
     members: dict[UUID, list[UUID]] = defaultdict(list)
     groups: dict[UUID, Group] = {}
+    waiting = awaiting_groups(job.owner, (row.new.card.uid for row in rows))
     for row, person in zip(rows, people, strict=True):
-        for group in job.groups_for(row.pending.pk):
+        for group in (*job.groups_for(row.pending.pk), *waiting.get(uid_key(row.new.card.uid or ""), ())):
             groups[group.pk] = group
             if person.pk not in members[group.pk]:
                 members[group.pk].append(person.pk)
     for key, person_ids in members.items():
         put_members(groups[key], person_ids, job.now)
+    forget_awaited(job.owner, waiting)
     return [*{person_id for person_ids in members.values() for person_id in person_ids}]
 
 
@@ -233,7 +239,7 @@ def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callabl
     # Once the plan is full, no later row is tried: each would fail for the same reason.
     if job.plan_limit is not None and rows:
         for row in rows:
-            job.receipt.add_error(f"{row.pending.display_name}: {job.plan_limit}")
+            job.receipt.add_error(_NOT_IMPORTED.format(name=row.pending.display_name, reason=job.plan_limit.message))
         return
     try:
         if rows:
@@ -246,5 +252,10 @@ def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callabl
                 _store_with_fallback(job, [row], store)
             return
         job.plan_limit = error if isinstance(error, PlanLimitError) else None
-        message = "the database refuses it" if isinstance(error, DatabaseError) else str(error)
-        job.receipt.add_error(f"{rows[0].pending.display_name}: {message}")
+        job.receipt.add_error(_NOT_IMPORTED.format(name=rows[0].pending.display_name, reason=_reason_of(error)))
+
+
+def _reason_of(error: DomainError | VCardError | DatabaseError) -> Text:
+    if isinstance(error, VCardError):
+        return error.text
+    return error.message if isinstance(error, DomainError) else _DATABASE_REFUSES

@@ -1,20 +1,18 @@
 """The resolution `merged`: the user's values, and the union of both sides' lists."""
 
 import datetime as dt
-from collections.abc import Mapping as MappingOf
-from typing import Any
 from uuid import UUID
 
 from carddav.sync.context import Context
-from carddav.sync.fields import Fields, changed_fields
-from carddav.sync.merge import NO_BASES, Sides, merge
-from carddav.sync.people import LocalContact, load_local_contact, write_fields
-from contacts_project.kernel.api.json import camel_case
+from contacts_project.kernel.json import JsonMapping, camel_case
+from people.contents.contact import LocalContact, load_local_contact, write_fields
+from people.contents.fields import Fields, changed_fields
+from people.contents.merge import NO_BASES, Sides, merge
 from people.services.person_writer import update_person
 
 
 def merge_values(
-    context: Context, person_id: UUID, names: set[str], remote: Fields, values: MappingOf[str, Any], now: dt.datetime
+    context: Context, person_id: UUID, names: set[str], remote: Fields, values: JsonMapping, now: dt.datetime
 ) -> LocalContact:
     """Write `values` to the person, and the union of the other lists among `names`. Must be called inside the write."""
     contact = load_local_contact(context.owner, person_id)

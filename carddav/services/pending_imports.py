@@ -9,9 +9,15 @@ from carddav.models import PendingImport
 from carddav.sync.cards import hash_text
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.texts import define_text
+from people.importing.known import uid_key, uid_spellings
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.models import Person
 from people.vcard import CardResult
+
+_GROUP = define_text("group_not_contact", "a group, not a contact")
+_PENDING = define_text("pending_already", "this card is pending already")
+_CONTACT = define_text("contact_already", "already a contact")
 
 _BATCH_SIZE = 200
 
@@ -30,7 +36,7 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
             with writer.attempt(), writer.batch(), account_write(owner):
                 outcomes = _UploadBatch(owner, batch, now, uids).store()
         except StoppedError:
-            outcomes = [Outcome(card.index, card.name, ERROR, reason=NOT_TRIED) for card in batch]
+            outcomes = [Outcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
         yield from outcomes
     writer.finish()
 
@@ -44,13 +50,14 @@ class _UploadBatch:
         self.replaced: list[PendingImport] = []
 
     def store(self) -> list[Outcome]:
-        uids = {card.card.uid for card in self.cards if card.card and card.card.uid}
+        found = [card.card.uid for card in self.cards if card.card and card.card.uid]
+        uids = {spelling for uid in found for spelling in uid_spellings(uid)}
         pending = PendingImport.objects.owned_by(self.owner)
-        self.by_uid = {row.uid: row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
+        self.by_uid = {uid_key(row.uid or ""): row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
         digests = [hash_text(card.text) for card in self.cards]
         self.digests = set(pending.filter(digest__in=digests).values_list("digest", flat=True))
         people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
-        self.contacts = dict(people.values_list("uid", "pk"))
+        self.contacts = {uid_key(uid or ""): person_id for uid, person_id in people.values_list("uid", "pk")}
         outcomes = [self._store_card(card) for card in self.cards]
         PendingImport.objects.bulk_create(self.created)
         pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
@@ -59,19 +66,19 @@ class _UploadBatch:
     def _store_card(self, result: CardResult) -> Outcome:
         card = result.card
         if card is None:
-            return Outcome(result.index, result.name, ERROR, reason=result.error)
+            return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
         digest = hash_text(result.text)
         if card.is_group:
-            return Outcome(result.index, result.name, SKIPPED, reason="a group, not a contact")
+            return Outcome(result.index, result.name, SKIPPED, remarks=(_GROUP,))
         if digest in self.digests:
-            return Outcome(result.index, result.name, SKIPPED, reason="this card is pending already")
-        if person_id := self.contacts.get(card.uid or ""):
-            return Outcome(result.index, result.name, SKIPPED, person_id, "already a contact")
+            return Outcome(result.index, result.name, SKIPPED, remarks=(_PENDING,))
+        key = uid_key(card.uid or "")
+        if person_id := self.contacts.get(key):
+            return Outcome(result.index, result.name, SKIPPED, person_id, (_CONTACT,))
         self.digests.add(digest)
         # Two cards with one UID in the same file are both kept: UIDs are not unique.
-        known = self.by_uid.get(card.uid) if card.uid not in self.seen_uids else None
-        self.seen_uids.update(filter(None, [card.uid]))
-        reason = "; ".join(result.warnings) or None
+        known = self.by_uid.get(key) if key not in self.seen_uids else None
+        self.seen_uids.update(filter(None, [key]))
         if known:
             known.display_name, known.raw, known.digest, known.discovered_at = (
                 result.name,
@@ -80,7 +87,7 @@ class _UploadBatch:
                 self.now,
             )
             self.replaced.append(known)
-            return Outcome(result.index, result.name, UPDATED, reason=reason)
+            return Outcome(result.index, result.name, UPDATED, remarks=result.warnings)
         row = PendingImport(
             owner=self.owner,
             uid=card.uid,
@@ -90,4 +97,4 @@ class _UploadBatch:
             discovered_at=self.now,
         )
         self.created.append(row)
-        return Outcome(result.index, result.name, IMPORTED, reason=reason)
+        return Outcome(result.index, result.name, IMPORTED, remarks=result.warnings)

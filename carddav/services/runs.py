@@ -9,35 +9,55 @@ from django.db.models import Count
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import DavError
+from carddav.client import DavError, OverdueError
 from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Run, RunState
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import get_connection
 from carddav.signals import contacts_found
 from carddav.sync.context import Context, Tally
+from carddav.sync.dry_run import DryRun
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from carddav.sync.unsent import next_retry_at
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from contacts_project.kernel.texts import Text, define_text
+
+_CONNECTING = define_text("progress_connecting", "Connecting to the server")
 
 log = logging.getLogger(__name__)
 
 RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
-_OPEN_RUNS = CompiledQuery(
-    lambda owner_id, connection_id: (
+
+
+@compiled_query
+def _open_runs(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         Run.objects.owned_by(owner_id)
         .filter(connection=connection_id)
         .exclude(state=RunState.ENDED)
         .order_by("-dry_run")
     )
+
+
+@compiled_query
+def _run(run_id: UUID) -> Rows:
+    rows: Rows = Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id)
+    return rows
+
+
+@compiled_query
+def _pending_count(owner_id: UUID) -> Rows:
+    return PendingImport.objects.owned_by(owner_id).order_by().values("owner").values_list(Count("pk"))
+
+
+#: A run follows after this time at the earliest because of cards that are held back and may be tried again.
+_RETRY_AFTER = dt.timedelta(minutes=5)
+INTERRUPTED = define_text(
+    "run_interrupted", "The run was interrupted. What it did until then is kept; the next run goes on."
 )
-_RUN = CompiledQuery(lambda run_id: Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id))
-_PENDING_COUNT = CompiledQuery(
-    lambda owner_id: PendingImport.objects.owned_by(owner_id).order_by().values("owner").values_list(Count("pk"))
-)
-INTERRUPTED = "The run was interrupted. What it did until then is kept; the next run goes on."
 
 
 def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool = False, now: dt.datetime) -> Run:
@@ -86,7 +106,7 @@ def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
 def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:
     """The run in progress that serves the request: a real one, or for a dry one either kind. Runs whose process was
     killed are ended here."""
-    rows: list[Run] = _OPEN_RUNS.instances(owner_id=connection.owner_id, connection_id=connection.pk)
+    rows: list[Run] = _open_runs.instances(owner_id=connection.owner_id, connection_id=connection.pk)
     serving = (run for run in rows if is_dry or not run.dry_run)
     return next((run for run in serving if not end_interrupted(run, now)), None)
 
@@ -108,7 +128,7 @@ def execute_run(run_id: UUID) -> Run:
 
     Raises LockedError while another job works with the server, MissingError if the connection was removed.
     """
-    run: Run = _RUN.find(run_id=run_id)
+    run: Run = _run.find(run_id=run_id)
     if run.state == RunState.ENDED:
         return run
     with locked(run.connection) as lock:
@@ -119,32 +139,35 @@ def execute_run(run_id: UUID) -> Run:
         connection = get_connection(run.owner)
         # Another run may have been undone since this one was queued: the user has not seen yet what it would send.
         run.dry_run = run.dry_run or (connection.needs_confirmation and not run.confirmed)
-        context = Context(run.owner, connection, lock, run=run, dry_run=run.dry_run)
+        kind = DryRun if run.dry_run else Context
+        context = kind(run.owner, connection, lock, run=run)
         code, error = _perform(context)
         end_run(run, context.tally, code=code, error=error)
     return run
 
 
-def _perform(context: Context) -> tuple[str, str]:
+def _perform(context: Context) -> tuple[str, Text | None]:
     connection, now = context.connection, timezone.now()
     next_at = connection.next_sync_at
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
     try:
         with server_access(context.connection, is_run=context.run is not None):
-            context.report_progress("connecting", "Connecting to the server")
+            context.report_progress("connecting", _CONNECTING)
             work_in_book(context, sync_book)
     except DavError as error:
-        return error.code, str(error)
+        if isinstance(error, OverdueError) and context.tally.has_changes and not isinstance(context, DryRun):
+            rows.update(next_sync_at=now)  # the book is large: the next run goes on where this one had to stop
+        return error.code, error.text
     except (LockLostError, AccountGoneError):
         return "interrupted", INTERRUPTED
     except Exception:
         log.exception("a sync failed", extra={"run": str(context.run and context.run.pk)})
         rows.update(next_sync_at=now + dt.timedelta(seconds=connection.auto_sync_interval))
         return "interrupted", INTERRUPTED
-    if not context.dry_run:
+    if not isinstance(context, DryRun):
         _record_success(context, next_at)
         _announce_discovered(context)
-    return "", ""
+    return "", None
 
 
 def _record_success(context: Context, next_at: dt.datetime) -> None:
@@ -154,9 +177,11 @@ def _record_success(context: Context, next_at: dt.datetime) -> None:
     rows.update(
         last_sync_at=now, last_error="", last_error_code="", last_error_status=None, last_error_at=None, not_before=None
     )
-    interval = dt.timedelta(seconds=context.connection.auto_sync_interval)
+    due = now + dt.timedelta(seconds=context.connection.auto_sync_interval)
+    if (retry_at := next_retry_at(context.connection)) is not None:
+        due = min(due, max(retry_at, now + _RETRY_AFTER))
     # An edit during the run has set next_sync_at, which then stays.
-    rows.filter(next_sync_at=next_at).update(next_sync_at=now + interval)
+    rows.filter(next_sync_at=next_at).update(next_sync_at=due)
 
 
 def _announce_discovered(context: Context) -> None:
@@ -171,15 +196,19 @@ def _announce_discovered(context: Context) -> None:
         )
 
 
-def end_run(run: Run, tally: Tally, *, code: str = "", error: str = "") -> None:
+def end_run(run: Run, tally: Tally, *, code: str = "", error: Text | None = None) -> None:
     """Store the result: the last write of a run. The row may be gone with its connection."""
     run.imported, run.exported = tally.imported, tally.exported
     run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
-    run.conflicts, run.errors, run.error_messages = tally.conflicts, tally.errors, tally.shown_messages
-    run.pending_imports = sum(number for (number,) in _PENDING_COUNT.rows(owner_id=run.owner_id))
+    run.conflicts, run.errors, run.error_messages = (
+        tally.conflicts,
+        tally.errors,
+        [message.to_stored() for message in tally.shown_messages],
+    )
+    run.pending_imports = sum(number for (number,) in _pending_count.rows(owner_id=run.owner_id))
     if run.dry_run:
-        run.pending_imports += tally.discovered
-    run.code, run.error = code, error[:1000]
+        run.pending_imports += tally.discovered - tally.pending_gone
+    run.code, run.error = code, error or ""
     run.state, run.ended_at = RunState.ENDED, timezone.now()
     columns = (*RUN_COUNTS, "error_messages", "code", "error", "state", "ended_at", "dry_run")
     if Run.objects.owned_by(run.owner_id).filter(pk=run.pk).update(**{name: getattr(run, name) for name in columns}):

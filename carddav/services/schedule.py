@@ -7,6 +7,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Case, When
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -28,6 +29,9 @@ from carddav.services.runs import end_interrupted, execute_run, start_due_run, s
 from carddav.sync.lock import LockedError
 from carddav.sync.unsent import has_unsent
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.texts import define_text
+
+_FAILED = define_text("sync_failed", "A sync failed for a reason that is in the log.")
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +45,18 @@ EnqueueRun = Callable[[str], object]
 
 
 def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
-    """Sync all accounts that are due, one after the other; those that are paused or not due are skipped."""
+    """Sync all accounts that are due, one after the other; those that are paused or not due are skipped.
+
+    Those whose server took too long the last time come last: such a sync may take as long as a sync may.
+    """
     receipt = Receipt()
     enabled = Connection.unscoped.rows().filter(sync_enabled=True)
-    due = list(enabled.due(now).order_by("next_sync_at", "pk").values_list("owner", flat=True))
+    took_too_long = Case(When(last_error_code="timeout", then=1), default=0)
+    in_order = enabled.due(now).order_by(took_too_long, "next_sync_at", "pk")
+    due = list(in_order.values_list("owner", flat=True))
     receipt.skipped = enabled.count() - len(due)
-    for number, owner in enumerate(User.objects.in_bulk(due).values()):
+    owners = User.objects.in_bulk(due)
+    for number, owner in enumerate(owners[key] for key in due if key in owners):
         if number:
             time.sleep(ACCOUNT_PAUSE_SECONDS)
         _sync_one(owner, trigger, receipt)
@@ -65,7 +75,7 @@ def _sync_one(owner: User, trigger: Trigger, receipt: Receipt) -> None:
         return
     except Exception:  # an error of one account must not stop the others
         log.exception("a sync failed", extra={"owner": str(owner.pk)})
-        receipt.add_error("A sync failed for a reason that is in the log.")
+        receipt.add_error(_FAILED)
         return
     if run.code:
         receipt.add_error(run.error)

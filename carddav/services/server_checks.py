@@ -17,10 +17,11 @@ from carddav.client import (
     discover,
     open_session,
 )
-from carddav.services.connections import check_server_url
+from carddav.services.connections import check_reachable_url
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound import OutboundError, Reason
 
 CHECK_SECONDS = 20.0
 #: Retry-After for a busy server that sends none, in seconds.
@@ -45,7 +46,7 @@ class ServerError(DomainError):
     )
 
     def __init__(self, error: DavError) -> None:
-        super().__init__(str(error))
+        super().__init__(error.text)
         self.code = error.code
         if isinstance(error, BusyError):
             self.retry_after = error.retry_after or DEFAULT_RETRY_AFTER_SECONDS
@@ -94,15 +95,28 @@ def check_server(
 ) -> tuple[FoundBook, ...]:
     """The address books that the login finds, within 20 seconds.
 
-    Raises FieldError, RateLimitedError (ten in 15 minutes), and the Check errors.
+    A URL that the outbound policy refuses as it stands does not draw on the budget: nothing is sent. Raises FieldError,
+    RateLimitedError (ten in 15 minutes), and the Check errors.
     """
-    check_server_url(server_url)
+    _check_policy(server_url)
     # Before the budget: a request that is refused because too many are waiting must not draw on it.
     with external_wait():
         CHECK_BUDGET.draw(str(owner.pk))
         try:
-            with open_session(Login(server_url, username, password), seconds=CHECK_SECONDS) as session:
+            with open_session(
+                Login(server_url, username, password), seconds=CHECK_SECONDS, account=owner.pk
+            ) as session:
                 return discover(session, provider=provider).books
         except DavError as error:
             kind = next((kind for causes, kind in _CHECK_ERRORS if isinstance(error, causes)), CheckBrokenError)
             raise kind(error) from error
+
+
+def _check_policy(server_url: str) -> None:
+    """Raise FieldError for text that is no URL, and CheckRefusedError for one that the policy refuses as it stands."""
+    try:
+        check_reachable_url(server_url)
+    except OutboundError as error:
+        if error.reason is Reason.MALFORMED:
+            raise FieldError("serverUrl", error.text) from error
+        raise CheckRefusedError(PolicyError(error.text)) from error

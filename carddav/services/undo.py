@@ -7,21 +7,25 @@ from uuid import UUID
 from accounts.models import User
 from carddav.models import Connection, Run, RunAction, RunChange, RunState
 from carddav.services.connection_lock import ConnectionBusyError, locked_connection
-from carddav.sync.people import load_local_contact, write_fields
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
+from contacts_project.kernel.texts import Text, define_text
+from people.contents.contact import load_local_contact, write_fields
 from people.models import Person
 from people.photos.files import read_photo, upload_photo
 from people.services.people import delete_people, restore_person
 
-EDITED_MESSAGE = "Somebody has edited this person since."
-PHOTO_MISSING_MESSAGE = "The file of the former photo is missing."
+_IN_TRASH = define_text("in_the_trash", "This person is in the trash.")
+_RESTORED = define_text("restored_since", "This person has been restored since.")
+
+EDITED_MESSAGE = define_text("edited_since_run", "Somebody has edited this person since.")
+PHOTO_MISSING_MESSAGE = define_text("former_photo_missing", "The file of the former photo is missing.")
 
 
 class AlreadyUndoneError(DomainError):
     """The run has been undone already."""
 
-    message = "This run has been undone already."
+    message = define_text("run_already_undone", "This run has been undone already.")
 
 
 @dataclass(slots=True)
@@ -29,7 +33,7 @@ class Undone:
     """How many people were reverted, and the people who were not or not completely, with the reason."""
 
     restored: int = 0
-    kept: list[tuple[Person, str]] = field(default_factory=list)
+    kept: list[tuple[Person, Text]] = field(default_factory=list)
 
 
 def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
@@ -83,11 +87,11 @@ def _undo_change(owner: User, change_id: UUID, undone: Undone) -> None:
         undone.kept.append((change.person, error.message))
 
 
-def _reason_to_keep(change: RunChange, person: Person) -> str:
-    """Why the person is not reverted; empty if nothing prevents it."""
+def _reason_to_keep(change: RunChange, person: Person) -> Text | None:
+    """Why the person is not reverted; None if nothing prevents it."""
     if person.is_deleted != (change.action == RunAction.TRASHED):
-        return "This person has been restored since." if not person.is_deleted else "This person is in the trash."
-    return EDITED_MESSAGE if person.revision != change.revision else ""
+        return _IN_TRASH if person.is_deleted else _RESTORED
+    return EDITED_MESSAGE if person.revision != change.revision else None
 
 
 def _revert_change(owner: User, write: AccountWrite, change: RunChange, person: Person, photo: bytes | None) -> None:

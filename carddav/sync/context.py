@@ -1,10 +1,11 @@
 """The state that all steps of a run share: account, book, lock, counts and progress."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import TypeVar
 from uuid import UUID
 
 from django.utils import timezone
@@ -15,10 +16,15 @@ from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
 from carddav.sync.cards import limit_messages
 from carddav.sync.lock import Lock
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from carddav.sync.plan import Counts, Planned
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
+from contacts_project.kernel.texts import Text, define_text
 from people.models import Person
 from people.photos.images import PixelBudget
+
+CARD_PROBLEM = define_text("card_problem", "%(href)s: %(reason)s")
 
 #: Progress is written at most this often; streams read it twice a second.
 _PROGRESS_INTERVAL = dt.timedelta(seconds=0.5)
@@ -27,9 +33,15 @@ _PROGRESS_INTERVAL = dt.timedelta(seconds=0.5)
 #: Set while the sync writes to people: the receivers must not send these changes back to the server.
 IS_SYNC_WRITE: ContextVar[bool] = ContextVar("is_own_write", default=False)
 
-_RUN_CHANGE = CompiledQuery(
-    lambda owner_id, run_id, person_id: RunChange.objects.owned_by(owner_id).filter(run=run_id, person=person_id)
-)
+
+@compiled_query
+def _run_change(owner_id: UUID, run_id: UUID, person_id: UUID) -> Rows:
+    return RunChange.objects.owned_by(owner_id).filter(run=run_id, person=person_id)
+
+
+S = TypeVar("S")
+#: The counts of a `complete` event that actions add to.
+COUNTED = tuple(one.name for one in fields(Counts))
 
 
 @dataclass(slots=True)
@@ -37,14 +49,14 @@ class ErrorReport:
     """Single things that failed while the rest went on: how many, and their messages."""
 
     errors: int = 0
-    messages: list[str] = field(default_factory=list)
+    messages: list[Text] = field(default_factory=list)
 
-    def add_error(self, message: str) -> None:
+    def add_error(self, message: Text) -> None:
         self.errors += 1
         self.messages.append(message)
 
     @property
-    def shown_messages(self) -> list[str]:
+    def shown_messages(self) -> list[Text]:
         """At most 50 messages."""
         return limit_messages(self.messages)
 
@@ -59,6 +71,17 @@ class Tally(ErrorReport):
     updated_remotely: int = 0
     conflicts: int = 0
     discovered: int = 0
+    pending_gone: int = 0
+    """Pending imports whose card is gone from the server."""
+
+    def count(self, counts: Counts) -> None:
+        for name in COUNTED:
+            setattr(self, name, getattr(self, name) + getattr(counts, name))
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether the run has changed anything on either side."""
+        return bool(self.imported or self.exported or self.updated_locally or self.updated_remotely)
 
 
 @dataclass(slots=True)
@@ -72,13 +95,17 @@ class Context:
     connection: Connection
     lock: Lock
     run: Run | None = None
-    dry_run: bool = False
-    parallel: int = 4
+    #: As many as one account may have exchanges at a time (kernel.outbound.exchanges).
+    parallel: int = MAX_EXCHANGES
     tally: Tally = field(default_factory=Tally)
     pixel_budget: PixelBudget = field(default_factory=PixelBudget)
     opened_book: Book | None = None
     changes: Changes | None = None
-    counted_mappings: set[UUID] = field(default_factory=set)
+    #: People who were matched with a new card, and the former keys of cards that were found at another href.
+    linked_people: set[UUID] = field(default_factory=set)
+    relinked: set[str] = field(default_factory=set)
+    #: By the key of the href, whether a card that this run has fetched can be read.
+    readable: dict[str, bool] = field(default_factory=dict)
     has_written: bool = False
     #: Mappings of new cards whose PUT has an unknown outcome and that are not at their href.
     unconfirmed_creates: set[UUID] = field(default_factory=set)
@@ -104,6 +131,35 @@ class Context:
         finally:
             IS_SYNC_WRITE.reset(token)
 
+    @property
+    def unwritten_imports(self) -> int:
+        """How many people a dry run would have imported so far."""
+        return 0
+
+    def act(self, work: Callable[[], object]) -> None:
+        """Do what changes something and what a dry run leaves out."""
+        work()
+
+    def carry_out(self, plan: Callable[[], Iterable[Planned]], work: Callable[[], object]) -> None:
+        """Carry out actions whose work has transactions and requests of its own, and counts what it has done."""
+        work()
+
+    def decide(
+        self,
+        read: Callable[[], S | None],
+        plan: Callable[[S], Planned],
+        apply: Callable[[AccountWrite, S, Planned], object],
+    ) -> Planned | None:
+        """Read, decide and apply in one write, so that no edit comes between. None if there is nothing to decide."""
+        with self.write() as write:
+            state = read()
+            if state is None:
+                return None
+            planned = plan(state)
+            apply(write, state, planned)
+        self.tally.count(planned.here)
+        return planned
+
     def record_remote_write(self) -> None:
         """Forget the ctag after a write to the server, which has changed it. Must be called inside `write`."""
         self.has_written = True
@@ -111,7 +167,7 @@ class Context:
             self.connection.ctag = ""
             Connection.objects.owned_by(self.owner).filter(pk=self.connection.pk).update(ctag="")
 
-    def report_progress(self, phase: str, message: str = "", current: int = 0, total: int = 0) -> None:
+    def report_progress(self, phase: str, message: Text | None = None, current: int = 0, total: int = 0) -> None:
         """Store the progress of the run for streams. A new phase is written immediately."""
         self.lock.record_progress()
         run, now = self.run, timezone.now()
@@ -124,9 +180,9 @@ class Context:
             or now - self._reported_at >= _PROGRESS_INTERVAL
             or current == total
         ):
-            run.phase, run.message, run.current, run.total = phase, message, current, total
+            run.phase, run.message, run.current, run.total = phase, message or "", current, total
             Run.objects.owned_by(self.owner).filter(pk=run.pk).update(
-                phase=phase, message=message[:500], current=current, total=total
+                phase=phase, message=message or "", current=current, total=total
             )
             self._reported_at = now
 
@@ -136,7 +192,7 @@ class Context:
         """Store the person's former fields, for the undo of this run. Must be called inside `write`."""
         if self.run is None:
             return
-        change = _RUN_CHANGE.instance(owner_id=self.owner.pk, run_id=self.run.pk, person_id=person.pk)
+        change = _run_change.instance(owner_id=self.owner.pk, run_id=self.run.pk, person_id=person.pk)
         if change is None:
             change = RunChange(owner=self.owner, run=self.run, person=person, action=action, photo=former_photo)
         elif "photo" not in change.image:

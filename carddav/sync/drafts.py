@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carddav.models import Mapping, MappingStatus
+from carddav.models import Mapping
 from carddav.sync.cards import hash_text, render_new_card
-from carddav.sync.contacts import plan_merge
+from carddav.sync.contact_plan import patched_text, plan_merge
 from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY_FIELDS, Fields, changed_fields, remote_fields, replace_fields
-from carddav.sync.people import LocalContact
 from carddav.sync.pictures import Picture
-from people.vcard import patch_card, read_card
+from people.contents.contact import LocalContact
+from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
+from people.vcard import read_card
 
 
 class NeedsMergeError(Exception):
@@ -52,22 +52,16 @@ def draft_card(
     conflicting = {conflict.field for conflict in merge_plan.merged.conflicts}
     # A field in conflict is not sent, so its base stays.
     base_local |= {field: mapping.base_local.get(field) for field in conflicting}
-    target, changed = merge_plan.merged.target.remote, changed_fields(remote, merge_plan.merged.target.remote)
-    if not with_photo:
-        changed -= {"photo"}
 
-    def render_patch(revised: str | None = None) -> str:
-        new_name = full_name if merge_plan.is_fn_changed else None
-        card = replace_fields(current, target, changed, photo)
-        return patch_card(mapping.remote_raw, card, full_name=new_name, revised=revised)
+    def render_patch(revised: str | None = None) -> str | None:
+        return patched_text(
+            mapping.remote_raw, current, merge_plan, full_name, photo, with_photo=with_photo, revised=revised
+        )
 
-    plain = render_patch() if changed or merge_plan.is_fn_changed else mapping.remote_raw
-    if plain != mapping.remote_raw:
-        return Draft(render_patch, hash_text(plain), base_local)
-    mapping.base_local, mapping.local_rev = base_local, revision
-    mapping.base_remote = {
+    if (plain := render_patch()) is not None:
+        return Draft(lambda revised: render_patch(revised) or plain, hash_text(plain), base_local)
+    base_remote = {
         field: mapping.base_remote.get(field) if field in conflicting else remote[field] for field in EMPTY_FIELDS
     }
-    mapping.status = MappingStatus.CONFLICT if conflicting else MappingStatus.CLEAN
-    mapping.save()
+    mapping.agree((base_local, base_remote), revision, is_conflict=bool(conflicting))
     return None

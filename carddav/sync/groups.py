@@ -1,27 +1,32 @@
 """Group cards: their members are put into the group of the card's name. The cards themselves are not changed."""
 
+from collections.abc import Mapping as MappingOf
 from uuid import UUID
 
-from carddav.models import UNSENT, Mapping, OtherCard, OtherKind
+from carddav.models import Mapping, OtherCard, OtherKind
 from carddav.sync.context import Context
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from carddav.sync.unsent import unsent_mappings
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.text_forms import case_key
+from contacts_project.kernel.texts import define_text
 from people.importing.card_groups import GroupPlan
 from people.importing.known import uid_spellings
 from people.services.groups import put_members
 
-_GROUP_CARDS = CompiledQuery(
-    lambda owner_id, connection_id: (
-        OtherCard.objects.owned_by(owner_id).filter(connection=connection_id, kind=OtherKind.GROUP).order_by("id")
-    )
-)
+_NO_ROOM = define_text("no_room_for_group", "Your plan has no room for the group %(group)s.")
+
+
+@compiled_query
+def _group_cards(owner_id: UUID, connection_id: UUID) -> Rows:
+    return OtherCard.objects.owned_by(owner_id).filter(connection=connection_id, kind=OtherKind.GROUP).order_by("id")
 
 
 def apply_group_cards(context: Context) -> None:
     """Put the members of group cards into groups, each once, so that a member who was removed here is not added
     again."""
-    for card in _GROUP_CARDS.instances(owner_id=context.owner.pk, connection_id=context.connection.pk):
+    for card in _group_cards.instances(owner_id=context.owner.pk, connection_id=context.connection.pk):
         unapplied = [uid for uid in card.members if uid not in card.joined]
-        if unapplied and not context.dry_run:
+        if unapplied:
             _apply_group_card(context, card, unapplied)
 
 
@@ -37,21 +42,22 @@ def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -
         plan = GroupPlan(context.owner)
         plan.load([card.name])
         if not plan.reserve(card.name):
-            context.tally.messages.append(f"Your plan has no room for the group {card.name}.")
+            context.tally.messages.append(_NO_ROOM.format(group=card.name))
             return
+        # What was unsent before stays so: the membership alone is nothing to be sent.
+        unsent = set(unsent_mappings(context.connection).filter(person__in=found).values_list("person_id", flat=True))
         put_members(plan.make(card.name), list(found), write.now)
-        _add_to_bases(context, list(found), card.name, write.revision)
+        _add_to_bases(context, list(found), card.name, {key: write.revision for key in found if key not in unsent})
         card.joined = [*card.joined, *found.values()]
         card.save()
 
 
-def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revision: int) -> None:
+def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revisions: MappingOf[UUID, int]) -> None:
     """Add the group to the members' bases: the server knows the membership from its group card, so it must not be sent
-    as CATEGORIES of the members' cards."""
+    as CATEGORIES of the members' cards. `revisions`: of the people of whom nothing else is unsent."""
     for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
-        known = {group.casefold() for group in mapping.base_local.get("groups", ())}
-        if name.casefold() not in known:
-            mapping.base_local["groups"] = [*mapping.base_local.get("groups", ()), name]
-        if mapping.local_rev != UNSENT:
-            mapping.local_rev = revision
-        mapping.save(update_fields=["base_local", "local_rev", "updated_at"])
+        known = {case_key(group) for group in mapping.base_local.get("groups", ())}
+        if case_key(name) not in known:
+            mapping.add_group(name, revisions.get(mapping.person_id))
+        else:
+            mapping.mark_current(revisions.get(mapping.person_id))

@@ -1,6 +1,8 @@
 """Fetched cards: merged with their person, or, if they are new, linked, imported or stored as pending imports."""
 
 from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Entry, Unreadable
@@ -17,26 +19,31 @@ from carddav.models import (
 )
 from carddav.sync.cards import hash_text
 from carddav.sync.contacts import merge_contact
-from carddav.sync.context import Context
+from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.index import Index, KnownCard
 from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_cards, link_and_merge
 from carddav.sync.write_results import finish_read_back
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.vcard import Card, VCardError, read_card
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.texts import Text, define_text
+from people.vcard import Card, VCardError, read_resource
+
+_FETCHING = define_text("progress_fetching", "Fetching %(count)s contacts")
+_TAKING = define_text("progress_taking", "Taking %(count)s new contacts")
 
 _BATCH_SIZE = 50
-_UNVERIFIED_WRITES = CompiledQuery(
-    lambda owner_id, mapping_id: (
-        JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id, state=JournalState.DONE).values_list("pk")
-    )
-)
+
+
+@compiled_query
+def _unverified_writes(owner_id: UUID, mapping_id: UUID) -> Rows:
+    return JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id, state=JournalState.DONE).values_list("pk")
 
 
 @dataclass(slots=True)
 class IncomingCards:
     """Applies cards as they are fetched. New cards are written in batches, mapped cards one by one.
 
-    `left_pending` counts the cards for which the plan had no room.
+    `left_pending` counts the cards for which the plan had no room. `total` are the cards to apply, as far as is known,
+    `received` those that were applied or are in `new`.
     """
 
     context: Context
@@ -46,35 +53,44 @@ class IncomingCards:
     missing: dict[str, KnownCard] = field(default_factory=dict)
     new: list[NewCard] = field(default_factory=list)
     left_pending: int = 0
+    total: int = 0
+    received: int = 0
 
     def fetch_and_apply(self, entries: dict[str, Entry]) -> None:
         """Fetch the entries and apply the cards. Cards that cannot be fetched now are stored in Todo."""
         total = len(entries)
+        self.total += total
         failed: dict[str, Entry] = {}
         keys = {entry.href: key for key, entry in entries.items()}
         for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
-            self.context.report_progress("fetching", f"Fetching {total} contacts", number, total)
+            self.context.report_progress("fetching", _FETCHING.format(count=total), number, total)
             if isinstance(found, FetchedCard):
                 self.apply(found)
             elif isinstance(found, Unreadable):
+                self.received += 1
                 failed[found.key] = entries[keys[found.href]]
-                self.context.tally.add_error(f"{found.href}: {found.message}")
+                self.context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=found.message))
         self.flush()
-        self._save_todos(failed, [key for key in self.index.todo if key not in failed])
+        done = [key for key in self.index.todo if key not in failed]
+        self.context.act(partial(self._save_todos, failed, done))
 
     def apply(self, found: FetchedCard) -> None:
+        self.received += 1
+        self.total = max(self.total, self.received)  # a card that the listing did not name
         known = self.index.cards.get(found.key)
         try:
-            card, _ = read_card(found.text)
+            card, _ = read_resource(found.text)
         except VCardError as error:
-            self._store_unreadable(found, str(error))
+            self.context.readable[found.key] = False
+            self._store_unreadable(found, error.text)
             return
-        if found.key in self.index.other_keys and not card.is_group and not self.context.dry_run:
+        self.context.readable[found.key] = True
+        if found.key in self.index.other_keys and not card.is_group:
             # It can be read now, or is no group card any more.
             other_cards = OtherCard.objects.owned_by(self.context.owner).filter(connection=self.context.connection)
-            other_cards.filter(href_key=found.key).delete()
+            self.context.act(other_cards.filter(href_key=found.key).delete)
         if card.is_group:
-            self._store_group(found, card)
+            self.context.act(partial(self._store_group, found, card))
         elif known is None or known.kind == "other":
             self.new.append(NewCard(found, card))
             if len(self.new) >= _BATCH_SIZE:
@@ -82,19 +98,15 @@ class IncomingCards:
         elif known.kind == "mapping":
             self._merge_mapped(known, found)
         elif known.kind == "pending":
-            self._update_pending(known, found, card)
-        elif not self.context.dry_run:
-            # A tombstone. A card that stays is updated, so that it is not fetched again; one to be deleted keeps its
-            # text, against which `delete_cards` recognises the remote edit.
-            with self.context.write():
-                rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
-                rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
+            self.context.act(partial(self._update_pending, known, found, card))
+        else:
+            self.context.act(partial(self._update_tombstone, known, found))
 
     def _merge_mapped(self, known: KnownCard, found: FetchedCard) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
-        unverified = _UNVERIFIED_WRITES.values(owner_id=self.context.owner.pk, mapping_id=known.row_id)
-        if unverified and not self.context.dry_run:
-            finish_read_back(self.context, unverified[0][0], found)
+        unverified = _unverified_writes.values(owner_id=self.context.owner.pk, mapping_id=known.row_id)
+        if unverified:
+            self.context.act(partial(finish_read_back, self.context, unverified[0][0], found))
         else:
             merge_contact(self.context, known.row_id, found)
 
@@ -103,25 +115,26 @@ class IncomingCards:
         batch, self.new = self.new, []
         if not batch:
             return
-        self.context.report_progress("applying", f"Taking {len(batch)} new contacts")
+        message = _TAKING.format(count=len(batch))
+        self.context.report_progress("applying", message, self.received - len(batch), self.total)
+        self._write_new(batch)
+        self.context.report_progress("applying", message, self.received, self.total)
+
+    def _write_new(self, batch: list[NewCard]) -> None:
         matcher = CardMatcher(self.context, batch, self.missing)
         linked = [(new, person_id) for new in batch if (person_id := matcher.find_person(new)) is not None]
         rest = [new for new in batch if new not in [pair[0] for pair in linked]]
-        if self.context.dry_run:
-            self.context.tally.imported += len(rest) if self.is_importing else 0
-            self.context.tally.discovered += 0 if self.is_importing else len(rest)
-            return
         for new, person_id in linked:
             if self.is_linking:
                 link_and_merge(self.context, new, person_id, moved_from=set(self.missing))
         if self.is_importing:
             rest = import_cards(self.context, rest)
             self.left_pending += len(rest)
-        self._store_pending(rest)
+        if rest:
+            self.context.tally.discovered += len(rest)
+            self.context.act(partial(self._insert_pending, rest))
 
-    def _store_pending(self, rest: list[NewCard]) -> None:
-        if not rest:
-            return
+    def _insert_pending(self, rest: list[NewCard]) -> None:
         context = self.context
         with context.write() as write:
             rows = [
@@ -145,11 +158,15 @@ class IncomingCards:
                 ignore_conflicts=True,
             )
             delete_todos(context, [new.fetched.key for new in rest])
-        context.tally.discovered += len(rest)
+
+    def _update_tombstone(self, known: KnownCard, found: FetchedCard) -> None:
+        # A card that stays is updated, so that it is not fetched again; one to be deleted keeps its text, against which
+        # `delete_cards` recognises the remote edit.
+        with self.context.write():
+            rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+            rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
 
     def _update_pending(self, known: KnownCard, found: FetchedCard, card: Card) -> None:
-        if self.context.dry_run:
-            return
         with self.context.write():
             rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=known.row_id)
             rows.update(
@@ -160,20 +177,20 @@ class IncomingCards:
                 etag=found.etag,
             )
 
-    def _store_unreadable(self, found: FetchedCard, why: str) -> None:
+    def _store_unreadable(self, found: FetchedCard, why: Text) -> None:
         """Report the card once; it is fetched again when its ETag changes. A mapped contact stays as it is."""
-        self.context.tally.add_error(f"{found.href}: {why}")
-        if not self.context.dry_run:
-            self._store_other_card(
-                found, {"kind": OtherKind.UNREADABLE, "error": why[:1000], "name": "", "members": []}
-            )
+        self.context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=why))
+        values: dict[str, object] = {"kind": OtherKind.UNREADABLE, "error": why, "name": "", "members": []}
+        self.context.act(partial(self._store_other_card, found, values))
 
     def _store_group(self, found: FetchedCard, card: Card) -> None:
-        if not self.context.dry_run:
-            self._store_other_card(
-                found,
-                {"kind": OtherKind.GROUP, "error": "", "name": card.name[:100], "members": list(card.members)},
-            )
+        values: dict[str, object] = {
+            "kind": OtherKind.GROUP,
+            "error": "",
+            "name": card.name[:100],
+            "members": list(card.members),
+        }
+        self._store_other_card(found, values)
 
     def _store_other_card(self, found: FetchedCard, values: dict[str, object]) -> None:
         context = self.context
@@ -193,7 +210,7 @@ class IncomingCards:
     def _save_todos(self, failed: dict[str, Entry], done: list[str]) -> None:
         context = self.context
         new = [entry for key, entry in failed.items() if key not in self.index.todo]
-        if context.dry_run or not (done or new):
+        if not (done or new):
             return
         with context.write():
             delete_todos(context, done)

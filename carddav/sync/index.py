@@ -6,7 +6,7 @@ from uuid import UUID
 
 from carddav.client import Changes, Entry, same_etag
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,60 +36,66 @@ class Index:
 
 
 _COLUMNS = ("href_key", "pk", "href", "etag")
-_TOMBSTONE_ROWS = CompiledQuery(
-    lambda owner_id, connection_id: (
+
+
+@compiled_query
+def _tombstone_rows(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         Tombstone.objects.owned_by(owner_id)
         .filter(connection=connection_id)
         .exclude(state=TombstoneState.GONE)
         .values_list(*_COLUMNS, "state", "person_id")
     )
-)
-_OTHER_CARD_ROWS = CompiledQuery(
-    lambda owner_id, connection_id: (
-        OtherCard.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS, "kind")
-    )
-)
-_PENDING_ROWS = CompiledQuery(
-    lambda owner_id, connection_id: (
-        PendingImport.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS)
-    )
-)
+
+
+@compiled_query
+def _other_card_rows(owner_id: UUID, connection_id: UUID) -> Rows:
+    return OtherCard.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS, "kind")
+
+
+@compiled_query
+def _pending_rows(owner_id: UUID, connection_id: UUID) -> Rows:
+    return PendingImport.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS)
+
+
 # Must be read last: a mapped card may also have a row of another kind, and the mapping wins.
-_MAPPED_ROWS = CompiledQuery(
-    lambda owner_id, connection_id: (
+
+
+@compiled_query
+def _mapped_rows(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         Mapping.objects.owned_by(owner_id)
         .filter(connection=connection_id)
         .exclude(remote_raw="")
         .values_list(*_COLUMNS, "status", "person_id", "updated_at")
     )
-)
-_TODO_ROWS = CompiledQuery(
-    lambda owner_id, connection_id: (
-        Todo.objects.owned_by(owner_id).filter(connection=connection_id).values_list("href_key", "href", "etag")
-    )
-)
+
+
+@compiled_query
+def _todo_rows(owner_id: UUID, connection_id: UUID) -> Rows:
+    return Todo.objects.owned_by(owner_id).filter(connection=connection_id).values_list("href_key", "href", "etag")
 
 
 def load_index(connection: Connection) -> Index:
     """Read the index in five statements, without the texts of the cards."""
     index, parameters = Index(), {"owner_id": connection.owner_id, "connection_id": connection.pk}
     for kind, query in (
-        ("tombstone", _TOMBSTONE_ROWS),
-        ("other", _OTHER_CARD_ROWS),
-        ("pending", _PENDING_ROWS),
-        ("mapping", _MAPPED_ROWS),
+        ("tombstone", _tombstone_rows),
+        ("other", _other_card_rows),
+        ("pending", _pending_rows),
+        ("mapping", _mapped_rows),
     ):
         for key, row_id, href, etag, *rest in query.values(**parameters):
             index.cards[key] = KnownCard(kind, row_id, href or "", etag, *rest)
             if kind == "other":
                 index.other_keys.add(key)
-    index.todo = {key: Entry(href, key, etag) for key, href, etag in _TODO_ROWS.values(**parameters)}
+    index.todo = {key: Entry(href, key, etag) for key, href, etag in _todo_rows.values(**parameters)}
     return index
 
 
 def has_todo(connection: Connection) -> bool:
     """Whether cards that an earlier listing named are still to be fetched."""
-    return bool(_TODO_ROWS.rows(owner_id=connection.owner_id, connection_id=connection.pk))
+    return bool(_todo_rows.rows(owner_id=connection.owner_id, connection_id=connection.pk))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from django.db import connection as database
 from django.utils import timezone
 
 from carddav.models import Connection
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 
 log = logging.getLogger(__name__)
 
@@ -23,14 +23,16 @@ HEARTBEAT_SECONDS = 30.0
 #: three forms of the ETag.
 _MAX_STEP_SECONDS = 2 * 3600.0
 # On SQLite the transaction already holds the write lock (BEGIN IMMEDIATE), and Django omits FOR UPDATE.
-_HELD_CONNECTION = CompiledQuery(
-    lambda owner_id, connection_id, claim: (
+
+
+@compiled_query
+def _held_connection(owner_id: UUID, connection_id: UUID, claim: str) -> Rows:
+    return (
         Connection.objects.owned_by(owner_id)
         .filter(pk=connection_id, claim=claim)
         .select_for_update(no_key=True)
         .values_list("pk")
     )
-)
 
 
 class LockLostError(Exception):
@@ -60,7 +62,7 @@ class Lock:
     def check(self) -> None:
         """Check the claim and lock the row until the end of the transaction. Raises LockLostError."""
         self.record_progress()
-        if not _HELD_CONNECTION.rows(
+        if not _held_connection.rows(
             owner_id=self.connection.owner_id, connection_id=self.connection.pk, claim=self.claim
         ):
             raise LockLostError

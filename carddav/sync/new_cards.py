@@ -2,32 +2,35 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.models import (
-    UNSENT,
     JournalEntry,
     JournalOp,
     JournalState,
     Mapping,
-    MappingStatus,
     Todo,
     Tombstone,
 )
-from carddav.sync.contacts import merge_contact
+from carddav.sync.contact_plan import ContactState
+from carddav.sync.contacts import apply_state, load_changed_picture, merge_contact, plan_contact_now, read_state
 from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY_FIELDS, remote_fields
 from carddav.sync.index import KnownCard
-from carddav.sync.merge import NO_BASES, Sides, merge
-from carddav.sync.people import LocalContact, create_from_cards, load_local_contacts
 from carddav.sync.pictures import Picture, load_and_store_picture
+from carddav.sync.plan import Planned, plan_new_cards
 from carddav.sync.recovery import matches_intent
 from carddav.sync.write_results import finish_found_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
+from people.contents.contact import LocalContact, create_from_cards, load_local_contacts
+from people.contents.fields import EMPTY_FIELDS, remote_fields
+from people.contents.merge import NO_BASES, Sides, merge
+from people.importing.group_cards import join_awaiting_groups
 from people.importing.known import person_sort_key, uid_spellings
 from people.models import Person
+from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card, without_photo
 
 _MAX_NAMESAKES_PER_CARD = 20
@@ -54,7 +57,7 @@ class CardMatcher:
     def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, KnownCard] | None = None) -> None:
         self.context = context
         owner = context.owner
-        self.linked_ids: set[UUID] = set()
+        self.linked_ids = context.linked_people
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
         names = {person_sort_key(new.card) for new in batch}
@@ -103,71 +106,92 @@ def prepared_creates(context: Context) -> OwnedQuerySet[JournalEntry]:
     return rows.filter(mapping__person__deleted_at=None)
 
 
-def link_card(
-    context: Context, found: FetchedCard, card: Card, person_id: UUID, moved_from: Collection[str] = ()
-) -> None:
-    """Map the card to the person. The merge that follows joins their contents; for a card that only moved to another
-    href the bases stay valid.
+def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: Collection[str] = ()) -> None:
+    """Map the card to the person and merge both; for a card that only moved to another href the bases stay valid.
 
     A card that matches a create of unknown outcome is recorded as our own write.
     """
+    found, rows = new.fetched, Mapping.objects.owned_by(context.owner)
     intent = prepared_creates(context).select_related("mapping").filter(mapping__person=person_id).first()
     if intent is not None and matches_intent(intent, found):
-        finish_found_write(context, intent, found)
+        context.act(partial(_record_own_write, context, intent, found))
         return
-    with context.write():
-        rows = Mapping.objects.owned_by(context.owner)
-        queued = rows.filter(person=person_id).first()
-        is_moved = queued is not None and bool(queued.remote_raw)
+    queued = rows.filter(person=person_id).first()
+    picture = load_changed_picture(context, new.card, queued.base_remote if queued and queued.has_card else {})
+
+    def read() -> ContactState | None:
+        mapping = rows.filter(person=person_id).first()
         # The person has another card that still exists: two cards must not become one person.
-        if is_moved and queued is not None and queued.href_key not in moved_from:
-            return
-        mapping = queued or Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
-        mapping.href, mapping.href_key, mapping.etag, mapping.uid = found.href, found.key, found.etag, card.uid
-        mapping.remote_raw, mapping.local_rev = found.text, UNSENT
-        if not is_moved:
-            mapping.base_local, mapping.base_remote = dict(EMPTY_FIELDS), dict(EMPTY_FIELDS)
-        mapping.status, mapping.error, mapping.body_hash = MappingStatus.CLEAN, "", ""
-        mapping.save()
+        is_moved = mapping is not None and mapping.has_card
+        if is_moved and mapping is not None and mapping.href_key not in moved_from:
+            return None
+        if mapping is None:
+            mapping = Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
+        context.relinked.add(mapping.href_key)
+        mapping.keep_text(found.text, found.etag, new.card.uid)
+        mapping.link(found.href, found.key, {} if is_moved else EMPTY_FIELDS)
+        try:
+            return read_state(context, mapping, new.card, picture)
+        except KeyError:  # the person was deleted permanently meanwhile
+            return None
+
+    def apply(write: AccountWrite, state: ContactState, planned: Planned) -> None:
+        apply_state(context, write, state, planned)
         Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
         # The person has a card now: an open create must not be sent again.
-        JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
+        JournalEntry.objects.owned_by(context.owner).filter(mapping=state.mapping).delete()
         delete_todos(context, [found.key])
 
+    context.decide(read, partial(plan_contact_now, context), apply)
 
-def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: Collection[str] = ()) -> None:
-    """Map the card to the person and merge both."""
-    link_card(context, new.fetched, new.card, person_id, moved_from)
-    mapping = Mapping.objects.owned_by(context.owner).filter(person=person_id).first()
-    if mapping is not None:
-        merge_contact(context, mapping.pk)
+
+def _record_own_write(context: Context, intent: JournalEntry, found: FetchedCard) -> None:
+    mapping_id = intent.mapping_id
+    finish_found_write(context, intent, found)
+    if mapping_id is not None:
+        merge_contact(context, mapping_id)
 
 
 def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
     """Create people from the cards in one transaction; returns the cards for which the plan has no room."""
     # Pictures are downloaded and stored before the transaction, which must not wait for the network.
+    context.act(partial(_load_pictures, context, batch))
+    # Counted under the lock, so that no other request creates people between the count and the insert.
+    planned = context.decide(
+        lambda: [remaining_people_quota(context)],
+        lambda quota: plan_new_cards(len(batch), quota[0]),
+        lambda write, _, planned: _import_within_quota(context, write, batch[: planned.here.imported]),
+    )
+    return batch[planned.here.imported :] if planned else batch
+
+
+def _load_pictures(context: Context, batch: list[NewCard]) -> None:
     for new in batch:
         new.picture = load_and_store_picture(new.card, context.pixel_budget, context.owner.pk)
-    with context.write() as write:
-        quota = remaining_people_quota(context)
-        # Counted under the lock, so that no other request creates people between the count and the insert.
-        within_quota = batch if quota is None else batch[:quota]
-        import_people(context, write, within_quota)
-        delete_todos(context, [new.fetched.key for new in within_quota])
-    return batch[len(within_quota) :]
+
+
+def _import_within_quota(context: Context, write: AccountWrite, batch: list[NewCard]) -> None:
+    people = import_people(context, write, batch)
+    uids = ((person.pk, new.card.uid) for new, person in zip(batch, people, strict=True))
+    if joined := join_awaiting_groups(context.owner, uids, write.now):
+        # The groups are no part of the cards yet: the next run sends them.
+        Mapping.objects.owned_by(context.owner).filter(person__in=joined).mark_unsent()
+    delete_todos(context, [new.fetched.key for new in batch])
 
 
 def remaining_people_quota(context: Context) -> int | None:
     """How many people the plan still allows, None if unlimited. Must be called inside the write."""
-    limit = context.owner.plan_limit("people")
-    return None if limit is None else max(0, limit - Person.objects.owned_by(context.owner).active().count())
+    remaining = remaining_in_plan(context.owner, "people")
+    return None if remaining is None else remaining - context.unwritten_imports
 
 
 def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard]) -> list[Person]:
     """Create people from the cards, with their mappings. Must be called inside the write."""
     contacts = create_from_cards(context.owner, write, [new.with_stored_photo() for new in batch])
     Mapping.objects.bulk_create(
-        Mapping(
+        Mapping.agreed(
+            ({**contact.fields, "fn": contact.full_name(context.connection.name_format)}, remote_fields(new.card)),
+            write.revision,
             owner=context.owner,
             connection=context.connection,
             person=contact.person,
@@ -176,15 +200,11 @@ def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard
             uid=new.card.uid,
             etag=new.fetched.etag,
             remote_raw=new.fetched.text,
-            base_remote=remote_fields(new.card),
-            base_local={**contact.fields, "fn": contact.full_name(context.connection.name_format)},
-            local_rev=write.revision,
         )
         for new, contact in zip(batch, contacts, strict=True)
     )
     people = [contact.person for contact in contacts]
     context.record_created(people)
-    context.tally.imported += len(people)
     return people
 
 

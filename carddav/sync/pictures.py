@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from carddav.sync.fields import photo_token
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
-from people.photos.files import PictureRefusedError, content_hash, upload_photo
+from contacts_project.kernel.outbound.exchanges import AccountBusyError
+from people.contents.fields import photo_token
+from people.photos.files import PictureRefusedError, upload_photo
 from people.photos.images import PixelBudget, to_stored_form
+from people.photos.names import content_hash
 from people.vcard import Card
 
 _DOWNLOAD_SECONDS = 5.0
@@ -27,12 +29,17 @@ class Picture:
 
 
 def load_and_store_picture(card: Card, budget: PixelBudget, owner_id: UUID) -> Picture:
-    """`load_picture`, and store the file for the write that will refer to it. Must not be called inside a transaction.
-    Raises what upload_photo raises."""
+    """`load_picture` and `store_picture`."""
     picture = load_picture(card, budget)
+    store_picture(picture, owner_id)
+    return picture
+
+
+def store_picture(picture: Picture, owner_id: UUID) -> None:
+    """Store the file for the write that will refer to it. Must not be called inside a transaction. Raises what
+    upload_photo raises."""
     if picture.jpeg:
         upload_photo(owner_id=owner_id, jpeg=picture.jpeg)
-    return picture
 
 
 def load_picture(card: Card, budget: PixelBudget) -> Picture:
@@ -42,7 +49,7 @@ def load_picture(card: Card, budget: PixelBudget) -> Picture:
     try:
         data = card.photo or (_download(card.photo_url) if card.photo_url else None)
         return Picture(token, to_stored_form(data, budget) if data else None)
-    except (PictureRefusedError, OutboundError):
+    except (PictureRefusedError, OutboundError, AccountBusyError):
         return Picture(token)
 
 

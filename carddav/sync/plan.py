@@ -1,11 +1,40 @@
-"""What the sync does with a contact: a pure function of what happened on both sides since they last agreed.
+"""What the sync does with each contact: decided from what is known of both sides since they last agreed. Pure.
 
-A dry run counts these actions; a real run carries them out. The merge of single fields is in carddav.sync.merge.
+A run decides under the account's lock and carries the decision out, a dry run decides the same and counts it
+(carddav.sync.context, carddav.sync.dry_run). The merge of single fields is in people.contents.merge.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an action adds to the counts of a `complete` event."""
+
+    imported: int = 0
+    exported: int = 0
+    updated_locally: int = 0
+    updated_remotely: int = 0
+    conflicts: int = 0
+    discovered: int = 0
+
+
+NOTHING_COUNTED = Counts()
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The action for one contact, or for new cards. `here` is what it changes here; `there` what it changes on the
+    server if that takes the card, which a run counts from the replies. `mapping_id`: the contact is planned as a whole,
+    its card is sent because of this action."""
+
+    action: "Action"
+    here: Counts = NOTHING_COUNTED
+    there: Callable[[], Counts] = lambda: NOTHING_COUNTED
+    mapping_id: UUID | None = None
 
 
 class SideState(Enum):
@@ -15,8 +44,6 @@ class SideState(Enum):
     CHANGED = "changed"
     GONE = "gone"  # local: deleted with deleteFromCardDav; remote: confirmed by a 404 or 410
     SUSPENDED = "suspended"  # local: deleted without the flag, or sync disabled
-    NEW = "new"
-    ABSENT = "absent"
 
 
 class Action(Enum):
@@ -31,7 +58,8 @@ class Action(Enum):
     DELETE = "delete"  # delete the card
     FORGET = "forget"  # both are gone: remove the mapping
     CREATE = "create"  # write a new card
-    LINK_OR_IMPORT = "link_or_import"  # link to a person, import, or store as a pending import
+    IMPORT = "import"  # create a person from a new card
+    WAIT = "wait"  # store a new card as a pending import
 
 
 #: The key is the local and the remote state.
@@ -48,8 +76,6 @@ _PLAN: Mapping[tuple[SideState, SideState], Action] = {
     (SideState.SUSPENDED, SideState.UNCHANGED): Action.NOTHING,
     (SideState.SUSPENDED, SideState.CHANGED): Action.STORE_CARD,
     (SideState.SUSPENDED, SideState.GONE): Action.FORGET,
-    (SideState.NEW, SideState.ABSENT): Action.CREATE,
-    (SideState.ABSENT, SideState.NEW): Action.LINK_OR_IMPORT,
 }
 
 
@@ -57,6 +83,32 @@ def plan_contact(local: SideState, remote: SideState, *, is_guarded: bool = Fals
     """The action for a contact. `is_guarded`: the deletion guard turns remote deletions into conflicts."""
     action = _PLAN[local, remote]
     return Action.CONFLICT_REMOTE_DELETED if action is Action.TRASH and is_guarded else action
+
+
+def plan_new_cards(number: int, quota: int | None) -> Planned:
+    """Import as many new cards as the account's plan has room for; `quota` is None without a limit."""
+    return Planned(Action.IMPORT, here=Counts(imported=number if quota is None else min(number, max(0, quota))))
+
+
+def plan_remote_deletion(
+    local: SideState, *, is_guarded: bool, is_held: bool, has_conflict: bool, mapping_id: UUID
+) -> Planned:
+    """The action for a contact whose card is gone. `is_held`: the user has been asked already."""
+    action = plan_contact(local, SideState.GONE, is_guarded=is_guarded)
+    if action is Action.CONFLICT_REMOTE_DELETED and is_held:
+        action = Action.NOTHING
+    is_new_conflict = action is Action.CONFLICT_REMOTE_DELETED and not has_conflict
+    here = Counts(updated_locally=action is Action.TRASH, conflicts=is_new_conflict)
+    return Planned(action, here=here, mapping_id=mapping_id)
+
+
+def plan_card_deletion(remote: SideState, *, can_ask: bool) -> Planned:
+    """The action for the card of a person who was deleted with deleteFromCardDav. `can_ask`: the contact has no open
+    conflict yet."""
+    action = plan_contact(SideState.GONE, remote)
+    if action is Action.DELETE:
+        return Planned(action, there=lambda: Counts(updated_remotely=1))
+    return Planned(action, here=Counts(conflicts=action is Action.CONFLICT_LOCAL_DELETED and can_ask))
 
 
 #: More contacts than these may not vanish in one run: a broken or reset server would otherwise empty the account.

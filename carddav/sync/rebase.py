@@ -5,10 +5,10 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from carddav.sync.entries import MATCH_RULES, entry_key
-from carddav.sync.fields import EMPTY_FIELDS, Fields
-from carddav.sync.merge import Sides, as_entries, as_values
-from people.entries import match_entries
+from contacts_project.kernel.text_forms import case_key
+from people.contents.fields import EMPTY_FIELDS, ENTRY_FIELDS, Fields
+from people.contents.merge import Sides, as_entries, as_values
+from people.entries import pair_entries
 
 #: Texts of at least this many characters whose similarity is at least this many percent count as one text that the
 #: server has damaged.
@@ -25,7 +25,7 @@ def rebase_after_write(sent: Fields, read_back: Fields, *, is_own: bool) -> Fiel
     """
     base: Fields = {}
     for field in EMPTY_FIELDS:
-        if field in MATCH_RULES:
+        if field in ENTRY_FIELDS:
             base[field], _ = _rebase_entries(field, sent[field], read_back[field], is_own=is_own)
         else:
             is_spelling = not read_back[field] or (
@@ -48,7 +48,7 @@ def rebase_after_other_writes(before: Fields, sent: Sides, read_back: Fields) ->
         ours = sent.remote[field]
         if read_back[field] == ours or before[field] == ours:
             remote[field] = ours
-        elif field in MATCH_RULES and read_back[field] != before[field]:
+        elif field in ENTRY_FIELDS and read_back[field] != before[field]:
             local[field], remote[field] = _rebase_entries_after_other_writes(
                 field, before[field], sent, read_back[field]
             )
@@ -70,9 +70,9 @@ def _rebase_entries_after_other_writes(
 ) -> tuple[list[Any], list[Any]]:
     remote, missing = _rebase_entries(field, sent.remote[field], read_back, is_own=False, may_add=False)
     removed = [entry for entry in missing if entry in before]
-    rule, dropped = MATCH_RULES[field], as_entries([entry for entry in missing if entry not in before])
+    dropped = as_entries([entry for entry in missing if entry not in before])
     local = as_entries(sent.local[field])
-    positions = match_entries(dropped, local, keys=(entry_key, rule.value), kind=rule.kind)
+    positions = pair_entries(ENTRY_FIELDS[field].card, dropped, local, edits=True)
     return as_values([entry for position, entry in enumerate(local) if position not in positions]), [*remote, *removed]
 
 
@@ -82,13 +82,12 @@ def _rebase_entries(
     """The base for the entries that were read back, and the sent entries that are missing."""
     if field == "groups":
         # Some servers lose the backslash before a comma, so that one group name comes back as two.
-        names = {part.strip().casefold() for name in sent for part in (name, *name.split(","))}
-        known_names = {name.casefold() for name in read_back}
-        return [name for name in read_back if name.casefold() in names], [
-            name for name in sent if name.casefold() not in known_names
+        names = {case_key(part.strip()) for name in sent for part in (name, *name.split(","))}
+        known_names = {case_key(name) for name in read_back}
+        return [name for name in read_back if case_key(name) in names], [
+            name for name in sent if case_key(name) not in known_names
         ]
-    rule = MATCH_RULES[field]
-    found = match_entries(read_back, sent, keys=(entry_key, rule.value), kind=rule.kind)
+    found = pair_entries(ENTRY_FIELDS[field].card, read_back, sent, edits=True)
     base = []
     for entry, position in zip(read_back, found, strict=True):
         if position is None:
@@ -103,12 +102,12 @@ def _rebase_entries(
     return base, [entry for position, entry in enumerate(sent) if position not in found]
 
 
-def _is_server_spelling(field: str, sent: Any, read_back: Any, *, may_add: bool = True) -> bool:
+def _is_server_spelling(field: str, sent: object, read_back: object, *, may_add: bool = True) -> bool:
     # A server may re-encode a picture.
     return field == "photo" or _is_same_value(sent, read_back, may_add=may_add)
 
 
-def _is_same_value(sent: Any, read_back: Any, *, may_add: bool = True) -> bool:
+def _is_same_value(sent: object, read_back: object, *, may_add: bool = True) -> bool:
     """Whether `read_back` is the server's form of `sent`: cut off, or, if no other client can have written (`may_add`),
     extended or damaged."""
     one, other = _normalize(sent), _normalize(read_back)
@@ -117,7 +116,7 @@ def _is_same_value(sent: Any, read_back: Any, *, may_add: bool = True) -> bool:
     return may_add and ((bool(one) and one in other) or _is_damaged_copy(sent, read_back))
 
 
-def _is_damaged_copy(sent: Any, read_back: Any) -> bool:
+def _is_damaged_copy(sent: object, read_back: object) -> bool:
     """Whether a long text differs slightly, as where a server folds a line in the middle of a character (DAViCal)."""
     one, other = _normalize(sent), _normalize(read_back)
     return (
@@ -127,7 +126,7 @@ def _is_damaged_copy(sent: Any, read_back: Any) -> bool:
     )
 
 
-def _normalize(value: Any) -> str:
+def _normalize(value: object) -> str:
     return _NON_WORD.sub("", str(value or "")).casefold()
 
 

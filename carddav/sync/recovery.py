@@ -6,31 +6,37 @@ from carddav.client import Card as FetchedCard
 from carddav.client import Missing, Unreadable, same_etag
 from carddav.models import JournalEntry, JournalOp, JournalState
 from carddav.sync.book import read_current_card
-from carddav.sync.contacts import merge_contact
-from carddav.sync.context import Context
-from carddav.sync.fields import remote_fields
+from carddav.sync.contacts import merge_or_report
+from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.rebase import is_write_applied
-from carddav.sync.tombstones import requeue_as_new
 from carddav.sync.write_results import finish_found_write, finish_read_back, parse_fields
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.vcard import VCardError, read_card
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.texts import define_text
+from people.contents.fields import remote_fields
+from people.vcard import VCardError, read_resource
 
-_PREPARED_INTENTS = CompiledQuery(
-    lambda owner_id, connection_id: (
+_RECOVERING = define_text("progress_recovering", "Looking what became of the last changes")
+_VERIFYING = define_text("progress_verifying", "Reading back %(count)s contacts")
+
+
+@compiled_query
+def _prepared_intents(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         JournalEntry.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=JournalState.PREPARED)
         .select_related("mapping")
         .order_by("id")
     )
-)
-_UNVERIFIED_WRITES = CompiledQuery(
-    lambda owner_id, connection_id: (
+
+
+@compiled_query
+def _unverified_writes(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         JournalEntry.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=JournalState.DONE)
         .order_by("id")
         .values_list("href", "pk")
     )
-)
 
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
@@ -57,7 +63,7 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     intent.delete()
     # Another client has written the card since; this is merged like any of its edits.
     if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
-        merge_contact(context, intent.mapping_id, found)
+        merge_or_report(context, intent.mapping_id, found)
     return False
 
 
@@ -66,7 +72,7 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
     if found.text == intent.body:
         return True
     try:
-        sent, now = (read_card(text)[0] for text in (intent.body, found.text))
+        sent, now = (read_resource(text)[0] for text in (intent.body, found.text))
     except VCardError:
         return False
     # Nobody else can have this UID under a randomly chosen href.
@@ -78,9 +84,9 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
 
 def recover(context: Context) -> None:
     """Resolve the writes that an interrupted run has left behind."""
-    prepared = _PREPARED_INTENTS.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    prepared = _prepared_intents.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
     for number, intent in enumerate(prepared):
-        context.report_progress("recovering", "Looking what became of the last changes", number, len(prepared))
+        context.report_progress("recovering", _RECOVERING, number, len(prepared))
         resolve_unknown_write(context, intent)
     read_back(context, is_late=True)
 
@@ -91,16 +97,16 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
     `is_late`: they were written by an earlier run, so that other clients may have edited them since.
     """
     unverified: dict[str, UUID] = dict(
-        _UNVERIFIED_WRITES.values(owner_id=context.owner.pk, connection_id=context.connection.pk)
+        _unverified_writes.values(owner_id=context.owner.pk, connection_id=context.connection.pk)
     )
     if not unverified:
         return
-    context.report_progress("verifying", f"Reading back {len(unverified)} contacts", 0, len(unverified))
+    context.report_progress("verifying", _VERIFYING.format(count=len(unverified)), 0, len(unverified))
     for found in context.book.fetch(list(unverified)):
         if isinstance(found, FetchedCard):
             finish_read_back(context, unverified[found.href], found, is_late=is_late)
         elif isinstance(found, Unreadable):
-            context.tally.add_error(f"{found.href}: {found.message}")
+            context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=found.message))
             # The write itself has succeeded; only the server's spelling stays unknown.
             JournalEntry.objects.owned_by(context.owner).filter(
                 pk=unverified[found.href], state=JournalState.DONE
@@ -117,5 +123,5 @@ def _discard_missing_write(context: Context, intent_id: UUID) -> None:
             return
         if intent.op == JournalOp.CREATE and intent.mapping is not None:
             # Under the same href: the card may exist and not be visible yet.
-            requeue_as_new(intent.mapping, href=intent.href)
+            intent.mapping.requeue(intent.href)
         intent.delete()

@@ -5,23 +5,35 @@ Pull comes before push, so that the cards which are sent contain the server's ed
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import partial
 from uuid import UUID
 
 from django.utils import timezone
 
 from carddav.client import Changes
-from carddav.models import UNSENT, Connection, ImportMode, Mapping, MappingStatus, PendingImport, Run, RunState
-from carddav.sync.contacts import merge_contact
+from carddav.models import Connection, ImportMode, Mapping, PendingImport, Run, RunState
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.groups import apply_group_cards
 from carddav.sync.incoming import IncomingCards
 from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
 from carddav.sync.push import push_all
+from carddav.sync.push_plan import plan_push
 from carddav.sync.recovery import recover
-from carddav.sync.unsent import new_people, new_people_ids, unmapped_people, unsent_mappings
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from carddav.sync.unsent import new_people_ids, unmapped_people
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.statistics import analyze_tables
+from contacts_project.kernel.texts import define_text
+
+_NO_ROOM = define_text(
+    "no_room_for_contacts", "Your plan has no room for %(count)s new contacts: they wait as pending imports."
+)
+
+_UNKNOWN_CREATE = define_text(
+    "new_card_unknown", "It is not known whether the server took a new contact. The next run looks for it."
+)
+_LISTING = define_text("progress_listing", "Asking the server what has changed")
+_LISTING_ALL = define_text("progress_listing_all", "Asking the server what it has")
 
 _FULL_LISTING_INTERVAL = dt.timedelta(hours=24)
 # After this many fetched cards PostgreSQL's statistics are refreshed (ANALYZE).
@@ -30,34 +42,34 @@ _ANALYZE_THRESHOLD = 500
 # request.
 _MAX_SMALL_BOOK_CARDS = 500
 
-_LAST_RUN = CompiledQuery(
-    lambda owner_id, connection_id: (
+
+@compiled_query
+def _last_run(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
         Run.objects.owned_by(owner_id)
         .filter(connection=connection_id, state=RunState.ENDED, dry_run=False, code="")
         .only("started_at", "ended_at", "exported", "updated_remotely")
         .order_by("-started_at")[:1]
     )
-)
 
 
 def sync_book(context: Context) -> None:
     """Sync the account with the open book. Raises DavError, LockLostError; what was committed before stays."""
-    if not context.dry_run:
-        # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
-        recover(context)
+    # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
+    context.act(partial(recover, context))
     pull(context)
     drop_confirmed_creates(context)
-    if context.dry_run:
-        _count_push(context)
-        delete_cards(context)
-        return
-    queue_new_cards(context, new_people_ids(context.connection))
-    push_all(context)
-    retry_unconfirmed_creates(context)
+    context.carry_out(partial(plan_push, context), partial(_push, context))
     delete_cards(context)
     context.report_progress("finishing")
     # The token is saved last: a run that is interrupted before this point asks for the same changes again.
-    save_sync_token(context)
+    context.act(partial(save_sync_token, context))
+
+
+def _push(context: Context) -> None:
+    queue_new_cards(context, new_people_ids(context.connection))
+    push_all(context)
+    retry_unconfirmed_creates(context)
 
 
 def retry_unconfirmed_creates(context: Context) -> None:
@@ -72,7 +84,7 @@ def retry_unconfirmed_creates(context: Context) -> None:
     drop_confirmed_creates(context)
     push_all(context, mapping_ids)
     for _ in context.unconfirmed_creates - context.failed_mappings:
-        context.tally.add_error("It is not known whether the server took a new contact. The next run looks for it.")
+        context.tally.add_error(_UNKNOWN_CREATE)
     # Otherwise a second call in the same run would report them again.
     context.unconfirmed_creates.clear()
 
@@ -86,7 +98,7 @@ def drop_confirmed_creates(context: Context) -> None:
 
 def pull(context: Context) -> None:
     """Apply what has changed on the server. The new token is kept in `context.changes` for `save_sync_token`."""
-    context.report_progress("listing", "Asking the server what has changed")
+    context.report_progress("listing", _LISTING)
     changes = _list_changes(context)
     context.changes = changes
     if not (changes.changed or changes.removed or changes.is_full or has_todo(context.connection)):
@@ -110,16 +122,14 @@ def pull(context: Context) -> None:
     incoming.flush()
     if len(listing.to_fetch) >= _ANALYZE_THRESHOLD:
         analyze_tables()
-    apply_group_cards(context)
+    context.act(partial(apply_group_cards, context))
     if incoming.left_pending:
-        context.tally.add_error(
-            f"Your plan has no room for {incoming.left_pending} new contacts: they wait as pending imports."
-        )
+        context.tally.add_error(_NO_ROOM.format(count=incoming.left_pending))
 
 
 def discover_new_cards(context: Context) -> None:
     """Store the cards without a person as pending imports; everything else is left to the next run."""
-    context.report_progress("listing", "Asking the server what it has")
+    context.report_progress("listing", _LISTING_ALL)
     index = load_index(context.connection)
     listing = diff_listing(index, context.book.changes("", ""))
     new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
@@ -158,7 +168,7 @@ def _list_all_cards(context: Context, changes: Changes) -> Changes:
 def _last_agreement_at(context: Context) -> dt.datetime | None:
     """The time from which writes may appear in the next listing: the start of the last run if it wrote to the server,
     else its end. None before the first successful run."""
-    last: Run | None = _LAST_RUN.instance(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    last: Run | None = _last_run.instance(owner_id=context.owner.pk, connection_id=context.connection.pk)
     if last is None:
         return None
     # The run's own writes came after its token and are listed again as changed; what it only pulled is not.
@@ -186,24 +196,6 @@ def queue_new_cards(context: Context, person_ids: Sequence[UUID]) -> None:
         # Read under the lock: a person may have been linked or deleted since the ids were read.
         free = unmapped_people(context.owner.pk).filter(pk__in=person_ids).order_by("id").values_list("pk", flat=True)
         Mapping.objects.bulk_create(
-            Mapping(
-                owner=context.owner,
-                connection=context.connection,
-                person_id=person_id,
-                href_key=f"new:{person_id}",
-                local_rev=UNSENT,
-                status=MappingStatus.DIRTY,
-            )
+            Mapping.queued(owner=context.owner, connection=context.connection, person_id=person_id)
             for person_id in free
         )
-
-
-def _count_push(context: Context) -> None:
-    """Dry run: count what would be sent for people whose card has not changed."""
-    rows = unsent_mappings(context.connection)
-    for key, raw, status in rows.values_list("pk", "remote_raw", "status"):
-        if not raw:
-            context.tally.exported += status != MappingStatus.QUARANTINED
-        elif key not in context.counted_mappings:
-            merge_contact(context, key)
-    context.tally.exported += new_people(context.connection).count()

@@ -1,6 +1,6 @@
 """What remains of a card whose person is deleted."""
 
-from carddav.models import UNSENT, Mapping, MappingStatus, Tombstone, TombstoneState
+from carddav.models import Mapping, Tombstone, TombstoneState
 
 
 def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
@@ -19,12 +19,3 @@ def put_tombstone(mapping: Mapping, state: TombstoneState) -> None:
         defaults=values,
         create_defaults={"owner_id": mapping.owner_id, **values},
     )
-
-
-def requeue_as_new(mapping: Mapping, href: str = "") -> None:
-    """Reset the mapping to a card that was never written, or that was sent under `href`. Must be called inside the
-    write."""
-    mapping.href, mapping.href_key, mapping.etag, mapping.remote_raw = href, f"new:{mapping.person_id}", None, ""
-    mapping.base_local, mapping.base_remote, mapping.local_rev = {}, {}, UNSENT
-    mapping.status, mapping.error, mapping.body_hash = MappingStatus.DIRTY, "", ""
-    mapping.save()

@@ -1,17 +1,18 @@
 """Local changes that are still to be sent."""
 
-from typing import Any
+import datetime as dt
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from carddav.models import UNSENT, Connection, Mapping, MappingStatus, Tombstone, TombstoneState
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from people.mentions import may_be_mentioned
 from people.models import ImportantDate, Membership
 from people.models.person import Person, PersonQuerySet
 
 
-def unsent_mappings(connection: Connection) -> Any:
+def unsent_mappings(connection: Connection) -> QuerySet[Mapping]:
     """Mappings whose person may differ from what both sides agreed on: the person, a date or a group's name has a
     higher revision than the mapping."""
     return _unsent_mappings(connection.owner_id, connection.pk)
@@ -19,10 +20,10 @@ def unsent_mappings(connection: Connection) -> Any:
 
 def unsent_mapping_ids(connection: Connection) -> list[UUID]:
     """The ids of `unsent_mappings`, oldest first."""
-    return [key for (key,) in _UNSENT_IDS.values(owner_id=connection.owner_id, connection_id=connection.pk)]
+    return [key for (key,) in _unsent_ids.values(owner_id=connection.owner_id, connection_id=connection.pk)]
 
 
-def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Any:
+def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Rows:
     rows = Mapping.objects.owned_by(owner_id).filter(connection=connection_id)
     rows = rows.filter(person__deleted_at=None, person__card_dav_sync_enabled=True).exclude(status=MappingStatus.HELD)
     dates = ImportantDate.objects.owned_by(owner_id).filter(
@@ -44,7 +45,7 @@ def new_people(connection: Connection) -> PersonQuerySet:
 def new_people_ids(connection: Connection) -> list[UUID]:
     """The ids of `new_people`."""
     parameters = {"owner_id": connection.owner_id, "connection_id": connection.pk}
-    return [key for (key,) in _NEW_PEOPLE_IDS.values(**parameters)] if connection.auto_export_new else []
+    return [key for (key,) in _new_people_ids.values(**parameters)] if connection.auto_export_new else []
 
 
 def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
@@ -53,25 +54,58 @@ def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
 
 
 def unmapped_people(owner_id: UUID) -> PersonQuerySet:
-    """The people who may have a card and have none."""
+    """The people who may get a card and have none."""
     mapped = Mapping.objects.owned_by(owner_id).values("person_id")
-    return Person.objects.owned_by(owner_id).active().filter(card_dav_sync_enabled=True).exclude(pk__in=mapped)
+    return people_for_new_cards(owner_id).exclude(pk__in=mapped)
+
+
+def people_for_new_cards(owner_id: UUID) -> PersonQuerySet:
+    """The people who may get a card. A card that is there stays when its person becomes quiet, and goes on being
+    synced."""
+    return Person.objects.owned_by(owner_id).active().filter(may_be_mentioned(), card_dav_sync_enabled=True)
 
 
 # Every run executes these two, and most find nothing, so their SQL is compiled once.
-_UNSENT_IDS = CompiledQuery(
-    lambda owner_id, connection_id: _unsent_mappings(owner_id, connection_id).order_by("id").values_list("pk")
-)
-_NEW_PEOPLE_IDS = CompiledQuery(lambda owner_id, connection_id: _new_people(owner_id, connection_id).values_list("pk"))
+
+
+@compiled_query
+def _unsent_ids(owner_id: UUID, connection_id: UUID) -> Rows:
+    return _unsent_mappings(owner_id, connection_id).order_by("id").values_list("pk")
+
+
+@compiled_query
+def _new_people_ids(owner_id: UUID, connection_id: UUID) -> Rows:
+    return _new_people(owner_id, connection_id).values_list("pk")
+
+
+def next_retry_at(connection: Connection) -> dt.datetime | None:
+    """When the first of the cards that are held back may be tried again; None if none may before it changes."""
+    return next((at for (at,) in _retries.values(owner_id=connection.owner_id, connection_id=connection.pk)), None)
+
+
+@compiled_query
+def _retries(owner_id: UUID, connection_id: UUID) -> Rows:
+    return (
+        Mapping.objects.owned_by(owner_id)
+        .filter(connection=connection_id)
+        .held_back()
+        # A server without room, or a book that can only be read, waits for the next run that is due anyway.
+        .filter(failures__gt=0, next_try_at__isnull=False)
+        .order_by("next_try_at")
+        .values_list("next_try_at")[:1]
+    )
+
+
+_IS_HELD_BACK = Q(status=MappingStatus.QUARANTINED, local_rev=UNSENT) & ~Q(body_hash="")
 
 
 def has_unsent(connection: Connection) -> bool:
-    """Whether a run would send something. Cards that the server refused do not count."""
+    """Whether a run would send something. Cards that are held back do not count, unless the user lets them be tried."""
     to_delete = Tombstone.objects.owned_by(connection.owner_id).filter(
         connection=connection, state=TombstoneState.TO_DELETE
     )
     return (
-        unsent_mappings(connection).exclude(status=MappingStatus.QUARANTINED, local_rev=UNSENT).exists()
+        unsent_mappings(connection).exclude(_IS_HELD_BACK).exists()
         or to_delete.exists()
         or new_people(connection).exists()
     )

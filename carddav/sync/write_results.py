@@ -11,25 +11,27 @@ from carddav.models import (
     JournalOp,
     JournalState,
     Mapping,
-    MappingStatus,
     PendingImport,
     Todo,
     Tombstone,
 )
 from carddav.sync.contacts import load_mapping, load_open_conflict, merge_contact
-from carddav.sync.context import Context
-from carddav.sync.fields import EMPTY_FIELDS, Fields, remote_fields
-from carddav.sync.merge import Sides
+from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.rebase import rebase_after_other_writes, rebase_after_write
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.vcard import VCardError, read_card
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, Rows, compiled_query
+from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
+from people.contents.merge import Sides
+from people.vcard import VCardError, read_card, read_resource
 
-_INTENT = CompiledQuery(lambda owner_id, intent_id: JournalEntry.objects.owned_by(owner_id).filter(pk=intent_id))
-_TOMBSTONES_OF_PERSON = CompiledQuery(
-    lambda owner_id, person_id, href_key: Tombstone.objects.owned_by(owner_id).filter(
-        person=person_id, href_key=href_key
-    )
-)
+
+@compiled_query
+def _intent(owner_id: UUID, intent_id: UUID) -> Rows:
+    return JournalEntry.objects.owned_by(owner_id).filter(pk=intent_id)
+
+
+@compiled_query
+def _tombstones_of_person(owner_id: UUID, person_id: UUID, href_key: str) -> Rows:
+    return Tombstone.objects.owned_by(owner_id).filter(person=person_id, href_key=href_key)
 
 
 def _listed_row(model: Any) -> CompiledQuery:
@@ -57,17 +59,14 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
         conflicting = conflicting_fields(context, mapping)
         card, _ = read_card(intent.body)
         sent = remote_fields(card)
-        mapping.base_local = intent.fields
-        mapping.base_remote = {
+        base_remote = {
             field: mapping.base_remote.get(field) if field in conflicting else sent[field] for field in EMPTY_FIELDS
         }
-        mapping.href, mapping.href_key, mapping.etag, mapping.uid = href, key, etag, card.uid
         # The intent keeps the replaced card: if the run is killed now, recovery needs it to tell our edits from
         # others'.
-        intent.body, mapping.remote_raw, mapping.local_rev = mapping.remote_raw, intent.body, intent.local_rev
-        mapping.status = MappingStatus.CONFLICT if conflicting else MappingStatus.CLEAN
-        mapping.error, mapping.body_hash, mapping.failures = "", "", 0
-        mapping.save()
+        text, intent.body = intent.body, mapping.remote_raw
+        mapping.record_sent(text, etag, card.uid, href=href, href_key=key)
+        mapping.agree((intent.fields, base_remote), intent.local_rev, is_conflict=bool(conflicting))
         context.record_remote_write()
         _update_tombstones(mapping, intent.href_key)
         intent.state, intent.href, intent.href_key = JournalState.DONE, href, key
@@ -90,7 +89,7 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
     `is_late`: the card is not read right after the write.
     """
     with context.write():
-        intent: JournalEntry | None = _INTENT.instance(owner_id=context.owner.pk, intent_id=intent_id)
+        intent: JournalEntry | None = _intent.instance(owner_id=context.owner.pk, intent_id=intent_id)
         mapping = load_mapping(context, intent.mapping_id) if intent else None
         if intent is None or mapping is None:
             return
@@ -99,9 +98,9 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
         # spelling.
         is_own = mapping.etag is not None and same_etag(mapping.etag, found.etag)
         try:
-            card, _ = read_card(found.text)
+            card, _ = read_resource(found.text)
         except VCardError as error:
-            context.tally.add_error(f"{found.href}: {error}")
+            context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=error.text))
             return
         sent = Sides(mapping.base_local, remote_fields(read_card(mapping.remote_raw)[0]))
         read_back = remote_fields(card)
@@ -112,9 +111,8 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
         is_edited = bases != Sides(sent.local, read_back)
         for field in conflicting_fields(context, mapping):
             bases.local[field], bases.remote[field] = sent.local.get(field), mapping.base_remote.get(field)
-        mapping.base_local, mapping.base_remote = bases.local, bases.remote
-        mapping.remote_raw, mapping.etag, mapping.uid = found.text, found.etag, card.uid
-        mapping.save(update_fields=["base_local", "base_remote", "remote_raw", "etag", "uid", "updated_at"])
+        mapping.keep_text(found.text, found.etag, card.uid)
+        mapping.respell((bases.local, bases.remote))
         if not is_edited:
             _update_tombstones(mapping, mapping.href_key)
     if is_edited:
@@ -141,7 +139,7 @@ def _delete_listed_rows(context: Context, href_key: str) -> None:
 def _update_tombstones(mapping: Mapping, href_key: str) -> None:
     """Copy the written card to the tombstone of a person who was deleted meanwhile, so that our write is not taken for
     a remote edit."""
-    for tombstone in _TOMBSTONES_OF_PERSON.instances(
+    for tombstone in _tombstones_of_person.instances(
         owner_id=mapping.owner_id, person_id=mapping.person_id, href_key=href_key
     ):
         tombstone.href, tombstone.href_key = mapping.href, mapping.href_key

@@ -10,9 +10,20 @@ from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
-from carddav.sync.fields import EMPTY_FIELDS, remote_fields
-from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField
+from carddav.transfer.runs import NO_CONNECTION
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField, messages
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.vcard import VCardError, read_card
+
+_NO_PERSON = define_text("person_not_imported", "The person it is about did not come in.")
+_NOT_A_VALUE = define_text("not_a_conflict_value", "This must be null, a text, or a list of texts and entries.")
+
+_RESOLUTION = define_text("resolution_and_time", "It goes with resolvedAt: both or neither.")
+_REPEATED = define_text("field_named_twice", "Each field is named once.")
+_NO_FIELDS = define_text("conflict_without_fields", "An open conflict of fields names one at least.")
 
 _MAX_RAW_LENGTH = 10 * 1024 * 1024
 _RESOLUTIONS = [value for value in Resolution.values if value]
@@ -21,7 +32,7 @@ _RESOLUTIONS = [value for value in Resolution.values if value]
 class SideField(serializers.JSONField):
     """One side's value of a field: null, text, or a list of texts and flat entries."""
 
-    default_error_messages = {"invalid": "This must be null, a text, or a list of texts and entries."}
+    default_error_messages = messages(invalid=_NOT_A_VALUE)
 
     def to_internal_value(self, data: Any) -> Any:
         values = data if isinstance(data, list) else [data]
@@ -34,7 +45,7 @@ class SideField(serializers.JSONField):
         return data
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     # PostgreSQL cannot store NUL in JSON.
     return "\0" not in value if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
 
@@ -62,25 +73,25 @@ class ConflictRecordSerializer(TimestampsSerializer):
     resolution = StrictChoiceField(_RESOLUTIONS, required=False, allow_null=True)
     resolvedAt = StrictDateTimeField(source="resolved_at", required=False, allow_null=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if bool(attrs.get("resolution")) != bool(attrs.get("resolved_at")):
-            raise serializers.ValidationError({"resolution": ["It goes with resolvedAt: both or neither."]})
+            raise InvalidError({"resolution": [_RESOLUTION]})
         names = [entry["field"] for entry in attrs["fields"]]
         if len(set(names)) != len(names):
-            raise serializers.ValidationError({"fields": ["Each field is named once."]})
+            raise InvalidError({"fields": [_REPEATED]})
         if attrs["kind"] == ConflictKind.FIELDS and not attrs.get("resolved_at"):
             self._check_card(attrs)
         return attrs
 
-    def _check_card(self, attrs: dict[str, Any]) -> None:
+    def _check_card(self, attrs: JsonObject) -> None:
         """Resolving takes the server's values from the card, so it must be readable. The remote values are replaced by
         the card's own."""
         if not attrs["fields"]:
-            raise serializers.ValidationError({"fields": ["An open conflict of fields names one at least."]})
+            raise InvalidError({"fields": [_NO_FIELDS]})
         try:
             remote = remote_fields(read_card(attrs["remote_raw"])[0])
         except VCardError as error:
-            raise serializers.ValidationError({"remoteRaw": [str(error)]}) from error
+            raise InvalidError({"remoteRaw": [error.text]}) from error
         for entry in attrs["fields"]:
             entry["remote"] = remote[entry["field"]]
 
@@ -90,7 +101,7 @@ class ConflictSection(Section):
 
     name, order, models = "cardDavConflicts", 87, (Conflict,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in Conflict.objects.owned_by(owner).order_by("pk").iterator(chunk_size=100):
             yield {
                 "id": str(row.pk),
@@ -120,8 +131,7 @@ class ConflictSection(Section):
                 continue
             connection = run.find("cardDavConnections", record.data["connectionId"])
             if person is None or connection is None:
-                missing = "The person it is about" if person is None else "Its connection"
-                run.failed(record, f"{missing} did not come in.")
+                run.failed(record, _NO_PERSON if person is None else NO_CONNECTION)
                 continue
             row = Conflict(pk=ids.new[record.source_id], owner=run.owner, connection_id=connection, person_id=person)
             _set_columns(row, record.data, run)
@@ -132,7 +142,7 @@ class ConflictSection(Section):
         run.insert(Conflict, new)
 
 
-def _set_columns(row: Conflict, data: dict[str, Any], run: ImportRun) -> None:
+def _set_columns(row: Conflict, data: JsonObject, run: ImportRun) -> None:
     row.kind, row.fields, row.remote_raw = data["kind"], data["fields"], data["remote_raw"]
     row.resolution = data.get("resolution") or Resolution.OPEN
     # A document may have times in the future, which this instance must not show.

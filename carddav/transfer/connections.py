@@ -1,7 +1,6 @@
 """The CardDAV connection in the account's export, without its password, which the owner enters again."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun
@@ -15,6 +14,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
+from contacts_project.kernel.json import JsonObject
 
 _SETTINGS = (
     "server_url",
@@ -55,7 +55,7 @@ class ConnectionSection(Section):
 
     name, order, models = "cardDavConnections", 85, (Connection,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in Connection.objects.owned_by(owner).defer("password"):
             yield {
                 "id": str(row.pk),

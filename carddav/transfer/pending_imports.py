@@ -1,7 +1,6 @@
 """Pending imports in the account's export. Cards on a server are found again by the next sync."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rest_framework import serializers
 
@@ -12,6 +11,7 @@ from accounts.transfer.times import TimestampsSerializer
 from carddav.models import PendingImport
 from carddav.sync.cards import hash_text
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
+from contacts_project.kernel.json import JsonObject
 
 
 class PendingImportRecordSerializer(TimestampsSerializer):
@@ -26,7 +26,7 @@ class PendingImportSection(Section):
 
     name, order, models = "pendingImports", 90, (PendingImport,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in PendingImport.objects.owned_by(owner).order_by("pk").iterator(chunk_size=100):
             yield {
                 "id": str(row.pk),

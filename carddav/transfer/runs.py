@@ -17,6 +17,10 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
+from contacts_project.kernel.json import JsonObject, dumps
+from contacts_project.kernel.texts import Text, define_text
+
+NO_CONNECTION = define_text("connection_not_imported", "Its connection did not come in.")
 
 _MAX_COUNT = 2**31 - 1
 _MAX_MESSAGES, _MAX_MESSAGE_LENGTH = 50, 10_000
@@ -24,6 +28,18 @@ _MAX_MESSAGES, _MAX_MESSAGE_LENGTH = 50, 10_000
 
 def _count(source: str | None = None) -> StrictIntegerField:
     return StrictIntegerField(min_value=0, max_value=_MAX_COUNT, source=source, required=False, default=0)
+
+
+class StoredMessageField(serializers.Field[Any, Any, Any, Any]):
+    """A text as a row stores it: `{ code, text, params }`, or a plain string."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and len(dumps(data)) <= _MAX_MESSAGE_LENGTH:
+            return Text.from_stored(data).to_stored()
+        return StrictCharField(max_length=_MAX_MESSAGE_LENGTH, allow_blank=True).run_validation(data)
+
+    def to_representation(self, value: Any) -> Any:
+        return value
 
 
 class RunRecordSerializer(TimestampsSerializer):
@@ -42,14 +58,14 @@ class RunRecordSerializer(TimestampsSerializer):
     errors = _count()  # type: ignore[assignment]  # hides Serializer.errors, which an import does not read
     pendingImports = _count("pending_imports")
     errorMessages = serializers.ListField(
-        child=StrictCharField(max_length=_MAX_MESSAGE_LENGTH),
+        child=StoredMessageField(),
         source="error_messages",
         max_length=_MAX_MESSAGES,
         required=False,
         default=list,
     )
     code = StrictCharField(max_length=30, allow_blank=True, required=False, default="")
-    error = StrictCharField(max_length=_MAX_MESSAGE_LENGTH, allow_blank=True, required=False, default="")
+    error = StoredMessageField(required=False, default="")
 
 
 class RunSection(Section):
@@ -57,7 +73,7 @@ class RunSection(Section):
 
     name, order, models = "cardDavRuns", 86, (Run,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         rows = Run.objects.owned_by(owner).filter(state=RunState.ENDED).order_by("pk")
         for row in rows.iterator(chunk_size=500):
             yield {
@@ -78,7 +94,7 @@ class RunSection(Section):
                 "pendingImports": row.pending_imports,
                 "errorMessages": row.error_messages,
                 "code": row.code,
-                "error": row.error,
+                "error": row.error.to_stored() if row.error else "",
                 "createdAt": row.created_at,
             }
 
@@ -94,7 +110,7 @@ class RunSection(Section):
                 continue
             connection = run.find("cardDavConnections", record.data["connectionId"])
             if connection is None:
-                run.failed(record, "Its connection did not come in.")
+                run.failed(record, NO_CONNECTION)
                 continue
             row = Run(
                 pk=ids.new[record.source_id],
@@ -109,8 +125,9 @@ class RunSection(Section):
         run.insert(Run, new)
 
 
-def _columns(data: dict[str, Any], run: ImportRun) -> dict[str, Any]:
+def _columns(data: JsonObject, run: ImportRun) -> JsonObject:
     """The columns of the record; times in the future become the time of the import."""
     names = ("trigger", "dry_run", "confirmed", "error_messages", "code", "error")
     times = {name: min(data[name], run.now) for name in ("started_at", "ended_at", "undone_at") if data.get(name)}
-    return {name: data[name] for name in (*names, *RUN_COUNTS)} | times
+    error = Text.from_stored(data["error"]) if data["error"] else ""
+    return {name: data[name] for name in (*names, *RUN_COUNTS)} | times | {"error": error}

@@ -31,7 +31,7 @@ def operation_page(request: HttpRequest) -> HttpResponse:
     deliveries = figures.deliveries_by_day(days=DAYS, now=now)
     context = {
         **admin.site.each_context(request),
-        "title": "How it goes",
+        "title": "Status",
         "at": now,
         "tiles": _tiles(now),
         "deliveries": _deliveries_by_state(deliveries),

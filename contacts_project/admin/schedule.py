@@ -1,10 +1,8 @@
 """The schedule of periodic tasks, which operators can change, and the log of operators' actions."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django_celery_beat.models import (
     ClockedSchedule,
@@ -31,7 +29,7 @@ class PeriodicTaskAdmin(OperatorAdmin):
     readonly_fields = ("name", "task", "last_run_at", "total_run_count", "date_changed")
     fields = ("name", "task", "enabled", "crontab", "interval", "last_run_at", "total_run_count", "date_changed")
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_operate_permission(request)
 
 
@@ -41,7 +39,7 @@ class _ScheduleAdmin(OperatorAdmin):
     list_select_related = False
     ordering = ("pk",)
 
-    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
         return self.has_operate_permission(request)
 
 
@@ -55,11 +53,11 @@ class IntervalAdmin(_ScheduleAdmin):
     list_display = ("__str__",)
 
 
-class KindFilter(WordFilter):
+class KindFilter(WordFilter[LogEntry]):
     title, parameter_name = "what", "what"
     words = (("accounts.user", "users"), ("notifications.delivery", "deliveries"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[LogEntry], value: str) -> QuerySet[LogEntry]:
         app_label, model = value.split(".")
         return rows.filter(content_type__app_label=app_label, content_type__model=model)
 

@@ -9,8 +9,7 @@ from django_celery_beat.models import PeriodicTask
 
 from accounts.models import PendingFileDeletion
 from contacts_project.kernel.operator_lists import MAX_COUNTED_ROWS
-from contacts_project.kernel.ownership.models import retention_cutoff
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.models import Tombstone, retention_cutoff
 from people.trash.registry import trash_kinds
 
 _PURGE_TASKS = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")

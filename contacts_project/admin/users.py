@@ -1,14 +1,15 @@
 """The list of accounts, with figures of their use and actions for operators."""
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Model, QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
@@ -24,20 +25,27 @@ from accounts.services.operators import (
     unlock_sign_in,
 )
 from accounts.services.sessions import end_sessions
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from people.counts import PEOPLE, PHOTO_BYTES, totals_of
 
 _OPERATOR_FLAGS = ("is_staff", "is_superuser")
 
 
-class VerifiedFilter(WordFilter):
+class VerifiedFilter(WordFilter[User]):
     title, parameter_name = "verified", "verified"
     words = (("yes", "yes"), ("no", "no"))
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[User], value: str) -> QuerySet[User]:
         return rows.filter(proven_email__isnull=value == "no")
+
+
+class ListedUser(Protocol):
+    """A row of the list: an account with its `notes`."""
+
+    notes: Mapping[str, Any]
+    last_login: dt.datetime | None
 
 
 class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subscript it at run time
@@ -56,7 +64,7 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]  # Django cannot subs
             try:
                 check_stays_operated(user=stored, by=self.operator)
             except DomainError as error:
-                raise forms.ValidationError(error.message) from None
+                raise forms.ValidationError(str(error.message)) from None
         return data
 
 
@@ -86,12 +94,12 @@ class UserAdmin(OperatorAdmin):
     editable_fields = ("plan", *_OPERATOR_FLAGS)
     fields = (*readonly_fields, *editable_fields)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).defer("password", "name", "surname", "nickname", "photo")
 
     def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
+        self, request: HttpRequest, queryset: QuerySet[User], search_term: str
+    ) -> tuple[QuerySet[User], bool]:
         """Search by id or whole address, for which there are indexes; a partial match would scan all accounts."""
         term = search_term.strip()
         if not term:
@@ -122,26 +130,26 @@ class UserAdmin(OperatorAdmin):
         return user.email_verified
 
     @admin.display(description="second factor", boolean=True)
-    def second_factor(self, user: Any) -> bool:
+    def second_factor(self, user: ListedUser) -> bool:
         return bool(user.notes.get("factor"))
 
     @admin.display(description="sessions")
-    def sessions(self, user: Any) -> int:
+    def sessions(self, user: ListedUser) -> int:
         return int(user.notes.get("sessions", 0))
 
     @admin.display(description="last seen")
-    def last_seen(self, user: Any) -> Any:
+    def last_seen(self, user: ListedUser) -> dt.datetime | None:
         return max(filter(None, (user.notes.get("seen"), user.last_login)), default=None)
 
     @admin.display(description="people")
-    def people(self, user: Any) -> int:
+    def people(self, user: ListedUser) -> int:
         return int(user.notes.get(PEOPLE, 0))
 
     @admin.display(description="photos")
-    def storage(self, user: Any) -> str:
+    def storage(self, user: ListedUser) -> str:
         return filesizeformat(user.notes.get(PHOTO_BYTES, 0))
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_operate_permission(request)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
@@ -156,31 +164,31 @@ class UserAdmin(OperatorAdmin):
             stored.save(update_fields=[*self.editable_fields, "updated_at"])
 
     @admin.action(description="Switch off", permissions=["operate"])
-    def switch_off(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._apply_to_each(
             request, queryset, "Switch off", lambda user: switch_off(user=user, by=_current_operator(request))
         )
 
     @admin.action(description="Switch on", permissions=["operate"])
-    def switch_on(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._apply_to_each(request, queryset, "Switch on", lambda user: switch_on(user=user))
 
     @admin.action(description="Unlock sign-in", permissions=["operate"])
-    def unlock_sign_in(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def unlock_sign_in(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._apply_to_each(request, queryset, "Unlock sign-in", lambda user: unlock_sign_in(user=user))
 
     @admin.action(description="Resend verification", permissions=["operate"])
-    def resend_verification(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def resend_verification(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._apply_to_each(request, queryset, "Resend verification", lambda user: resend_verification(user=user))
 
     @admin.action(description="End sessions", permissions=["operate"])
-    def end_sessions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def end_sessions(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """End all sessions of the accounts, except the operator's current one."""
         keep = request.session.session_key
         self._apply_to_each(request, queryset, "End sessions", lambda user: end_sessions(user=user, keep=keep))
 
     @admin.action(description="Take away the second factor", permissions=["operate"])
-    def take_away_second_factor(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+    def take_away_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
         """Ask for confirmation first: the form of the page posts the same action again, with `confirmed`."""
         if request.POST.get("confirmed") == "yes":
             done = "Take away the second factor"
@@ -195,7 +203,7 @@ class UserAdmin(OperatorAdmin):
         }
         return TemplateResponse(request, "operators/take_away_second_factor.html", context)
 
-    def _apply_to_each(self, request: HttpRequest, rows: QuerySet[Any], what: str, do: Callable[[User], None]) -> None:
+    def _apply_to_each(self, request: HttpRequest, rows: QuerySet[User], what: str, do: Callable[[User], None]) -> None:
         done: list[Any] = []
         refused: list[tuple[Any, DomainError]] = []
         for user in User.objects.filter(pk__in=[row.pk for row in rows]):

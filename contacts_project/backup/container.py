@@ -18,8 +18,9 @@ import secrets
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
-from backports import zstd
 from cryptography.fernet import Fernet, InvalidToken
+
+from contacts_project.kernel import zstd
 
 FORMAT_VERSION = 1
 HEADER, PHOTO, UNREFERENCED, TABLE, ROWS, TABLE_END, END = b"H", b"P", b"X", b"T", b"R", b"E", b"Z"
@@ -98,8 +99,12 @@ class FrameWriter:
         self._file.write(len(sealed).to_bytes(4, "big") + sealed)
 
 
-def read_frames(file: BinaryIO, key: str) -> Iterator[Frame]:
-    """Verify and return each frame, from the beginning of the file to END. Raises BackupError, DamagedError."""
+def read_frames(file: BinaryIO, key: str, *, allow_plain: bool = False) -> Iterator[Frame]:
+    """Verify and return each frame, from the beginning of the file to END. Raises BackupError, DamagedError.
+
+    A plain file can be written by anybody who can write its folder. So where there is a key, it is read only with
+    `allow_plain`.
+    """
     file.seek(0)
     version, mode, file_id = _parse_first_line(file.readline(_MAX_FIRST_LINE_BYTES))
     if version > FORMAT_VERSION:
@@ -108,6 +113,11 @@ def read_frames(file: BinaryIO, key: str) -> Iterator[Frame]:
         )
     if mode == b"encrypted" and not key:
         raise BackupError("This file is encrypted: set BACKUP_KEY to the key that it was made with.")
+    if mode == b"plain" and key and not allow_plain:
+        raise BackupError(
+            "This file is not encrypted, although BACKUP_KEY is set: anybody may have written it. Nothing was changed. "
+            "If you trust it, add --plain."
+        )
     sealer: _Sealer = _EncryptionSealer(key) if mode == b"encrypted" else _ChecksumSealer()
     number, kind = 0, b""
     while kind != END:

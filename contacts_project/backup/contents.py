@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 from django.db import connection
+from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -86,8 +87,13 @@ def parse_totals(data: bytes) -> Totals:
 
 
 def known_migrations() -> Migrations:
-    """Return all migrations of this version of the service."""
-    return migration_names(MigrationLoader(connection).graph.nodes)
+    """Return all migrations of this version of the service; for one that replaces others, those.
+
+    So a backup from before the replacement has the same schema as one from after it.
+    """
+    # Without the connection: the database need not answer to read a file.
+    nodes: dict[tuple[str, str], Migration] = MigrationLoader(None).graph.nodes
+    return migration_names(name for key, migration in nodes.items() for name in migration.replaces or [key])
 
 
 def applied_migrations() -> Migrations:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import orjson
 
@@ -12,7 +12,8 @@ from contacts_project.backup.container import DamagedError, Frame, read_frames
 from contacts_project.backup.contents import MAX_ROW_BYTES, Header, Totals, parse_header, parse_totals
 from contacts_project.backup.tables import ENCODINGS, Column, Table
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
-from people.photos.files import content_hash, is_photo_name, photo_hash
+from contacts_project.kernel.json import Json
+from people.photos.names import content_hash, is_photo_name, photo_hash
 
 _SQL_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
@@ -54,9 +55,9 @@ class VerifiedBackup:
     undecryptable_secrets: int = 0
 
 
-def read_parts(file: BinaryIO, key: str) -> Iterator[Part]:
+def read_parts(file: BinaryIO, key: str, *, allow_plain: bool = False) -> Iterator[Part]:
     """Return the header, the photos, the tables and the totals, in this order. Raises BackupError, DamagedError."""
-    frames = read_frames(file, key)
+    frames = read_frames(file, key, allow_plain=allow_plain)
     first = next(frames)
     if first.kind != container.HEADER:
         raise DamagedError("it does not begin with its header")
@@ -77,9 +78,9 @@ def read_parts(file: BinaryIO, key: str) -> Iterator[Part]:
             raise DamagedError("its parts stand in no order that makes sense")
 
 
-def verify_file(file: BinaryIO, key: str) -> VerifiedBackup:
+def verify_file(file: BinaryIO, key: str, *, allow_plain: bool = False) -> VerifiedBackup:
     """Read the whole file, including every row. Raises BackupError, DamagedError."""
-    parts = read_parts(file, key)
+    parts = read_parts(file, key, allow_plain=allow_plain)
     header = next(parts)
     if not isinstance(header, Header):
         raise DamagedError("it has no header")
@@ -143,7 +144,7 @@ def _parse_table(data: bytes) -> Table:
     return Table(fields["name"], columns)
 
 
-def _read_rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Any]]:
+def _read_rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Json]]:
     for line in _read_lines(frames, table):
         row = _parse_json(line, list)
         if len(row) != len(table.columns):
@@ -170,7 +171,10 @@ def _read_lines(frames: Iterator[Frame], table: Table) -> Iterator[bytes]:
         rest += tail
 
 
-def _parse_json(data: bytes, kind: type[Any]) -> Any:
+Parsed = TypeVar("Parsed")
+
+
+def _parse_json(data: bytes, kind: type[Parsed]) -> Parsed:
     try:
         value = orjson.loads(data)
     except ValueError:

@@ -1,9 +1,10 @@
 """Restores a backup into an empty instance, or verifies it without changing anything."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
 from django.apps import apps
+from django.core.management import call_command
 from django.db import Error, connection, transaction
 from django.utils import timezone
 
@@ -12,7 +13,7 @@ from accounts.models import User
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.contents import Header, applied_migrations, known_migrations
 from contacts_project.backup.loading import RowLoader, reset_sequences
-from contacts_project.backup.reader import Photo, TableRows, VerifiedBackup, read_parts, verify_file
+from contacts_project.backup.reader import Part, Photo, TableRows, VerifiedBackup, read_parts, verify_file
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
 from contacts_project.backup.upgrade import upgraded_backup
 from contacts_project.kernel.database.triggers import without_triggers
@@ -21,10 +22,13 @@ from people.photos.files import put_photo
 _LOCK_TIMEOUT_SECONDS = 10
 
 
-def verify(path: Path, *, key: str) -> VerifiedBackup:
-    """Verify the whole file, and that this instance has its keys and knows its schema. Raises BackupError, OSError."""
+def verify(path: Path, *, key: str, allow_plain: bool = False) -> VerifiedBackup:
+    """Verify the whole file, and that this instance has its keys and knows its schema. Needs no database.
+
+    Raises BackupError, also for a plain file where there is a key, unless `allow_plain`; OSError.
+    """
     with path.open("rb") as file:
-        verified = verify_file(file, key)
+        verified = verify_file(file, key, allow_plain=allow_plain)
     if verified.undecryptable_secrets:
         raise BackupError(
             f"{verified.undecryptable_secrets} secrets in the backup are encrypted with a key that is not in "
@@ -34,19 +38,20 @@ def verify(path: Path, *, key: str) -> VerifiedBackup:
     return verified
 
 
-def restore(path: Path, *, key: str) -> VerifiedBackup:
-    """Fill this empty instance. Raises BackupError, OSError; in that case no row was written.
+def restore(path: Path, *, key: str, allow_plain: bool = False) -> VerifiedBackup:
+    """Fill this empty instance, after creating its tables. Raises BackupError, OSError; then no row was written.
 
-    Photos are written first, then, in one transaction, the rows that name them. If the process is killed in between,
-    the instance is still empty, and the restore can be repeated.
+    The file is verified before the database is touched. Photos are written first, then, in one transaction, the rows
+    that name them. If the process is killed in between, the instance is still empty, and the restore can be repeated.
     """
+    verified = verify(path, key=key, allow_plain=allow_plain)
     _check_empty()
-    verified = verify(path, key=key)
     if has_current_schema(verified.header):
-        _fill_instance(path, key, verified)
+        _fill_instance(path, key, verified, allow_plain=allow_plain)
     else:
+        # Written by us, with the key where there is one.
         with upgraded_backup(path) as current:
-            _fill_instance(current, key, verify(current, key=key))
+            _fill_instance(current, key, verify(current, key=key), allow_plain=False)
     return verified
 
 
@@ -60,18 +65,27 @@ def has_current_schema(header: Header) -> bool:
 
 
 def _check_empty() -> None:
+    """Raises BackupError if the database has accounts, or does not answer. It may have no tables, or older ones."""
     try:
-        if applied_migrations() != known_migrations():
-            raise BackupError("This instance is not migrated: run manage.py migrate first.")
-        if User.objects.exists():
+        if User._meta.db_table in connection.introspection.table_names() and User.objects.exists():
             raise BackupError("This instance is not empty: it has accounts. Restore into a new one.")
     except Error as error:
-        raise BackupError(f"The database does not answer: {_first_line(error)}") from error
+        raise BackupError(f"The database does not answer: {_first_line(error)}. Nothing was changed.") from error
 
 
-def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
+def _prepare_tables() -> None:
+    """Create the tables, or bring them up to date, as `serve` does at its start."""
+    try:
+        if applied_migrations() != known_migrations():
+            call_command("migrate", verbosity=0, interactive=False)
+    except Error as error:
+        raise BackupError(f"The tables cannot be created: {_first_line(error)}.") from error
+
+
+def _fill_instance(path: Path, key: str, verified: VerifiedBackup, *, allow_plain: bool) -> None:
+    _prepare_tables()
     with path.open("rb") as file:
-        _store_photos(file, key, verified)
+        _store_photos(read_parts(file, key, allow_plain=allow_plain), verified)
         try:
             with transaction.atomic():
                 _lock_users()
@@ -79,7 +93,7 @@ def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
                 _check_empty()
                 # Triggers would count rows and write tombstones a second time: the backup contains theirs.
                 with without_triggers():
-                    _load_tables(file, key)
+                    _load_tables(read_parts(file, key, allow_plain=allow_plain))
                 start_revision_epochs(timezone.now())
                 reset_sequences()
         except Error as error:
@@ -89,8 +103,8 @@ def _fill_instance(path: Path, key: str, verified: VerifiedBackup) -> None:
             cursor.execute("ANALYZE")  # the planner has no statistics of the new rows yet
 
 
-def _store_photos(file: BinaryIO, key: str, verified: VerifiedBackup) -> None:
-    for part in read_parts(file, key):
+def _store_photos(parts: Iterable[Part], verified: VerifiedBackup) -> None:
+    for part in parts:
         if isinstance(part, TableRows):
             return
         if isinstance(part, Photo) and part.name not in verified.unreferenced_photos:
@@ -105,14 +119,14 @@ def _lock_users() -> None:
             cursor.execute(f"LOCK TABLE {User._meta.db_table} IN ACCESS EXCLUSIVE MODE")
 
 
-def _load_tables(file: BinaryIO, key: str) -> None:
+def _load_tables(parts: Iterable[Part]) -> None:
     # An earlier version with the same schema may have backed up tables that this one excludes.
     excluded = {apps.get_model(label)._meta.db_table for label in EXCLUDED_MODELS}
     with connection.cursor() as cursor:
         for table in reversed(data_tables()):  # deleted accounts may have left rows that belong to no account
             cursor.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a name of our own
     loader = RowLoader()
-    for part in read_parts(file, key):
+    for part in parts:
         if isinstance(part, TableRows) and part.table.name not in excluded:
             loader.load(part)
 

@@ -24,6 +24,7 @@ from contacts_project.backup.loading import RowLoader
 from contacts_project.backup.reader import TableRows, read_parts
 from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.writer import create_file, new_header, write_rows
+from contacts_project.kernel.database.earlier_migrations import earlier_migrations
 from contacts_project.kernel.database.new_tables import create_tables
 
 _UPGRADE_COMMAND = "upgrade_backup"
@@ -65,7 +66,10 @@ def upgraded_backup(path: Path) -> Iterator[Path]:
 
 
 def upgrade_file(old: Path, new: Path) -> None:
-    """In the subprocess: fill its database, migrate it and write the new file. Raises BackupError."""
+    """In the subprocess: fill its database, migrate it and write the new file. Raises BackupError.
+
+    `restore` has decided before whether it takes a plain file.
+    """
     if connection.introspection.table_names():
         raise BackupError("This command is only for restore, on a database without tables.")
     totals = _load_with_old_schema(old, settings.BACKUP_KEY)
@@ -73,7 +77,7 @@ def upgrade_file(old: Path, new: Path) -> None:
     with old.open("rb") as file, create_file(new) as target, open_snapshot() as snapshot:
         frames = FrameWriter(target, settings.BACKUP_KEY)
         frames.write(container.HEADER, new_header().to_bytes())
-        for frame in read_frames(file, settings.BACKUP_KEY):
+        for frame in read_frames(file, settings.BACKUP_KEY, allow_plain=True):
             if frame.kind in {container.PHOTO, container.UNREFERENCED}:
                 frames.write(*frame)
         totals.rows.clear()
@@ -84,12 +88,12 @@ def _load_with_old_schema(old: Path, key: str) -> Totals:
     """Create the tables as they were when the backup was made, and fill them."""
     totals = Totals()
     with old.open("rb") as file:
-        header = next(read_parts(file, key))
+        header = next(read_parts(file, key, allow_plain=True))
         if isinstance(header, Header):
             _migrate_to(frozenset(header.migrations))
         with transaction.atomic():
             loader = RowLoader()
-            for part in read_parts(file, key):
+            for part in read_parts(file, key, allow_plain=True):
                 if isinstance(part, TableRows):
                     loader.load(part)
                 elif isinstance(part, Totals):
@@ -99,8 +103,9 @@ def _load_with_old_schema(old: Path, key: str) -> Totals:
 
 def _migrate_to(names: frozenset[str]) -> None:
     """Create the tables as these migrations, and no others, create them."""
-    graph = MigrationLoader(connection).graph
-    nodes = {node for node in graph.nodes if migration_names([node]) <= names}
-    # The targets are the last migrations of each app: those that no other of the app builds on.
-    followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
-    create_tables(connection, sorted(nodes - followed))
+    with earlier_migrations():
+        graph = MigrationLoader(connection).graph
+        nodes = {node for node in graph.nodes if migration_names([node]) <= names}
+        # The targets are the last migrations of each app: those that no other of the app builds on.
+        followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
+        create_tables(connection, sorted(nodes - followed))

@@ -31,7 +31,7 @@ _BARE_UUID = re.compile(r"[0-9a-f]{32}")
 _JSON_OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
 
 
-def serialize_row(row: tuple[Any, ...], converters: list[tuple[int, Converter]]) -> bytes:
+def serialize_row(row: tuple[object, ...], converters: list[tuple[int, Converter]]) -> bytes:
     """Return the row as a line of JSON; `converters` are the `export_converters` of its table."""
     values = list(row)
     for index, convert in converters:
@@ -40,7 +40,7 @@ def serialize_row(row: tuple[Any, ...], converters: list[tuple[int, Converter]])
     return orjson.dumps(values, default=_encode_non_json_value, option=_JSON_OPTIONS) + b"\n"
 
 
-def _encode_non_json_value(value: Any) -> str:
+def _encode_non_json_value(value: object) -> str:
     if isinstance(value, bytes | memoryview | bytearray):
         return base64.b64encode(value).decode()
     if isinstance(value, Decimal):

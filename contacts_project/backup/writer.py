@@ -7,9 +7,10 @@ be read. The rows come from the first snapshot for which no photo was missing.
 """
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
@@ -29,10 +30,50 @@ from contacts_project.backup.contents import (
     known_migrations,
     secret_key_proof,
 )
-from contacts_project.backup.photo_ledger import PhotoLedger, open_photo_ledger
 from contacts_project.backup.snapshot import Snapshot, open_snapshot, split_into_blocks
 from contacts_project.backup.tables import data_tables
-from people.photos.files import content_hash, photo_hash, read_photo
+from people.photos.files import read_photo
+from people.photos.names import content_hash, photo_hash
+
+
+class PhotoLedger:
+    """Stores by name whether the photo was written, and the last round in which a row named it."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database, self._round = database, 0
+        database.execute("CREATE TABLE photos (name TEXT PRIMARY KEY, written INTEGER, round INTEGER) WITHOUT ROWID")
+
+    def begin_round(self) -> None:
+        self._round += 1
+
+    def is_written(self, name: str) -> bool | None:
+        """Return None for a name that was not seen in any round."""
+        row = self._database.execute("SELECT written FROM photos WHERE name = ?", [name]).fetchone()
+        return None if row is None else bool(row[0])
+
+    def record(self, name: str, *, written: bool) -> None:
+        """Record that a row of this round names the photo."""
+        self._database.execute("INSERT OR REPLACE INTO photos VALUES (?, ?, ?)", [name, written, self._round])
+
+    def unreferenced(self) -> Iterator[str]:
+        """Return the names of written photos that no row of this round names."""
+        rows = self._database.execute("SELECT name FROM photos WHERE written AND round < ?", [self._round])
+        return (name for (name,) in rows)
+
+    def count(self, *, written: bool) -> int:
+        """Count the names of this round that were written, or were not."""
+        query = "SELECT count(*) FROM photos WHERE written = ? AND round = ?"
+        return int(self._database.execute(query, [written, self._round]).fetchone()[0])
+
+
+@contextmanager
+def open_photo_ledger() -> Iterator[PhotoLedger]:
+    # An empty name makes SQLite use a temporary file, which it deletes when the connection is closed.
+    with closing(sqlite3.connect("", isolation_level=None)) as database:
+        # One transaction for all: a commit for each name would cost a write to the disk.
+        database.execute("BEGIN")
+        yield PhotoLedger(database)
+
 
 _BLOCK_BYTES = 1024 * 1024
 _NAMES_PER_FRAME = 10_000

@@ -15,6 +15,7 @@ from zoneinfo import available_timezones
 from cryptography.fernet import Fernet
 
 from accounts.oidc.app_redirects import MAX_REDIRECT_URI_LENGTH, is_redirect_uri
+from contacts_project.kernel.text_forms import ascii_domain
 from notifications.vapid import public_key_of
 
 _HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -108,6 +109,12 @@ def _parse_origin(text: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _parse_base_url(text: str) -> str:
+    # Routes, static files and cookies are those of the whole host: below a path, links would lead nowhere.
+    require(urlsplit(_parse_web_url(text)).path in {"", "/"})
+    return text
+
+
 def _parse_redirect_uri(text: str) -> str:
     require(is_redirect_uri(text))
     return text
@@ -119,6 +126,15 @@ def _parse_person_url(text: str) -> str:
     parts = split_url(text.replace("{id}", "0"))
     require(parts.scheme in {"http", "https"} and "@" not in parts.netloc)
     require("{" not in urlsplit(text).netloc)
+    return text
+
+
+def _parse_tiles_url(text: str) -> str:
+    require(sorted(re.findall(r"\{[^}]*\}?", text)) == ["{x}", "{y}", "{z}"])
+    # With numbers in place of {z}, {x} and {y}; the origin, which is in the policy of pages, must not depend on them.
+    parts = split_url(re.sub(r"\{[xyz]\}", "0", text))
+    require(parts.scheme in {"http", "https"} and _is_host(parts.hostname or ""))
+    require("@" not in parts.netloc and not parts.fragment and "{" not in urlsplit(text).netloc)
     return text
 
 
@@ -179,7 +195,9 @@ def _parse_time_zone(text: str) -> str:
 def _parse_sender(text: str) -> str:
     address = parseaddr(text)[1]
     require(text.isprintable() and re.fullmatch(r"[^@\s]+@[^@\s]+", address))
-    return text
+    domain = address.rpartition("@")[2]
+    # Django would encode the domain by IDNA 2003, which makes another one of some.
+    return text.replace(f"@{domain}", f"@{ascii_domain(domain)}")
 
 
 def _parse_contact_url(text: str) -> str:
@@ -206,7 +224,11 @@ BOOLEAN = Kind(_parse_boolean, "true or false (yes or no, on or off, 1 or 0)")
 NUMBER = Kind(_parse_number, "a number from 0 on")
 HOST = Kind(_parse_host, "a host name or an address, without scheme and port")
 WEB_URL = Kind(_parse_web_url, "an address that begins with http:// or https:// and a host")
+BASE_URL = Kind(_parse_base_url, "an address that begins with http:// or https:// and a host, without a path")
 PERSON_URL = Kind(_parse_person_url, "an address that begins with http:// or https:// and holds {id}")
+TILES_URL = Kind(
+    _parse_tiles_url, "an address that begins with http:// or https:// and holds {z}, {x} and {y} behind its host"
+)
 ALLOWED_HOSTS = list_of(
     Kind(_parse_allowed_host, ""),
     "host names or addresses without scheme and port, .example.org for all below it, * for any",

@@ -31,7 +31,7 @@ def _parse_database_url(text: str) -> dict[str, Any]:
     return config
 
 
-def _parse_pool(text: str) -> dict[str, Any]:
+def _parse_pool(text: str) -> dict[str, object]:
     """Parse `4..20`: how many connections a process keeps at least and at most. A thread waits 5 s for a free one."""
     found = re.fullmatch(r"(\d{1,4})\.\.(\d{1,4})", text)
     if found is None or int(found[2]) < max(1, int(found[1])):
@@ -46,7 +46,7 @@ def _parse_redis_url(text: str) -> str:
     return text
 
 
-def _parse_mail_url(text: str) -> dict[str, Any]:
+def _parse_mail_url(text: str) -> dict[str, object]:
     text = "consolemail://" if text == "console" else text
     if urlsplit(text).scheme in _SMTP_SCHEMES:
         require(unquote(split_url(text).hostname or ""))

@@ -35,7 +35,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting("PORT", whole_number(1, 65535), "8000", "the port on which `make run` listens"),
         Setting(
             "BASE_URL",
-            kinds.WEB_URL,
+            kinds.BASE_URL,
             "",
             "the public URL: for links in mails, the OIDC callback, the allowed host and origin; with `https://` "
             "cookies are secure and HSTS is sent",
@@ -47,7 +47,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "",
             "the URL of a person in your client, with `{id}`: `https://app.example.org/people/{id}`; links in mails, "
             "ntfy and push go there",
-            unset="none: links go to the pages of the service",
+            unset="none: links go to the page of the person, which leads on to the client at `/app/`",
         ),
         Setting(
             "ALLOWED_HOSTS",
@@ -155,6 +155,12 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "`manage.py backup` encrypts with it, and `restore` decrypts with it: see [backup](backup.md)",
             unset="none: backups are not encrypted",
             is_secret=True,
+        ),
+        Setting(
+            "CARDDAV_RUN_SECONDS",
+            whole_number(10, 24 * 3600),
+            "900",
+            "seconds that one sync may take with its server; then it ends with `timeout`, and the next goes on",
         ),
         Setting(
             "CRON_SECRET",
@@ -282,14 +288,14 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             kinds.VAPID_PUBLIC_KEY,
             "",
             "the public key for browser push; `manage.py vapid_keys` generates a pair",
-            unset="none: push is off",
+            unset="generated in `DATA_DIR/vapid.json` at the first start",
         ),
         Setting(
             "VAPID_PRIVATE_KEY",
             kinds.VAPID_PRIVATE_KEY,
             "",
             "the private key of the pair",
-            unset="none: push is off",
+            unset="generated in `DATA_DIR/vapid.json` at the first start",
             is_secret=True,
         ),
         Setting(
@@ -297,10 +303,25 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             kinds.CONTACT_URL,
             "",
             "contact of the operator for push services",
-            unset="the sender of mails",
+            unset="`BASE_URL` if it is https, else the address of the first operator",
         ),
         Setting("GEOCODER_URL", kinds.WEB_URL, "", "the URL of a Nominatim server", unset="none: geocoding is off"),
         Setting("GEOCODER_INTERVAL_SECONDS", NUMBER, "1.05", "seconds between two requests to it"),
+        Setting(
+            "MAP_TILES_URL",
+            kinds.TILES_URL,
+            "",
+            "the URL of the tiles of the map, such as `https://tiles.example.org/{z}/{x}/{y}.png`; browsers of users "
+            "request them there, so whoever serves them learns which places are looked at: see "
+            "[geocoding](geocoding.md#the-map-in-the-client)",
+            unset="none: the map shows coastlines and towns, and nothing leaves this instance",
+        ),
+        Setting(
+            "MAP_TILES_ATTRIBUTION",
+            kinds.TEXT,
+            "© OpenStreetMap contributors",
+            "whom the map names as the source of its tiles, as their licence asks",
+        ),
     ),
     "Limits of bodies": (
         Setting("MAX_JSON_BYTES", whole_number(1), str(MIB), "limit for JSON bodies"),

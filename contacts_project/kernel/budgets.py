@@ -9,30 +9,15 @@ import datetime as dt
 import math
 from dataclasses import dataclass
 
-from django.db import models, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django_ratelimit.core import get_usage
 
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.models import BudgetUse
 
 _PURGE_BATCH_SIZE = 500
-
-
-class BudgetUse(models.Model):
-    """The draws of one subject on one budget. None of them counts after `ends_at`."""
-
-    # A keyed hash of budget and subject, so that no mail or IP addresses are stored.
-    key = models.CharField(max_length=64, primary_key=True)
-    drawn_at = models.JSONField(default=list)  # Unix times, oldest first; at most `limit` of the budget
-    ends_at = models.DateTimeField(db_index=True)
-    # A keyed hash of `drawn_for` of the last draw, by which `forget_draws` finds the row; empty if there was none.
-    drawn_for = models.CharField(max_length=64, blank=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["drawn_for"], name="budget_drawn_for", condition=~models.Q(drawn_for="")),
-        ]
 
 
 @dataclass(frozen=True)

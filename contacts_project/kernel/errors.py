@@ -4,7 +4,16 @@
 services that raise them.
 """
 
-NO_SUCH_RECORD = "There is no such record."
+from contacts_project.kernel.texts import Text, define_text
+
+NO_SUCH_RECORD = define_text("no_such_record", "There is no such record.")
+NO_SUCH_ADDRESS = define_text("no_such_address", "There is nothing at this address.")
+_TOO_MANY_REQUESTS = define_text(
+    "rate_limited",
+    "Too many requests. Try again in %(seconds)s second.",
+    plural="Too many requests. Try again in %(seconds)s seconds.",
+    number="seconds",
+)
 
 
 class DomainError(Exception):
@@ -14,10 +23,10 @@ class DomainError(Exception):
     after which a retry may succeed, if known.
     """
 
-    message = "The request cannot be carried out."
+    message: Text = define_text("refused", "The request cannot be carried out.")
     retry_after: int | None = None
 
-    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+    def __init__(self, message: Text | None = None, *, field: str | None = None) -> None:
         self.message = message or self.message
         self.field = field
         super().__init__(self.message)
@@ -28,7 +37,7 @@ class FieldError(DomainError):
 
     field: str
 
-    def __init__(self, field: str, message: str) -> None:
+    def __init__(self, field: str, message: Text) -> None:
         super().__init__(message, field=field)
 
     def __str__(self) -> str:
@@ -38,19 +47,21 @@ class FieldError(DomainError):
 class MissingError(DomainError):
     """The account has no such record, or it has been deleted."""
 
-    message = "Not found."
+    message = define_text("not_found", "Not found.")
 
 
 class NotDeletedError(DomainError):
     """Restore or permanent deletion of a record that is not in the trash."""
 
-    message = "This record has not been deleted: delete it first."
+    message = define_text("not_deleted", "This record has not been deleted: delete it first.")
 
 
 class StaleError(DomainError):
     """A conditional write (If-Match) of a record that has been changed since the caller read it."""
 
-    message = "This record has been changed meanwhile. Nothing was written: look at what it is now, and try again."
+    message = define_text(
+        "stale", "This record has been changed meanwhile. Nothing was written: look at what it is now, and try again."
+    )
 
 
 class PlanLimitError(DomainError):
@@ -60,10 +71,12 @@ class PlanLimitError(DomainError):
 class UnavailableError(DomainError):
     """The service cannot handle the request now, and has stored nothing of it; `retry_after` in seconds."""
 
-    message = "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
+    message = define_text(
+        "unavailable", "The service is busy, or a part of it is away. Nothing was changed: try again in a few seconds."
+    )
     retry_after: int
 
-    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
+    def __init__(self, message: Text | None = None, *, retry_after: int = 5) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -73,7 +86,7 @@ class RateLimitedError(DomainError):
 
     retry_after: int
 
-    def __init__(self, retry_after: int, message: str | None = None) -> None:
+    def __init__(self, retry_after: int, message: Text | None = None) -> None:
         seconds = max(1, retry_after)
-        super().__init__(message or f"Too many requests. Try again in {seconds} seconds.")
+        super().__init__(message or _TOO_MANY_REQUESTS.format(seconds=seconds))
         self.retry_after = seconds

@@ -7,9 +7,9 @@ contents, and keeps at most one chunk of rows in memory.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 CHUNK_SIZE = 1000
 MAX_EXAMPLES = 3
@@ -17,6 +17,7 @@ _DEFAULT_HINT = "No part of the service writes this: restore a backup, or write 
 
 Finder = Callable[[], Iterable[object]]
 F = TypeVar("F", bound=Finder)
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ def find_violations(word: str = "") -> Iterator[Violation]:
             yield violation
 
 
-def iterate_ids(rows: "QuerySet[Any, Any]") -> Iterator[object]:
+def iterate_ids(rows: "QuerySet[Model, object]") -> Iterator[object]:
     """Yield the primary keys of the rows, without loading all of them into memory."""
     yield from rows.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK_SIZE)
 
 
-def iterate_chunks(rows: "QuerySet[Any, Any]") -> Iterator[list[Any]]:
+def iterate_chunks(rows: "QuerySet[M]") -> Iterator[list[M]]:
     """Yield the rows in lists of CHUNK_SIZE, ordered by primary key. Each chunk is a separate query."""
     rows = rows.order_by("pk")
     chunk = list(rows[:CHUNK_SIZE])

@@ -58,7 +58,7 @@ RELEASED_VALUES: Mapping[str, Any] = {"held_until": None, "holder": "", "claim":
 class LeaseQuerySet(models.QuerySet[M, M]):
     """Rows of a Leased model."""
 
-    def acquire(self, lease: dt.timedelta, *, clock: dt.datetime, **changes: Any) -> UUID | None:
+    def acquire(self, lease: dt.timedelta, *, clock: dt.datetime, **changes: object) -> UUID | None:
         """Acquire the row of this queryset if it is free, and write `changes` to it. Returns the claim, or None.
 
         It is one UPDATE, so only one of any number of workers succeeds. Filter by columns of the row itself: with a
@@ -90,7 +90,7 @@ class LeaseQuerySet(models.QuerySet[M, M]):
         """Extend the lease from now. Returns False when the row was taken over or deleted."""
         return bool(self.update(held_until=clock + lease))
 
-    def release(self, **changes: Any) -> int:
+    def release(self, **changes: object) -> int:
         """Release the rows and write `changes` in the same UPDATE. Returns the number of rows."""
         return self.update(**RELEASED_VALUES, **changes)
 

@@ -90,7 +90,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
         if time.monotonic() < self._unavailable_until:
             raise StorageUnavailableError(errno.EIO, "The store of photos is away.")
         try:
-            with external_wait():
+            with external_wait(is_own_server=True):
                 yield
         except ClientError as error:
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")

@@ -6,18 +6,20 @@ column. These lists accept their own filters only, count up to MAX_COUNTED_ROWS,
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import Expression, Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 
 from contacts_project.kernel.errors import DomainError
+
+Row = TypeVar("Row", bound=Model)
 
 # No operator pages beyond this many rows; they filter or search.
 MAX_COUNTED_ROWS = 100_000
@@ -43,7 +45,7 @@ class BoundedChangeList(ChangeList):
         for row in rows:
             row.notes = notes.get(row.pk, {})
 
-    def get_ordering_field(self, field_name: str) -> Any:  # type: ignore[override]
+    def get_ordering_field(self, field_name: str) -> Expression | str | None:  # type: ignore[override]
         return super().get_ordering_field(field_name) if field_name in self.sortable_by else None  # type: ignore[operator]
 
 
@@ -59,14 +61,14 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
     sortable_by: ClassVar[Any] = ()
     actions_selection_counter = True
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         return BoundedChangeList
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
         """Return the notes of the rows, by primary key."""
         return {}
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Model | None:
         row = super().get_object(request, object_id, from_field)
         if row is not None:
             cast("Any", row).notes = self.notes_on([row]).get(row.pk, {})
@@ -83,7 +85,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django canno
             else:
                 yield item.parameter_name
 
-    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -120,8 +122,8 @@ def account_link(user: Any) -> str:
     return format_html('<a href="{}">{}</a>', reverse("admin:accounts_user_change", args=[user.pk]), user.email)
 
 
-class WordFilter(admin.SimpleListFilter):
-    """A filter with a few choices; any other value filters nothing.
+class WordFilter(admin.SimpleListFilter, Generic[Row]):
+    """A filter of a list of `Row` with a few choices; any other value filters nothing.
 
     A subclass defines `words`, the choices, and the `column` to compare with, or overrides `narrow`.
     """
@@ -129,12 +131,12 @@ class WordFilter(admin.SimpleListFilter):
     words: ClassVar[tuple[tuple[str, str], ...]] = ()
     column = ""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+    def lookups(self, request: HttpRequest, model_admin: "admin.ModelAdmin[Row]") -> Iterable[tuple[str, str]]:
         return self.words
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Row]) -> QuerySet[Row]:
         value = self.value()
         return self.narrow(queryset, value) if value in dict(self.words) else queryset
 
-    def narrow(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrow(self, rows: QuerySet[Row], value: str) -> QuerySet[Row]:
         return rows.filter(**{self.column: value})

@@ -1,7 +1,6 @@
 """Rendering of HTML pages. All extend templates/page.html."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -9,7 +8,7 @@ from django.utils import translation
 
 
 def render_page(
-    request: HttpRequest | None, template: str, context: Mapping[str, Any], *, language: str, status: int = 200
+    request: HttpRequest | None, template: str, context: Mapping[str, object], *, language: str, status: int = 200
 ) -> HttpResponse:
     """Render a page in `language`. Without a request it has no CSRF token and no signed-in user."""
     with translation.override(language):

@@ -1,19 +1,17 @@
 """The option `--now`: a command runs as if it were another time."""
 
 import datetime as dt
-from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 
-def add_now_option(parser: Any) -> None:
+def add_now_option(parser: CommandParser) -> None:
     parser.add_argument("--now", metavar="ISO", help="Run as if it were this moment (UTC unless it has an offset).")
 
 
-def parse_now(options: dict[str, Any]) -> dt.datetime:
+def parse_now(text: str | None) -> dt.datetime:
     """Return the time of the option, else the current time. Raises CommandError."""
-    text = options.get("now")
     if not text:
         return timezone.now()
     try:

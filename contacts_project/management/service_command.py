@@ -1,7 +1,6 @@
 """The base classes of the service's commands."""
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -21,12 +20,11 @@ class ImportCommand(ServiceCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
 
-    def account_and_file(self, options: dict[str, Any]) -> tuple[User, Path]:
+    def account_and_file(self, email: str, path: Path) -> tuple[User, Path]:
         """The account and the file that the arguments name. Raises CommandError if either does not exist."""
-        owner = User.objects.with_email(options["user"]).first()
+        owner = User.objects.with_email(email).first()
         if owner is None:
-            raise CommandError(f"There is no account {options['user']}.")
-        path: Path = options["file"]
+            raise CommandError(f"There is no account {email}.")
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
         return owner, path

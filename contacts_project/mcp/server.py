@@ -1,7 +1,10 @@
-"""The server of the official SDK. A new one is made for each message, so that no state of a caller is kept."""
+"""The server of the official SDK, and the summaries of responses that it sends to assistants.
+
+A new server is made for each message, so that no state of a caller is kept. A summary has one page of each list, no
+empty fields, and no long texts.
+"""
 
 import asyncio
-from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -10,6 +13,7 @@ from weakref import WeakKeyDictionary
 import orjson
 from django.conf import settings
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 from mcp import MCPError
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -18,9 +22,9 @@ from mcp.types import Tool as ListedTool
 
 from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
 from contacts_project.kernel.api.event_streams import in_thread
-from contacts_project.kernel.api.json import dumps
-from contacts_project.mcp.summaries import summarize
-from contacts_project.mcp.tools import Tool, tools
+from contacts_project.kernel.json import Json, JsonMapping, JsonObject, dumps
+from contacts_project.mcp.schemas import with_integers
+from contacts_project.mcp.tools import DEFAULT_LIMIT, Tool, tools
 
 INSTRUCTIONS = (
     "The contacts of one account: people, groups, relationships and dates. Lists are summaries by pages: go on with"
@@ -50,9 +54,12 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
         arguments = params.arguments or {}
         if invalid := await in_thread(validation_error, tool, arguments):
             return invalid
+        arguments = with_integers(tool.schema, arguments)
         response = await ask(tool.request(arguments))
         if response.status >= 400:
             return _result({"status": response.status, **orjson.loads(response.body)}, is_error=True)
+        if response.body[:1] not in {b"{", b"["}:  # a tool whose parameters ask for a file, such as CSV
+            return CallToolResult(content=[TextContent(text=response.body.decode())])
         text = await summarize_in_thread(tool, arguments, response.body)
         return CallToolResult(content=[TextContent(text=text)])
 
@@ -69,7 +76,7 @@ async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask, *, reads_o
         await manager.handle_request(scope, receive, send)
 
 
-async def summarize_in_thread(tool: Tool, arguments: Mapping[str, Any], body: bytes) -> str:
+async def summarize_in_thread(tool: Tool, arguments: JsonMapping, body: bytes) -> str:
     """The summary of a response, made in a thread, since it would block the event loop."""
     if len(body) < LONG_RESPONSE_BYTES:
         return await in_thread(summarize, tool, arguments, body)
@@ -97,13 +104,22 @@ def _listed_tools() -> list[ListedTool]:
     ]
 
 
-def validation_error(tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult | None:
+def validation_error(tool: Tool, arguments: JsonMapping) -> CallToolResult | None:
     """The error for arguments that the tool's schema does not allow, formatted like the API's errors; None if valid."""
-    errors = list(islice(_validator(tool.name).iter_errors(arguments), _MAX_ERRORS))
+    # best_match: an error of `anyOf` says nothing of what is wrong; those of the alternative that comes closest do.
+    errors = [best_match([error]) for error in islice(_validator(tool.name).iter_errors(arguments), _MAX_ERRORS)]
     if not errors:
         return None
-    details = [{"field": ".".join(map(str, error.absolute_path)), "message": error.message[:300]} for error in errors]
-    return _result({"status": 400, "error": "The arguments are not valid.", "details": details}, is_error=True)
+    details = [
+        {
+            "field": ".".join(map(str, error.absolute_path)),
+            "message": error.message[:300],
+            "code": f"schema_{error.validator}".lower(),
+        }
+        for error in errors
+    ]
+    body = {"status": 400, "error": "The arguments are not valid.", "code": "invalid", "details": details}
+    return _result(body, is_error=True)
 
 
 @cache
@@ -111,5 +127,55 @@ def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(tools()[name].schema)
 
 
-def _result(body: Mapping[str, Any], *, is_error: bool) -> CallToolResult:
+def _result(body: JsonMapping, *, is_error: bool) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=dumps(body).decode())], is_error=is_error)
+
+
+MAX_TEXT_LENGTH = 300  # characters of a text of a record in a list
+MAX_LIST_BYTES = 24_000  # of JSON
+
+
+def summarize(tool: Tool, arguments: JsonMapping, body: bytes) -> str:
+    """The summary of a JSON response, as JSON: without nulls and empty lists, with lists in pages and their texts cut.
+
+    If the route has no pagination, or its page is longer than MAX_LIST_BYTES, `pagination` describes what is shown.
+    """
+    content = orjson.loads(body)
+    lists = {name: rows for name, rows in content.items() if isinstance(rows, list)}
+    rest = {name: _without_empty(value) for name, value in content.items() if name not in lists}
+    if tool.is_paged_here:
+        offset, limit = arguments.get("offset", 0), arguments.get("limit", DEFAULT_LIMIT)
+        total = max(map(len, lists.values()), default=0)
+        rest["pagination"] = {"limit": limit, "offset": offset, "total": total, "hasMore": offset + limit < total}
+        lists = {name: rows[offset : offset + limit] for name, rows in lists.items()}
+    shown = {name: [_shorten(row) for row in rows] for name, rows in lists.items()}
+    if tool.is_paged_here or "pagination" in content:
+        _drop_overlong_rows(shown, rest)
+    return dumps({**shown, **rest}).decode()
+
+
+def _drop_overlong_rows(lists: JsonObject, rest: JsonObject) -> None:
+    """Cut each list to the rows that fit into MAX_LIST_BYTES, but at least one, and adjust `rest["pagination"]`."""
+    for name, rows in lists.items():
+        bytes_left = MAX_LIST_BYTES
+        for number, row in enumerate(rows):
+            bytes_left -= len(dumps(row))
+            if bytes_left < 0 and number:
+                lists[name] = rows[:number]
+                rest["pagination"] |= {"limit": number, "hasMore": True}
+                break
+
+
+def _shorten(value: Json) -> Json:
+    """A record of a list, without empty fields and with long texts cut."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT_LENGTH else f"{value[:MAX_TEXT_LENGTH]}…"
+    if isinstance(value, dict):
+        return {name: _shorten(inner) for name, inner in value.items() if inner not in (None, [], {}, "")}
+    return [_shorten(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _without_empty(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _without_empty(inner) for name, inner in value.items() if inner not in (None, [], {}, "")}
+    return [_without_empty(inner) for inner in value] if isinstance(value, list) else value

@@ -13,10 +13,9 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from contacts_project.kernel.api.asgi_responses import InternalRequest
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.json import JsonMapping, dumps
+from contacts_project.mcp.schemas import ID_PATTERN, MAX_INTEGER, Schema, as_single_types, resolve_refs
 from contacts_project.operation.views import description
-
-Schema = dict[str, Any]
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 #: Operations that the rules of `_is_excluded` would not exclude.
@@ -31,7 +30,12 @@ _SECRET_FIELDS = {"password", "currentPassword", "newPassword", "token", "code",
 _JSON = "application/json"
 _PAGE: Schema = {
     "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": f"Default {DEFAULT_LIMIT}."},
-    "offset": {"type": "integer", "minimum": 0, "description": "Records to skip, default 0."},
+    "offset": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": MAX_INTEGER,
+        "description": "Records to skip, default 0.",
+    },
 }
 
 
@@ -56,8 +60,8 @@ class Tool:
     def reads(self) -> bool:
         return self.method == "GET"
 
-    def request(self, arguments: Mapping[str, Any]) -> InternalRequest:
-        """The request for these arguments, which must be valid by the schema."""
+    def request(self, arguments: JsonMapping) -> InternalRequest:
+        """The request for these arguments, which must be valid by the schema, with its integers as such."""
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for name, value in arguments.items():
             if name in self.locations:
@@ -80,7 +84,7 @@ def _build_tools(document: Schema) -> Iterator[Tool]:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             content = operation.get("requestBody", {}).get("content", {})
-            body = _resolve_refs(document, content[_JSON]["schema"]) if _JSON in content else None
+            body = resolve_refs(document, content[_JSON]["schema"]) if _JSON in content else None
             if not _is_excluded(method, path, operation, body):
                 yield _build_tool(document, method, path, operation, body)
 
@@ -92,7 +96,7 @@ def _is_excluded(method: str, path: str, operation: Schema, body: Schema | None)
         operation["operationId"] in EXCLUDED_OPERATIONS
         or path.startswith("/api/auth/")
         or ["apiToken"] not in [list(way) for way in operation.get("security", ())]
-        or {kind for response in responses for kind in response.get("content", ())} != {_JSON}
+        or _JSON not in {kind for response in responses for kind in response.get("content", ())}
         or ("requestBody" in operation and body is None)
         # A POST without an idempotency key returns a secret, streams, or changes nothing.
         or (method == "post" and "Idempotency-Key" not in headers)
@@ -108,8 +112,8 @@ def _build_tool(document: Schema, method: str, path: str, operation: Schema, bod
         if parameter["in"] != "header" and parameter["name"] != "includeAll":
             name = parameter["name"]
             properties[name] = _parameter_schema(parameter)
-            if parameter["in"] == "path":  # a slash would lead to another route
-                properties[name]["pattern"] = "^[^/]+$"
+            if parameter["in"] == "path":  # any other text would lead to another route, such as `search-index`
+                properties[name]["pattern"] = ID_PATTERN
             locations[name] = parameter["in"]
             required += [name] if parameter.get("required") else []
     for name, schema in (body or {}).get("properties", {}).items():
@@ -122,12 +126,14 @@ def _build_tool(document: Schema, method: str, path: str, operation: Schema, bod
         description="\n\n".join(filter(None, [operation.get("summary"), operation.get("description")])),
         method=method.upper(),
         path=path,
-        schema={
-            "type": "object",
-            "properties": properties | (_PAGE if is_paged_here else {}),
-            "required": [*required, *(body or {}).get("required", ())],
-            "additionalProperties": False,
-        },
+        schema=as_single_types(
+            {
+                "type": "object",
+                "properties": properties | (_PAGE if is_paged_here else {}),
+                "required": [*required, *(body or {}).get("required", ())],
+                "additionalProperties": False,
+            }
+        ),
         locations=locations,
         has_body=body is not None,
         is_paged_here=is_paged_here,
@@ -143,26 +149,5 @@ def _parameter_schema(parameter: Schema) -> Schema:
 
 def _returns_list(document: Schema, operation: Schema) -> bool:
     schema = operation["responses"]["200"]["content"][_JSON]["schema"]
-    properties = _resolve_refs(document, schema).get("properties", {})
+    properties = resolve_refs(document, schema).get("properties", {})
     return any(field.get("type") == "array" for field in properties.values())
-
-
-def _resolve_refs(document: Schema, schema: Any) -> Any:
-    """The schema with each $ref replaced by its schema, without examples, and closed to unknown properties."""
-    if isinstance(schema, list):
-        return [_resolve_refs(document, item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        found = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        return _resolve_refs(document, {**found, **{name: value for name, value in schema.items() if name != "$ref"}})
-    whole: Schema = {
-        name: {key: _resolve_refs(document, value) for key, value in inner.items()}
-        if name == "properties"
-        else _resolve_refs(document, inner)
-        for name, inner in schema.items()
-        if name not in {"examples", "example"}
-    }
-    if "properties" in whole:
-        whole.setdefault("additionalProperties", False)
-    return whole

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.asgi_responses import AsgiResponse
 class HasToken(BasePermission):
     """Any API token may call, also of scope READ: every message is a POST, and a tool's route checks the scope."""
 
-    def has_permission(self, request: Request, view: Any) -> bool:
+    def has_permission(self, request: Request, view: object) -> bool:
         if not isinstance(request.auth, ApiToken):
             raise NotAuthenticated("Send an API token.")
         # Required by the protocol (Streamable HTTP, Security Warning), against DNS rebinding by pages of other sites.

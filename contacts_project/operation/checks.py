@@ -1,11 +1,10 @@
 """The checks of `manage.py doctor` for the whole instance. Apps add theirs in `<app>/checks.py` with the same tag."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from django.apps import apps
+from django.apps import AppConfig, apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
@@ -34,7 +33,7 @@ _CONNECTIONS_WARNING_SHARE = 0.8
 
 
 @register(TAG, deploy=True)
-def check_parts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_parts(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """The database, its migrations and triggers, and the broker."""
     if not check_database().is_fit:
         # Nothing else can be checked without the database.
@@ -60,7 +59,7 @@ def _database_failure() -> str:
 
 
 @register(TAG, deploy=True)
-def check_exposure(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_exposure(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """What strangers could reach or read because of the settings."""
     return list(_exposures())
 
@@ -75,12 +74,19 @@ def _exposures() -> Iterator[CheckMessage]:
             hint="Put a TLS proxy in front and set BASE_URL=https://...",
             id="doctor.W011",
         )
+    tiles = urlsplit(settings.MAP_TILES_URL)
+    if tiles.hostname == base.hostname and tiles.netloc != base.netloc:
+        yield Caution(
+            "MAP_TILES_URL has the host of BASE_URL: its server gets the cookies of sessions, whatever its port.",
+            hint="Give the tiles a host name of their own, or serve them by this instance's own proxy.",
+            id="doctor.W015",
+        )
     if "*" in settings.OUTBOUND_ALLOWED_PORTS:
         yield Caution("Destinations may use any port.", hint="List ports in OUTBOUND_ALLOWED_PORTS.", id="doctor.W013")
 
 
 @register(TAG, deploy=True)
-def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_files(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Only the service's user can read the files of the instance, and its `.env`."""
     files = [*own_paths(settings.DATA_DIR), settings.BASE_DIR / ".env"]
     if connection.vendor == "sqlite":
@@ -95,7 +101,7 @@ def check_files(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(TAG, deploy=True)
-def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_names_of_settings(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Names in `.env` that are nearly those of settings. Other unknown names may be meant for other programs."""
     file = settings.BASE_DIR / ".env"
     return [
@@ -105,7 +111,7 @@ def check_names_of_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessag
 
 
 @register(TAG, deploy=True)
-def check_disk_space(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_disk_space(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """The free space on the disk of the data folder."""
     free = free_bytes()
     text = f"{filesizeformat(free)} are free on the disk of {settings.DATA_DIR}."
@@ -117,7 +123,7 @@ def check_disk_space(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(TAG, deploy=True)
-def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_database_version(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """SQLite must be in WAL mode. Otherwise readers and writers block each other."""
     if connection.vendor != "sqlite":
         return []
@@ -133,7 +139,7 @@ def check_database_version(app_configs: Any, **kwargs: Any) -> list[CheckMessage
 
 
 @register(TAG, deploy=True)
-def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_encoding(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """A database in another encoding than UTF-8 rejects names with characters it lacks. `migrate` refuses it."""
     try:
         encoding = wrong_encoding(connection)
@@ -144,7 +150,7 @@ def check_encoding(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(TAG, deploy=True)
-def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_connections(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Whether PostgreSQL may run out of connections: it then refuses those of web processes and workers."""
     if connection.vendor != "postgresql":
         return []
@@ -169,7 +175,7 @@ def check_connections(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(TAG, deploy=True)
-def check_random_page_cost(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_random_page_cost(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """With the default cost, meant for spinning disks, PostgreSQL prefers scans of all accounts' rows to an index."""
     if connection.vendor != "postgresql":
         return []
@@ -187,7 +193,7 @@ def check_random_page_cost(app_configs: Any, **kwargs: Any) -> list[CheckMessage
 
 
 @register(TAG, deploy=True)
-def check_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """The newest secrets can be decrypted. `--deep` checks all of them."""
     return list(_undecryptable_models())
 

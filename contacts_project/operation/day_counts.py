@@ -10,7 +10,7 @@ from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, Su
 
 from accounts.models import User
 from carddav.models import Run
-from contacts_project.kernel.daily_counts import DailyCount
+from contacts_project.kernel.models import DailyCount
 from notifications.models import Delivery
 
 # Values of DailyCount.name. They are stored, so they must not change.

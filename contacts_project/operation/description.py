@@ -1,10 +1,9 @@
 """Tags of the API description: the domains to which its operations belong."""
 
-from typing import Any
-
 import accounts.api.schema  # noqa: F401 - registers extensions of drf-spectacular
 import people.api.schema  # noqa: F401 - as above
 from accounts.api.views.preferences import PREFERENCES
+from contacts_project.kernel.json import JsonObject
 
 # Each with its description and the prefixes of its paths below /api/. The longest matching prefix decides.
 DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -13,6 +12,10 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Birthdays and other dates of a person, with reminders.",
         ("people/{personId}/important-dates",),
     ),
+    "Addresses": (
+        "Who lives at one address, and letters to households.",
+        ("addresses", "people/addresses", "people/{personId}/addresses"),
+    ),
     "Interactions": ("What passed between the user and people.", ("interactions", "people/{personId}/interactions")),
     "Insights": ("Who drifts away, whose details are missing, which round days come.", ("insights",)),
     "Photos": ("Pictures of people and of the account.", ("photos", "people/{personId}/photo", "user/photo")),
@@ -20,7 +23,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Custom fields": ("Typed fields that the account defines.", ("custom-field-templates",)),
     "Duplicates": (
         "People who are likely one, merging them, and undoing it.",
-        ("people/duplicates", "people/merge", "people/{personId}/duplicates"),
+        ("people/duplicates", "people/merge", "people/merges", "people/{personId}/duplicates"),
     ),
     "Relationships": ("What people are to each other.", ("relationships",)),
     "Relationship suggestions": (
@@ -51,11 +54,11 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Changes": ("What has changed, for clients that keep a copy.", ("changes",)),
     "Batch": ("Many requests in one.", ("batch",)),
     "Transfer": ("The whole account as one document.", ("user/export", "user/import")),
-    "Operation": ("Whether the service is well.", ("health", "version")),
+    "Operation": ("Whether the service is well.", ("health", "instance", "version")),
 }
 
 
-def add_domains(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def add_domains(result: JsonObject, **kwargs: object) -> JsonObject:
     """Postprocessing hook of drf-spectacular: list the domains as tags, and tag each operation with its domain."""
     result["tags"] = [{"name": name, "description": text} for name, (text, _) in DOMAINS.items()]
     for path, item in result["paths"].items():

@@ -20,10 +20,11 @@ from kombu.exceptions import ChannelError
 from accounts.models import AccountMail, User
 from carddav.models import Conflict, Connection, Mapping, Pause, Run, RunState
 from contacts_project.celery import app
-from contacts_project.kernel.daily_counts import DailyCount
+from contacts_project.kernel.models import DailyCount
 from contacts_project.operation import day_counts
 from contacts_project.operation.day_counts import DELIVERIES, INSTANCE_SIZES, RUN_MILLISECONDS, RUNS, SIGN_UPS
 from notifications.models import Delivery, DigestSchedule, ReminderAnswer
+from notifications.models.deliveries import last_heartbeat
 from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
 from people.models import GeocodedAddress, ImportantDate, Person
 from people.vocabularies import GeocodeState
@@ -99,6 +100,12 @@ def oldest_due_seconds(now: dt.datetime) -> float:
         for rows, column in columns
     ]
     return max([0.0, *((now - due).total_seconds() for due in oldest if due is not None)])
+
+
+def due_scan_lag_seconds(now: dt.datetime) -> float | None:
+    """The time since the due scan last completed, in seconds; None before its first."""
+    last = last_heartbeat("due_scan")
+    return None if last is None else max(0.0, (now - last).total_seconds())
 
 
 def waiting_counts(now: dt.datetime) -> dict[str, int]:

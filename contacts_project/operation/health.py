@@ -3,6 +3,7 @@
 import datetime as dt
 import shutil
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
@@ -13,13 +14,15 @@ from django.utils import timezone
 
 from contacts_project.celery import app
 from contacts_project.kernel.database.write_lock import limit_lock_wait
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.storage import StorageUnavailableError
-from notifications.models.heartbeat import last_heartbeat
+from notifications.models.deliveries import last_heartbeat
 
 # The time of import, which is close enough to the start of the process.
 STARTED_AT = timezone.now()
-# The due scan runs each minute. If none has completed for this long, the scheduler is not working.
-SCHEDULER_LAG_SECONDS = 300
+# The due scan runs each minute. If one is missing, reminders are late: the instance is degraded. If none has completed
+# for five minutes, scheduler or workers stand still.
+SCHEDULER_LATE_SECONDS, SCHEDULER_FAILED_SECONDS = 90, 300
 # With less free space, writes of the database may fail at any time.
 MIN_FREE_BYTES = 64 * 1024 * 1024
 # If the write lock cannot be had within this time, all writers are blocked, and the check need not wait longer.
@@ -28,21 +31,33 @@ _MAX_LOCK_SECONDS = 2
 
 @dataclass(frozen=True)
 class Check:
-    """The result for one part: whether it is fit, and its value in the response."""
+    """The result for one part: whether it is fit, its value in the response, and whether it works below its level."""
 
     is_fit: bool
     value: Any
+    is_degraded: bool = False
 
 
-def check_health(now: dt.datetime) -> tuple[bool, dict[str, Any]]:
-    """Whether all parts are fit, and the `checks` of the response. Without the database, what needs it has failed."""
+class Health(StrEnum):
+    """The `status` of the response. A degraded instance serves all requests, but something of it is late."""
+
+    OK = "ok"
+    DEGRADED = "degraded"
+    UNFIT = "unfit"
+
+
+def check_health(now: dt.datetime) -> tuple[Health, JsonObject]:
+    """The status, and the `checks` of the response. Without the database, what needs it has failed."""
     parts = {"database": check_database(), "migrations": _simple_check(False), "broker": check_broker()}
     parts["disk"] = _simple_check(free_bytes() >= MIN_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
     if parts["database"].is_fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
     parts["photos"] = check_photos()
-    return all(part.is_fit for part in parts.values()), {name: part.value for name, part in parts.items()}
+    status = Health.DEGRADED if any(part.is_degraded for part in parts.values()) else Health.OK
+    if not all(part.is_fit for part in parts.values()):
+        status = Health.UNFIT
+    return status, {name: part.value for name, part in parts.items()}
 
 
 def _simple_check(is_fit: bool) -> Check:
@@ -94,9 +109,10 @@ def free_bytes() -> int:
 
 
 def check_scheduler(now: dt.datetime) -> Check:
-    """The time since the due scan last completed. Null, and fit, on a new instance that has not had one yet."""
+    """The time since the due scan last completed. Null on a new instance that has not had one since its start."""
     last = last_heartbeat("due_scan")
     since = (now - (last or STARTED_AT)).total_seconds()
     lag = None if last is None else max(0, round(since))
-    is_fit = since < SCHEDULER_LAG_SECONDS
-    return Check(is_fit, {"status": "ok" if is_fit else "failed", "lagSeconds": lag})
+    is_fit, is_late = since < SCHEDULER_FAILED_SECONDS, since >= SCHEDULER_LATE_SECONDS
+    status = ("late" if is_late else "ok") if is_fit else "failed"
+    return Check(is_fit, {"status": status, "lagSeconds": lag}, is_degraded=is_late)

@@ -14,8 +14,7 @@ from contacts_project.beat import SCHEDULE
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
 from contacts_project.kernel.invariants import invariant, iterate_ids
-from contacts_project.kernel.ownership.models import FeedModel
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.models import FeedModel, Tombstone
 from contacts_project.kernel.ownership.triggers import owned_foreign_keys
 
 

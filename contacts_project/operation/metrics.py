@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def metrics(request: HttpRequest) -> HttpResponse:
     """The counters of this machine, and gauges of the whole instance."""
     if not _is_authorized(request.headers.get("Authorization", "")):
-        return plain_error_response(NotAuthenticated())
+        return plain_error_response(request, NotAuthenticated())
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415 - needed by scrapes only
 
     text = generate_latest(_Collector())
@@ -72,6 +72,10 @@ def _gauges() -> Iterator[Any]:
             "For how long the oldest of what is due has been waiting.",
             lambda: figures.oldest_due_seconds(timezone.now()),
         ),
+        "contacts_due_scan_lag_seconds": (
+            "Since when no due scan has completed; it runs each minute.",
+            lambda: figures.due_scan_lag_seconds(timezone.now()),
+        ),
         "contacts_database_bytes": ("What the database takes.", figures.database_bytes),
         "contacts_photo_bytes": ("What the photos take.", figures.photo_bytes),
         "contacts_accounts": ("Accounts.", figures.accounts),
@@ -91,12 +95,15 @@ def _gauges() -> Iterator[Any]:
     for name, (text, label, read_all_labels) in by_label.items():
         if numbers := _read_gauge(name, read_all_labels):
             family = GaugeMetricFamily(name, text, labels=[label])
-            for value, number in numbers.items():
-                family.add_metric([value], number)
+            for word, number in numbers.items():
+                family.add_metric([word], number)
             yield family
 
 
-def _read_gauge(name: str, read: Callable[[], Any]) -> Any:
+Found = TypeVar("Found")
+
+
+def _read_gauge(name: str, read: Callable[[], Found]) -> Found | None:
     try:
         return read()
     except Exception as error:  # noqa: BLE001 - database, broker and disk raise different errors

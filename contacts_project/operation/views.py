@@ -3,6 +3,7 @@
 from functools import cache
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -13,14 +14,21 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import CharField, ChoiceField, IntegerField
+from rest_framework.serializers import BooleanField, CharField, ChoiceField, IntegerField, ListField
 
+from accounts.api.route_marks import reads_one_record
+from accounts.api.views.oidc import ProviderSerializer, sign_in_providers
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
 from contacts_project.kernel.api.errors import error_response
-from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import UnavailableError
-from contacts_project.operation.health import check_health
+from contacts_project.kernel.json import dumps
+from contacts_project.kernel.languages import CODES
+from contacts_project.kernel.texts import define_text
+from contacts_project.operation.health import Health, check_health
+from notifications.channels.push import is_configured as has_push_keys
+
+_UNFIT = define_text("unfit", "A part of the service is not fit: see checks.")
 
 _CHECKS = envelope(
     "HealthChecks",
@@ -29,29 +37,82 @@ _CHECKS = envelope(
     broker=CharField(),
     disk=CharField(),
     photos=CharField(help_text="The object store, where photos are in one; it makes nothing unfit."),
-    scheduler=envelope("SchedulerHealth", status=CharField(), lagSeconds=IntegerField(allow_null=True)),
+    scheduler=envelope(
+        "SchedulerHealth",
+        status=CharField(
+            help_text="`ok`; without a due scan `late` from 90 seconds on, `failed` from five minutes on."
+        ),
+        lagSeconds=IntegerField(allow_null=True),
+    ),
 )
-_STATUS = ChoiceField(choices=["ok", "unfit"])
+_STATUS = ChoiceField(choices=[*Health])
 HEALTH = envelope("Health", status=_STATUS, checks=_CHECKS)
 UNFIT = envelope("HealthUnfit", error=CharField(), code=CharField(), status=_STATUS, checks=_CHECKS)
 
 
 class VersionViewSet(ApiViewSet[Any]):
+    @reads_one_record
     @extend_schema(operation_id="getVersion", responses=envelope("Version", version=CharField()))
     def list(self, request: Request) -> Response:
         """The version of the running service."""
         return Response({"version": settings.VERSION})
 
 
+_INSTANCE = envelope(
+    "Instance",
+    version=CharField(),
+    baseUrl=CharField(
+        allow_null=True, help_text="Where devices reach this instance; null: BASE_URL is of this machine alone."
+    ),
+    registration=ChoiceField(["open", "first", "closed"], help_text="`first`: only the first account."),
+    emailVerification=ChoiceField(["optional", "mandatory"]),
+    providers=ProviderSerializer(many=True),
+    push=BooleanField(help_text="Whether browsers can subscribe."),
+    geocoding=BooleanField(),
+    mapTilesUrl=CharField(allow_null=True, help_text="With `{z}`, `{x}` and `{y}`; null: the map has no tiles."),
+    mapTilesAttribution=CharField(allow_null=True, help_text="Whom to name as their source."),
+    languages=ListField(child=CharField()),
+    maxPhotoBytes=IntegerField(),
+    maxImportBytes=IntegerField(),
+)
+
+
+def _is_loopback(url: str) -> bool:
+    """Whether other machines cannot reach the URL, such as that of an instance without BASE_URL."""
+    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+class InstanceViewSet(OpenViewSet):
+    @extend_schema(operation_id="getInstance", responses=_INSTANCE)
+    def list(self, request: Request) -> Response:
+        """What a client needs to know of this instance before anybody signs in."""
+        return Response(
+            {
+                "version": settings.VERSION,
+                "baseUrl": None if _is_loopback(settings.BASE_URL) else settings.BASE_URL,
+                "registration": settings.REGISTRATION,
+                "emailVerification": settings.EMAIL_VERIFICATION,
+                "providers": sign_in_providers(),
+                "push": has_push_keys(),
+                "geocoding": bool(settings.GEOCODER_URL),
+                "mapTilesUrl": settings.MAP_TILES_URL or None,
+                "mapTilesAttribution": settings.MAP_TILES_ATTRIBUTION if settings.MAP_TILES_URL else None,
+                "languages": CODES,
+                "maxPhotoBytes": settings.MAX_PHOTO_BYTES,
+                "maxImportBytes": settings.MAX_IMPORT_BYTES,
+            }
+        )
+
+
 class HealthViewSet(OpenViewSet):
     @extend_schema(operation_id="getHealth", responses={200: HEALTH, 503: UNFIT})
     def list(self, request: Request) -> Response:
-        """Whether the service is fit to serve: 200, else 503 with the part that is not."""
-        fit, checks = check_health(timezone.now())
-        if fit:
-            return Response({"status": "ok", "checks": checks})
-        response = error_response(UnavailableError("A part of the service is not fit: see checks."))
-        response.data = {**response.data, "status": "unfit", "checks": checks}
+        """Whether the service is fit to serve: 200 `ok`, or `degraded` while reminders are late; else 503 `unfit`."""
+        status, checks = check_health(timezone.now())
+        if status is not Health.UNFIT:
+            return Response({"status": status, "checks": checks})
+        response = error_response(UnavailableError(_UNFIT))
+        response.data = {**response.data, "status": status, "checks": checks}
         return response
 
 

@@ -14,6 +14,7 @@ from people.dates import schedule
 from people.dates.occasions import age_in_words, days_until_in_words, occasion
 from people.dates.recurrence import Recurrence, full_years
 from people.dates.upcoming import event_rule
+from people.mentions import has_ended, topic_of
 from people.models import CustomFieldValue, ImportantDate, Interaction, Person
 from people.names import display_name
 from people.vocabularies import InteractionKind
@@ -61,7 +62,7 @@ def date_entries(person: Person, viewer: User, dates: Iterable[ImportantDate], n
     found = []
     for type_, title, day, year_unknown, rule in days:
         upcoming = rule.on_or_after(today)
-        is_over = schedule.is_birthday_of_deceased(type_, person.deathday)
+        is_over = has_ended(topic_of(type_), person.deathday)
         years = None if year_unknown or is_over or upcoming is None else full_years(day, upcoming, calendar.leap_day)
         note = _next_time(upcoming, today, viewer, age_in_words(type_, years)) if upcoming else ""
         digits = day_in_digits(day, viewer, year_unknown=year_unknown)

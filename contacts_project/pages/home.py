@@ -1,30 +1,22 @@
-"""The page at `/`: what the service is, its health, and first steps."""
+"""The page at `/` for those who are not signed in: what the service is, its health, and first steps."""
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from accounts.date_formats import day_in_words
-from accounts.models import User
 from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.registration import awaits_operator, registration_is_open
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.pages import render_page
-from contacts_project.operation.health import check_health
-from people.dates.occasions import days_until_in_words, event_in_words
-from people.dates.schedule import calendar_from_user
-from people.dates.upcoming import upcoming_events
-from people.links import person_url
-
-_DAYS_AHEAD, _EVENTS_SHOWN = 14, 8
+from contacts_project.operation.health import Health, check_health
 
 
 @dataclass(frozen=True)
@@ -38,50 +30,33 @@ class HealthPart:
 
 @require_safe
 def home_page(request: HttpRequest) -> HttpResponse:
-    """The home page, open to everybody. Its status is that of GET /api/health: 503 if a part is not fit."""
-    fit, checks = check_health(timezone.now())
+    """The home page, open to everybody. Its status is that of GET /api/health: 503 if a part is not fit.
+
+    Who is signed in is led to the client, which works offline as well, unless a part is not fit.
+    """
+    health, checks = check_health(timezone.now())
     # Without a database in order, the page still has to be shown, so that it can say what does not work.
     is_readable = checks["database"] == checks["migrations"] == "ok"
     viewer = viewer_of(request) if is_readable else None
+    if viewer and health is not Health.UNFIT:
+        return redirect("/app/")
     language = language_of(request, viewer)
     with translation.override(language):
         context = {
             "viewer": viewer,
-            "fit": fit,
+            "fit": health is Health.OK,
             "parts": [_describe_part(name, shown) for name, shown in checks.items()],
-            "coming_up": _upcoming_events(viewer) if viewer else [],
+            "may_register": is_readable and registration_is_open(),
             "sign_up": _sign_up_rules() if is_readable else [_("Nobody can sign up while the database is away.")],
             "base_url": settings.BASE_URL,
             "version": settings.VERSION,
         }
-    response = render_page(request, "pages/home.html", context, language=language, status=200 if fit else 503)
-    if not fit:
+    response = render_page(
+        request, "pages/home.html", context, language=language, status=503 if health is Health.UNFIT else 200
+    )
+    if health is Health.UNFIT:
         response["Retry-After"] = str(UnavailableError().retry_after)
     return response
-
-
-@dataclass(frozen=True)
-class UpcomingEvent:
-    """One event of the viewer's next two weeks."""
-
-    name: str
-    url: str
-    what: str
-    when: str
-
-
-def _upcoming_events(viewer: User) -> list[UpcomingEvent]:
-    today = calendar_from_user(viewer).today(timezone.now())
-    events = upcoming_events(viewer, start=today, days=_DAYS_AHEAD)[:_EVENTS_SHOWN]
-    return [
-        UpcomingEvent(
-            event["personName"],
-            person_url(event["personId"]),
-            event_in_words(event),
-            f"{day_in_words(dt.date.fromisoformat(event['date']), viewer)} · {days_until_in_words(event['daysUntil'])}",
-        )
-        for event in events
-    ]
 
 
 def _describe_part(name: str, shown: Any) -> HealthPart:

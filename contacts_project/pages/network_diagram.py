@@ -6,16 +6,19 @@ fits a phone. This module only computes; the template writes the SVG.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from itertools import islice
 from typing import Final
 from unicodedata import east_asian_width
+
+from django.utils.functional import cached_property
 
 MAX_PEOPLE: Final = 40
 WIDTH: Final = 420
 _ROW, _MARGIN = 34, 14
 _CENTER_X, _NODE_X, _GAP = 44, 126, 16
-# Font sizes as in pages.css, and the width of a letter as a fraction of them, an estimate on the wide side.
-_NAME_SIZE, _LABEL_SIZE, _LETTER_WIDTH = 15, 12.5, 0.58
+# Font sizes as in pages.css, and the width of a letter in hundredths of them, an estimate on the wide side. Characters
+# of East Asian scripts are square.
+_NAME_SIZE, _LABEL_SIZE, _LETTER_WIDTH, _SQUARE_WIDTH = 15, 12.5, 58, 100
 _TEXT_WIDTH: Final = WIDTH - _NODE_X - _GAP
 _MAX_LABEL_WIDTH: Final = _TEXT_WIDTH // 2
 
@@ -64,13 +67,15 @@ class NetworkDiagram:
 def build_diagram(related: Iterable[RelatedPerson]) -> NetworkDiagram | None:
     """The diagram of the first MAX_PEOPLE people, each once with all their labels; None if there are none."""
     # By link, since two people may have the same name.
-    people: dict[str, RelatedPerson] = {}
+    people: dict[str, list[RelatedPerson]] = {}
     for person in related:
-        known = people.get(person.href)
-        people[person.href] = replace(known, label=f"{known.label}, {person.label}") if known else person
-    shown = list(people.values())[:MAX_PEOPLE]
-    if not shown:
+        people.setdefault(person.href, []).append(person)
+    if not people:
         return None
+    shown = [
+        replace(entries[0], label=", ".join(entry.label for entry in entries))
+        for entries in islice(people.values(), MAX_PEOPLE)
+    ]
     height = max(len(shown) * _ROW, 2 * _ROW) + 2 * _MARGIN
     middle = height // 2
     top = middle - len(shown) * _ROW // 2
@@ -83,13 +88,21 @@ def build_diagram(related: Iterable[RelatedPerson]) -> NetworkDiagram | None:
 
 
 def _truncate(text: str, size: float, max_width: float) -> str:
-    if _width(text, size) <= max_width:
-        return text
-    while text and _width(f"{text}…", size) > max_width:
-        text = text[:-1].rstrip()
-    return f"{text}…"
+    """The text, or its longest beginning that fits with an ellipsis. Reads no more of it than fits."""
+    width, fitting = 0, 0
+    for index, char in enumerate(text):
+        width += _letter_width(char)
+        if size * width / 100 > max_width:
+            return f"{text[:fitting].rstrip()}…"
+        if size * (width + _letter_width("…")) / 100 <= max_width:
+            fitting = index + 1
+    return text
 
 
 def _width(text: str, size: float) -> float:
-    """The estimated width of a text, in units of the view box. Wide characters of East Asian scripts are square."""
-    return size * sum(1 if east_asian_width(char) in "WF" else _LETTER_WIDTH for char in text)
+    """The estimated width of a text, in units of the view box."""
+    return size * sum(map(_letter_width, text)) / 100
+
+
+def _letter_width(char: str) -> int:
+    return _SQUARE_WIDTH if east_asian_width(char) in "WF" else _LETTER_WIDTH

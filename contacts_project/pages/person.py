@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.pages.viewers import sign_in_required
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.pages import render_page
 from contacts_project.pages.entries import (
     card_entries,
@@ -23,6 +24,7 @@ from contacts_project.pages.entries import (
 )
 from contacts_project.pages.network_diagram import RelatedPerson, build_diagram
 from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
+from people.models.groups import in_name_order
 from relationships.models import Relationship
 
 _MAX_INTERACTIONS = 5
@@ -42,7 +44,7 @@ def person_page(request: HttpRequest, viewer: User, person_id: str) -> HttpRespo
     return render_page(request, "pages/person.html", context, language=viewer.language)
 
 
-def _person_context(person: Person, viewer: User) -> dict[str, Any]:
+def _person_context(person: Person, viewer: User) -> dict[str, object]:
     now, name = timezone.now(), person.display_name_for(viewer)
     dates = ImportantDate.objects.owned_by(viewer).active().filter(person=person)
     values = CustomFieldValue.objects.owned_by(viewer).filter(person=person, template__deleted_at=None)
@@ -62,7 +64,7 @@ def _person_context(person: Person, viewer: User) -> dict[str, Any]:
         "name": name,
         "initials": "".join(part[:1].upper() for part in (person.name, person.surname) if part),
         "occupation": ", ".join(filter(None, (person.job_title, person.organization))),
-        "groups": Group.objects.owned_by(viewer).active().filter(memberships__person=person).order_by("name_key", "id"),
+        "groups": in_name_order(Group.objects.owned_by(viewer).active().filter(memberships__person=person)),
         "sections": [section for section in sections if section[1]],
         "relationships": related,
         "diagram": build_diagram(_related_people(person, viewer, related)),
@@ -70,7 +72,7 @@ def _person_context(person: Person, viewer: User) -> dict[str, Any]:
 
 
 def _related_people(
-    person: Person, viewer: User, related: Iterable[tuple[str, list[dict[str, Any]]]]
+    person: Person, viewer: User, related: Iterable[tuple[str, list[JsonObject]]]
 ) -> Iterator[RelatedPerson]:
     """The viewer first, if the person is related to them, then other people in the order of the list."""
     if kind := person.relationship_to_user:
@@ -80,7 +82,7 @@ def _related_people(
             yield RelatedPerson(other["name"], label, other["color"], f"/people/{other['id']}")
 
 
-def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[dict[str, Any]]]]:
+def _relationships(person_id: UUID, viewer: User) -> list[tuple[str, list[JsonObject]]]:
     """The related people, grouped by what they are to this person."""
     # Of each pair, the row in the other direction: its type is what the other one is to this person.
     rows: Iterable[Relationship] = (

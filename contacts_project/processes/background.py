@@ -1,8 +1,9 @@
 """`python -m contacts_project.processes.background`: a Celery worker with threads, the scheduler among them.
 
 Celery's own `worker --beat` runs the scheduler as a process, which survives a kill -9 of the worker and may miss a
-SIGTERM while it starts. As a thread it ends with the worker.
-Long tasks have threads of their own, so that no reminder waits for a sync.
+SIGTERM while it starts. As a thread it ends with the worker. `--queues` starts a worker for these, and no
+scheduler.
+Each queue has threads of its own (`queue_pool`), so that no reminder waits for a sync.
 """
 
 import argparse
@@ -11,47 +12,15 @@ import os
 import signal
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celery import bootsteps
-from celery.concurrency.thread import TaskPool
 from kombu.utils.imports import symbol_by_name
 
 from contacts_project.processes.child import exit_with_parent, set_up_django
+from contacts_project.processes.watchdog import watch_interpreter
 
-THREADS, LONG_THREADS = 4, 2
-# Tasks of these queues may take minutes.
-LONG_QUEUES = {"sync", "chores"}
-# Messages per thread that the worker fetches in advance: syncs that wait for a thread count against it, and must not
-# keep reminders in the broker.
-_PREFETCH_PER_THREAD = 250
 log = logging.getLogger(__name__)
-
-
-class QueuePool(TaskPool):
-    """Two thread pools: one for urgent tasks (reminders, mails), one for those of LONG_QUEUES."""
-
-    executor: ThreadPoolExecutor
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.urgent: ThreadPoolExecutor = self.executor
-        self.long = ThreadPoolExecutor(LONG_THREADS, "long")
-
-    def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, *more: Any, **options: Any) -> Any:
-        """Submit a task to the pool of its queue. `args[2]` is the task's request.
-
-        Celery calls this from one thread only, so that `executor` may be switched for each call.
-        """
-        queue = args[2]["delivery_info"]["routing_key"]
-        self.executor = self.long if queue in LONG_QUEUES else self.urgent
-        return super().on_apply(target, args, kwargs, *more, **options)
-
-    def on_stop(self) -> None:
-        self.long.shutdown()
-        self.executor = self.urgent  # the one that Celery's on_stop shuts down
-        super().on_stop()
 
 
 class SchedulerThread(bootsteps.StartStopStep):
@@ -88,23 +57,31 @@ class SchedulerThread(bootsteps.StartStopStep):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m contacts_project.processes.background", description=__doc__)
     parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
+    parser.add_argument("--queues", help="these alone, with commas, and no scheduler; default: all, with it")
+    parser.add_argument("--threads", type=int, help="tasks of reminders, and of sync, at a time; default 4 and 2")
     options = parser.parse_args()
     if options.parent is not None:
         exit_with_parent(options.parent)
     set_up_django()
     from contacts_project.celery import app  # noqa: PLC0415 - needs Django set up
+    from contacts_project.processes.queue_pool import WINDOW, QueuePool, use_threads  # noqa: PLC0415 - after exit_with_parent
 
-    app.steps["worker"].add(SchedulerThread)
+    if options.threads:
+        use_threads(options.threads)
+    if not options.queues:
+        app.steps["worker"].add(SchedulerThread)
     worker = app.Worker(
         pool_cls=QueuePool,
-        concurrency=THREADS,
-        prefetch_multiplier=_PREFETCH_PER_THREAD,
+        queues=options.queues,
+        concurrency=WINDOW,
+        prefetch_multiplier=1,
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
     )
+    watch_interpreter()
     worker.start()
     return int(worker.exitcode or 0)
 

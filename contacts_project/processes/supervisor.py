@@ -46,7 +46,9 @@ class Supervisor:
             time.sleep(0.3)
             for name, child in self.children.items():
                 if child.poll() is not None and not self.stopping:
-                    print(f"The {name} ended; starting it again.", flush=True)  # noqa: T201 - for people
+                    # The watchdog of a process that answers nothing ends it with 1, below the stacks of its threads.
+                    status = child.returncode
+                    print(f"The {name} ended with {status}; starting it again.", flush=True)  # noqa: T201 - for people
                     time.sleep(1)
                     self.children[name] = self._start(name)
 

@@ -3,17 +3,19 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from functools import partial
-from typing import Any
 
 from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
+from contacts_project.kernel.api.body_limit import max_kept_body_bytes
 from contacts_project.kernel.api.event_streams import EventStream
-from contacts_project.kernel.api.middleware import count_refusal, max_kept_body_bytes
+from contacts_project.kernel.api.request_log import count_refusal
 from contacts_project.kernel.unavailable import is_unavailable
-from contacts_project.server.bodies import Body, ClientDisconnectedError, Receive, receive_body
-from contacts_project.server.environ import Scope, caller_of, make_environ
+from contacts_project.server.admissions import Admissions
+from contacts_project.server.bodies import Body, ClientDisconnectedError, Message, Receive, receive_body
+from contacts_project.server.callers import address_of, caller_of
+from contacts_project.server.environ import Environ, Scope, make_environ
 from contacts_project.server.memory import MemoryReleaser, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
@@ -22,11 +24,13 @@ from contacts_project.server.thread_queues import QueueKey, ThreadQueue
 from contacts_project.server.wsgi_responses import WsgiApplication, WsgiResponse
 
 log = logging.getLogger(__name__)
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+Send = Callable[[Message], Awaitable[None]]
 
 # Larger bodies are imports and pictures, which may take long: they have threads of their own, and delay nobody else.
 LARGE_BODY_BYTES = 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024  # with the request target
+# Open event streams of one caller: many devices and windows, but no large part of the connections of a process.
+MAX_STREAMS_PER_CALLER = 100
 
 
 class Application:
@@ -36,6 +40,7 @@ class Application:
         self.wsgi = wsgi
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
+        self.streams = Admissions(MAX_STREAMS_PER_CALLER)
         self.stopping = asyncio.Event()
         self.memory_releaser = MemoryReleaser(self.requests, self.uploads)
 
@@ -57,7 +62,7 @@ class Application:
             await self._serve(scope, receive, send, body, response)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
-            await send_refusal(send, refused.status)
+            await send_refusal(send, refused.status, _accept_language(scope))
         except ClientDisconnectedError:
             return
         finally:
@@ -82,9 +87,12 @@ class Application:
                     await send_response(send, body, response, disconnected)
             finally:
                 self._release(queue, key, body, response)
-            # Not in progress any more: a stream may take hours, and must not count against its caller's limit.
+            # Not in progress any more: a stream may take hours, and has a limit of its own.
             if response.event_stream is not None:
-                await self._send_events(send, response, response.event_stream, disconnected)
+                # The headers alone answer a HEAD; its stream would never end.
+                events = response.event_stream if scope["method"] != "HEAD" else None
+                with self._open_stream(key):
+                    await self._send_events(send, response, events, disconnected)
             elif response.asgi_response is not None:
                 ask = partial(self._answer_inner_request, scope, response.headers, disconnected)
                 await response.asgi_response.serve(
@@ -93,6 +101,17 @@ class Application:
         finally:
             disconnected.cancel()
 
+    @contextmanager
+    def _open_stream(self, key: QueueKey) -> Iterator[None]:
+        """Count an open stream. Each holds a connection, and a process has not many. Raises RefusedError."""
+        if self.streams.by_caller[key.address, key.caller] >= MAX_STREAMS_PER_CALLER:
+            raise RefusedError(429)
+        self.streams.admit(key.caller, key.address)
+        try:
+            yield
+        finally:
+            self.streams.dismiss(key.caller, key.address)
+
     def _release(self, queue: ThreadQueue, key: QueueKey, body: Body, response: WsgiResponse) -> None:
         """Let the next request in, and after a large one return its memory."""
         was_large = is_large(body.spool.size + response.spool.size, response.cpu_seconds)
@@ -100,7 +119,7 @@ class Application:
         if was_large:
             self.memory_releaser.schedule()
 
-    def _run_wsgi(self, environ: dict[str, Any], response: WsgiResponse, disconnected: "asyncio.Future[Any]") -> None:
+    def _run_wsgi(self, environ: Environ, response: WsgiResponse, disconnected: "asyncio.Future[Message]") -> None:
         """Produce the response. Must be called in a worker thread."""
         if disconnected.done():
             return  # the client went away while the request waited for a thread
@@ -114,7 +133,7 @@ class Application:
             raise RefusedError(503 if is_unavailable(error) else 500) from error
 
     async def _answer_inner_request(
-        self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Any]", request: InternalRequest
+        self, outer: Scope, headers: Headers, disconnected: "asyncio.Future[Message]", request: InternalRequest
     ) -> InternalResponse:
         """Answer a request that the service makes for the caller of `outer`, whose response has these headers."""
         scope = inner_scope(outer, headers, request)
@@ -131,17 +150,20 @@ class Application:
                 self._release(self.requests, key, body, response)
             return InternalResponse(response.status, b"".join(response.spool.chunks()))
         except RefusedError as refused:
-            return InternalResponse(refused.status, refusal(refused.status)[1])
+            return InternalResponse(refused.status, refusal(refused.status, _accept_language(scope))[1])
         finally:
             body.spool.close()
             response.spool.close()
 
     async def _send_events(
-        self, send: Send, response: WsgiResponse, stream: EventStream, disconnected: "asyncio.Future[Any]"
+        self, send: Send, response: WsgiResponse, stream: EventStream | None, disconnected: "asyncio.Future[Message]"
     ) -> None:
         """Send events and keep-alive comments until the stream ends, the client disconnects, or the server stops."""
-        stopping = asyncio.ensure_future(self.stopping.wait())
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        if stream is None:
+            await send({"type": "http.response.body", "body": b""})
+            return
+        stopping = asyncio.ensure_future(self.stopping.wait())
         try:
             async with aclosing(stream.pieces(disconnected, stopping)) as chunks:
                 async for chunk in chunks:
@@ -177,11 +199,11 @@ def inner_scope(outer: Scope, headers: Headers, request: InternalRequest) -> Sco
     }
 
 
-def replay_body(body: Body, disconnected: "asyncio.Future[Any]") -> Receive:
+def replay_body(body: Body, disconnected: "asyncio.Future[Message]") -> Receive:
     """Return a `receive` that returns the received body, then waits until the client disconnects."""
     spools = [body.spool]
 
-    async def receive() -> Mapping[str, Any]:
+    async def receive() -> Message:
         if not spools:
             # shield(): a caller that stops waiting must not cancel the future that others look at.
             await asyncio.shield(disconnected)
@@ -194,7 +216,7 @@ def replay_body(body: Body, disconnected: "asyncio.Future[Any]") -> Receive:
 def add_headers(send: Send, headers: Headers) -> Send:
     """Return a `send` that adds the headers of the view's response, unless the ASGI response has them itself."""
 
-    async def send_with_headers(message: Mapping[str, Any]) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             response_names = {name for name, _ in message["headers"]} | {b"content-type", b"content-length"}
             added = [(name, value) for name, value in headers if name not in response_names]
@@ -206,8 +228,9 @@ def add_headers(send: Send, headers: Headers) -> Send:
 
 def queue_key(scope: Scope) -> QueueKey:
     """The method is part of the path: a write does not wait for the caller's reads of the same path."""
-    path = b"%b %b" % (scope["method"].encode(), scope["raw_path"])
-    return QueueKey(caller_of(scope), path, scope["query_string"])
+    # Decoded, as the application resolves it: an escaped letter must not make another path.
+    path = f"{scope['method']} {scope['path']}".encode()
+    return QueueKey(caller_of(scope), path, scope["query_string"], address_of(scope))
 
 
 async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
@@ -225,7 +248,9 @@ async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
     await receive_body(receive, body, content_length=length, limit=limit, expects_continue=b"expect" in headers)
 
 
-async def send_response(send: Send, body: Body, response: WsgiResponse, disconnected: "asyncio.Future[Any]") -> None:
+async def send_response(
+    send: Send, body: Body, response: WsgiResponse, disconnected: "asyncio.Future[Message]"
+) -> None:
     """Send the response as fast as the client reads it."""
     # The unread rest of an incomplete body would be parsed as the next request of a kept connection.
     closing = [] if body.is_complete else [(b"connection", b"close")]
@@ -237,8 +262,12 @@ async def send_response(send: Send, body: Body, response: WsgiResponse, disconne
     await send({"type": "http.response.body", "body": b""})
 
 
-async def send_refusal(send: Send, status: int) -> None:
+def _accept_language(scope: Scope) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-language"), "")
+
+
+async def send_refusal(send: Send, status: int, accept_language: str = "") -> None:
     """Send an error response without calling the application."""
-    headers, body = refusal(status)
+    headers, body = refusal(status, accept_language)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -9,7 +9,9 @@ from typing import Any
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.spool import Spool
 
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Message = Mapping[str, Any]
+"""A message of ASGI."""
+Receive = Callable[[], Awaitable[Message]]
 
 IDLE_TIMEOUT_SECONDS = 30
 # Every body may take this long; a longer one must arrive at MIN_BYTES_PER_SECOND from then on.

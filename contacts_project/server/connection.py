@@ -10,8 +10,9 @@ from typing import Any, ClassVar, cast
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
-from contacts_project.kernel.api.middleware import count_refusal
-from contacts_project.server.environ import Scope, caller_of
+from contacts_project.kernel.api.request_log import count_refusal
+from contacts_project.server.callers import caller_of
+from contacts_project.server.environ import Scope
 from contacts_project.server.refusals import refusal
 from contacts_project.server.stalled import stalled_connections
 

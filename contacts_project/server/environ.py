@@ -4,21 +4,17 @@ import sys
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from contacts_project.kernel.api.middleware import RECEIVED_AT
+from contacts_project.kernel.api.request_log import RECEIVED_AT
 from contacts_project.server.bodies import Body
 
 Scope = dict[str, Any]
+Environ = dict[str, Any]
+"""What a WSGI application is called with (PEP 3333)."""
 # They describe how the body was sent; the application gets the body complete, and its length as CONTENT_LENGTH.
 _FRAMING_HEADERS = {"content-length", "transfer-encoding", "expect"}
 
 
-def caller_of(scope: Scope) -> object:
-    """Identify who sent the request: by the credential, else by the address."""
-    headers = dict(scope["headers"])
-    return headers.get(b"authorization") or headers.get(b"cookie") or (scope.get("client") or ("",))[0]
-
-
-def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]:
+def make_environ(scope: Scope, body: Body, received_at: float) -> Environ:
     """Return the environ. REMOTE_ADDR is the address of the peer; no header changes it."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)
     body.spool.file.seek(0)
@@ -47,7 +43,7 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> dict[str, Any]
     return meta
 
 
-def _add_header(meta: dict[str, Any], name: str, value: str) -> None:
+def _add_header(meta: Environ, name: str, value: str) -> None:
     # WSGI turns hyphens into underscores. So X_Forwarded_For, which proxies let pass, would look like X-Forwarded-For,
     # which only proxies may set.
     if "_" in name or name in _FRAMING_HEADERS:

@@ -13,6 +13,7 @@ import uvicorn
 from django.conf import settings
 from django.urls import get_resolver
 
+from contacts_project.processes.watchdog import stop_watching, watch_event_loop
 from contacts_project.server.application import MAX_HEADER_BYTES, Application
 from contacts_project.server.connection import Connection
 from contacts_project.server.listener import CannotListenError, bind
@@ -31,13 +32,21 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
         self.application = application
+        self.is_watched = False
+        """Whether the process ends if its event loop is held; only where the process is the server's own."""
+        self.watchdog: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # For asyncio.to_thread: the queries of event streams must not wait behind requests.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2, "stream"))
         await super().startup(sockets)
+        if self.is_watched:
+            self.watchdog = asyncio.create_task(watch_event_loop())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.watchdog is not None:
+            self.watchdog.cancel()
+            stop_watching()
         # First: uvicorn waits for open responses, and an event stream does not end by itself.
         self.application.stop()
         await super().shutdown(sockets)
@@ -84,6 +93,7 @@ def run(fd: int | None) -> None:
     Connection.max_connections = raise_open_files_limit() - RESERVED_FILES
     application = Application(wsgi)
     server = Server(make_config(application), application)
+    server.is_watched = True
     get_resolver().check()  # loads the views now, not in the first request
     gc.collect()
     gc.freeze()  # what is loaded now is never freed: later collections need not look at it

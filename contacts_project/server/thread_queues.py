@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
+from contacts_project.server.admissions import Admissions
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.stalled import close_stalled_connection
 from contacts_project.server.thread_pool import DatabaseThreadPool
@@ -39,6 +40,7 @@ class QueueKey:
     caller: object
     path: bytes  # with the method
     query: bytes = b""
+    address: str = ""  # empty if it is unknown, and then not limited
 
 
 Waiters = dict[bytes, dict[QueueKey, "deque[asyncio.Future[None]]"]]  # of one caller, by path
@@ -62,10 +64,19 @@ class ThreadQueue:
         # Waiters that have waited for LARGE_WAIT_SECONDS.
         self.overdue: set[asyncio.Future[None]] = set()
         self.waiters: dict[object, Waiters] = {}  # by caller; the first is the next
+        self.admissions = Admissions(MAX_PER_CALLER)  # those in progress and those that wait
         self.blocked_callers: set[object] = set()  # those that have reached MAX_PER_CALLER and wait for more
 
     async def acquire(self, key: QueueKey) -> None:
         """Wait for a thread. Afterwards call `run` at most once, and `release` in any case. Raises RefusedError."""
+        self.admissions.admit(key.caller, key.address)
+        try:
+            await self._wait_for_thread(key)
+        except BaseException:
+            self.admissions.dismiss(key.caller, key.address)
+            raise
+
+    async def _wait_for_thread(self, key: QueueKey) -> None:
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         self.waiters.setdefault(key.caller, {}).setdefault(key.path, {}).setdefault(key, deque()).append(waiter)
@@ -115,6 +126,7 @@ class ThreadQueue:
             self.large_paths[path] = None
         if len(self.large_paths) > _MAX_LARGE_PATHS:
             del self.large_paths[next(iter(self.large_paths))]
+        self.admissions.dismiss(key.caller, key.address)
         self._change_counts(key, in_progress=-1)
 
     @contextmanager

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 
 from contacts_project.kernel.api.asgi_responses import AsgiResponse
 from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.server.environ import Environ
 from contacts_project.server.refusals import Headers
 from contacts_project.server.spool import Spool
 
@@ -32,7 +33,7 @@ class WsgiResponse:
     asgi_response: AsgiResponse | None = None
     cpu_seconds: float = 0.0
 
-    def produce(self, application: WsgiApplication, environ: dict[str, Any]) -> None:
+    def produce(self, application: WsgiApplication, environ: Environ) -> None:
         """Call the application and write its whole body to the spool, also where Django streams it."""
         started = time.thread_time()
         response = application(environ, self._start_response)
@@ -53,7 +54,7 @@ class WsgiResponse:
         if self.status not in {204, 304} and not any(name == b"content-length" for name, _ in self.headers):
             self.headers.append((b"content-length", b"%d" % self.spool.size))
 
-    def _start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+    def _start_response(self, status: str, headers: list[tuple[str, str]], exc_info: object = None) -> None:
         self.status = int(status.partition(" ")[0])
         # strip(): Django puts a space in front of the values of Set-Cookie.
         self.headers = [(name.lower().encode("latin1"), value.strip().encode("latin1")) for name, value in headers]

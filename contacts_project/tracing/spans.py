@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.trace import Status
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from contacts_project.kernel.api.logs import request_id
-from contacts_project.kernel.api.middleware import method_of, route_of
+from contacts_project.kernel.api.request_log import method_of, route_of
+from contacts_project.kernel.logs import request_id
 
 REQUEST_ID, METHOD, ROUTE, STATUS = (
     "contacts.request_id",

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import OpenViewSet
-from accounts.languages import best_language
 from contacts_project.kernel.api.errors import failure_of
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.pages import render_page
 from notifications.models import Delivery
 from notifications.notices.actions import Action, ActionExpiredError, read_token
@@ -90,7 +90,7 @@ def _page(delivery: Delivery, action: Action, context: dict[str, object]) -> Htt
         values = {
             **context,
             "title": wording_of(build_notice(delivery, timezone.now())).title,
-            "question": action.question(delivery.content.get("personName", "")),
+            "question": action.question(delivery.content.get("personName") or delivery.content.get("deviceName", "")),
             "label": action.label,
         }
     return render_page(None, "actions/page.html", values, language=language)

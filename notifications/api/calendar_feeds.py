@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -17,7 +18,6 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.viewsets import OwnedViewSet
-from accounts.languages import CODES
 from contacts_project.kernel.api.errors import plain_error_response
 from contacts_project.kernel.api.etags import conditional_status, if_none_match_tags
 from contacts_project.kernel.api.fields import (
@@ -27,12 +27,15 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateTimeField,
 )
-from contacts_project.kernel.api.json import Representation, representation_response
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import CODES
+from contacts_project.kernel.representations import Representation
 from notifications.models import CalendarFeed
-from notifications.models.calendar_feed import FEED_KINDS
+from notifications.models.destinations import FEED_KINDS
 from notifications.services.calendar_feeds import (
     TooManyFeedsError,
     create_feed,
@@ -46,7 +49,7 @@ from notifications.services.calendar_feeds import (
 class FeedGroupsField(OwnedIdsField):
     """Own, active groups, and those that the feed has already: one in the trash counts again when it is restored."""
 
-    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+    def find_rows(self, ids: list[UUID]) -> Mapping[UUID, Model | UUID]:
         kept = map(UUID, self.context["request"].parser_context["view"].kept_group_ids())
         return {**super().find_rows(ids), **{key: key for key in kept}}
 
@@ -161,13 +164,11 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     try:
         feed = feed_at(secret=secret, now=now)
     except MissingError as error:
-        return plain_error_response(error)
-    etag, known = feed_etag(feed, now), if_none_match_tags(request)  # type: ignore[arg-type]  # only headers are read
+        return plain_error_response(request, error)
+    etag, known = feed_etag(feed, now), if_none_match_tags(request)
     response: HttpResponseBase
     if known & {etag, "*"}:
         response = HttpResponse(status=304)
-    elif request.method == "HEAD":
-        response = HttpResponse(content_type="text/calendar; charset=utf-8")
     else:
         response = StreamingHttpResponse(feed_document(feed, now), content_type="text/calendar; charset=utf-8")
     response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
@@ -177,7 +178,7 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
 _COLUMNS = {"name": "name", "kinds": "kinds", "alarms": "alarms"}
 
 
-def _columns_from_body(data: dict[str, Any]) -> dict[str, Any]:
+def _columns_from_body(data: JsonObject) -> JsonObject:
     """The columns that the body of a request sets."""
     values = {column: data[name] for name, column in _COLUMNS.items() if name in data}
     if "kinds" in values:

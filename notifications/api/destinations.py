@@ -14,17 +14,19 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, not_in_atomic_batches
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
-from contacts_project.kernel.api.json import Representation, representation_response
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.outbound import Code
+from contacts_project.kernel.representations import Representation
 from notifications.api.serializers import (
     CreateDestination,
     DestinationSerializer,
     UpdateDestination,
     destination_record,
 )
+from notifications.channels.interface import Outcome
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (
     DuplicateUrlError,
@@ -35,6 +37,13 @@ from notifications.services.destinations import (
     delete_destination,
     send_test,
     update_destination,
+)
+
+TEST_RESULT = envelope(
+    "DestinationTest",
+    optional=("code",),
+    ok=serializers.BooleanField(),
+    code=serializers.ChoiceField(choices=[code.value for code in Code], help_text="Where ok is false."),
 )
 
 
@@ -134,17 +143,16 @@ class DestinationViewSet(OwnedViewSet[Destination]):
     @extend_schema(
         operation_id="testDestination",
         request=None,
-        responses=envelope(
-            "DestinationTest",
-            optional=("code",),
-            ok=serializers.BooleanField(),
-            code=serializers.ChoiceField(choices=[code.value for code in Code], help_text="Where ok is false."),
-        ),
+        responses=TEST_RESULT,
     )
     @action(detail=True, methods=["post"])
     @raises(SecretMissingError, PlanLimitError, RateLimitedError)
     @in_own_transactions
     def test(self, request: Request, destination_id: UUID) -> Response:
         """Send a sample to a destination now, and say how it went."""
-        outcome = send_test(destination=self.get_object(), now=timezone.now())
-        return Response({"ok": True} if outcome.is_ok else {"ok": False, "code": outcome.code})
+        return test_response(send_test(destination=self.get_object(), now=timezone.now()))
+
+
+def test_response(outcome: Outcome) -> Response:
+    """The result of a test: `{ ok, code? }`."""
+    return Response({"ok": True} if outcome.is_ok else {"ok": False, "code": outcome.code})

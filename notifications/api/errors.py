@@ -17,8 +17,8 @@ FAILURES: dict[type[Exception], Failure] = {
     BadTokenError: Failure(400, "invalid_token"),
     DuplicateUrlError: Failure(409, "duplicate"),
     SecretMissingError: Failure(400, "invalid"),
-    TooManyDestinationsError: Failure(409),
-    TooManyDevicesError: Failure(409),
-    TooManyFeedsError: Failure(409),
+    TooManyDestinationsError: Failure(409),  # without a code: the specification gives it none
+    TooManyDevicesError: Failure(409, "too_many_devices"),
+    TooManyFeedsError: Failure(409, "too_many_feeds"),
     UrlRefusedError: Failure(400, codes=UrlRefusedError.CODES),
 }

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -10,17 +11,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import in_own_transactions
+from accounts.api.route_marks import in_own_transactions, reads_one_record
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
+from notifications.api.destinations import TEST_RESULT, test_response
 from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription
-from notifications.services.devices import TooManyDevicesError, subscribe
+from notifications.services.devices import TooManyDevicesError, send_push_test, subscribe
+
+_NO_KEYS = define_text("no_vapid_keys", "This instance has no VAPID keys.")
 
 Success = serializers.BooleanField
 
@@ -37,7 +42,7 @@ class PushKeyViewSet(OpenViewSet):
     def list(self, request: Request) -> Response:
         """The key a browser needs to subscribe; 404 when the instance has none."""
         if not is_configured():
-            raise MissingError("This instance has no VAPID keys.")
+            raise MissingError(_NO_KEYS)
         return Response({"publicKey": settings.VAPID_PUBLIC_KEY})
 
 
@@ -50,7 +55,7 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
     @extend_schema(
         operation_id="subscribePush",
         request=Subscribe,
-        responses={201: envelope("PushSubscribed", success=Success())},
+        responses={201: envelope("PushSubscribed", success=Success(), id=serializers.UUIDField())},
     )
     @action(detail=False, methods=["post"])
     @in_own_transactions  # resolves the host's address
@@ -58,8 +63,9 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
     def subscribe(self, request: Request) -> Response:
         """Store this device, or renew its keys."""
         data = self.read_body(Subscribe)
-        subscribe(owner=self.owner, endpoint=data["endpoint"], **data["keys"])
-        return Response({"success": True}, status=201)
+        agent = request.headers.get("User-Agent", "")
+        key = subscribe(owner=self.owner, endpoint=data["endpoint"], user_agent=agent, **data["keys"])
+        return Response({"success": True, "id": key}, status=201)
 
     @extend_schema(
         operation_id="listPushSubscriptions",
@@ -70,6 +76,8 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
                     "PushDevice",
                     id=serializers.CharField(),
                     endpoint=serializers.CharField(),
+                    userAgent=serializers.CharField(help_text="Of the browser that subscribed."),
+                    lastSuccessAt=serializers.DateTimeField(allow_null=True),
                     createdAt=serializers.DateTimeField(),
                     updatedAt=serializers.DateTimeField(),
                 )
@@ -80,10 +88,25 @@ class PushSubscriptionViewSet(OwnedViewSet[PushSubscription]):
     def subscriptions(self, request: Request) -> Response:
         """The devices, oldest first, without their keys."""
         devices = [
-            {"id": row.id, "endpoint": row.endpoint, "createdAt": row.created_at, "updatedAt": row.updated_at}
+            {
+                "id": row.id,
+                "endpoint": row.endpoint,
+                "userAgent": row.user_agent,
+                "lastSuccessAt": row.last_success_at,
+                "createdAt": row.created_at,
+                "updatedAt": row.updated_at,
+            }
             for row in self.get_queryset().order_by("id")
         ]
         return Response({"subscriptions": devices})
+
+    @extend_schema(operation_id="testPushSubscription", request=None, responses=TEST_RESULT)
+    @action(detail=False, methods=["post"], url_path="subscriptions/<id:subscription_id>/test")
+    @raises(RateLimitedError)
+    @in_own_transactions
+    def test(self, request: Request, subscription_id: UUID) -> Response:
+        """Send a sample to a device now, and say how it went."""
+        return test_response(send_push_test(device=self.get_object(), now=timezone.now()))
 
     @extend_schema(
         operation_id="deletePushSubscription",
@@ -124,6 +147,7 @@ class NotificationViewSet(SettingsViewSet):
         ),
     )
     @action(detail=False)
+    @reads_one_record
     def channels(self, request: Request) -> Response:
         """Which channels there are, in short."""
         return Response(

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
-from contacts_project.kernel.api.json import format_timestamp
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import OwnedField, StrictChoiceField, StrictDateField, StrictIntegerField
 from contacts_project.kernel.api.paging import (
     DEFAULT_LIMIT,
     PaginationSerializer,
@@ -19,14 +20,21 @@ from contacts_project.kernel.api.paging import (
     read_page,
 )
 from contacts_project.kernel.api.schema import envelope
-from notifications.models import Delivery, DeliveryState
-from notifications.notices.actions import ActionKind
+from contacts_project.kernel.json import JsonObject, format_timestamp
+from contacts_project.kernel.texts import define_text
+from notifications.models import AnswerState, Delivery, DeliveryState, ReminderAnswer
+from notifications.notices.actions import Action, ActionKind
 from notifications.notices.notice import NoticeKind
+from notifications.services.answers import answer_occurrence, take_back_answer
 from notifications.services.dispatch import replan
 from notifications.services.forecast import upcoming_reminders
 from notifications.services.history import in_history
-from people.api.upcoming import DAYS, read_days
+from people.api.upcoming import DAYS, LIMIT, read_days, read_limit
 
+ANSWERS = [ActionKind.CONTACTED.value, ActionKind.SNOOZE.value, ActionKind.SKIP.value]
+UNDO = "undo"
+MAX_SNOOZE_DAYS, MAX_ANSWERS = 30, 500
+_DATE_OR_PERSON = define_text("date_or_person", "Give either dateId or personId.")
 KINDS = [kind.value for kind in NoticeKind if kind is not NoticeKind.TEST]
 
 
@@ -59,22 +67,94 @@ class UpcomingReminderSerializer(serializers.Serializer[object]):
     turns = serializers.IntegerField(allow_null=True)
 
 
+class ReminderReplySerializer(serializers.Serializer[Any]):
+    """The answer to the reminder of a date, or of getting in touch with a person, on the day `on`."""
+
+    dateId = OwnedField("people.ImportantDate", source="date", required=False)
+    personId = OwnedField("people.Person", source="person", required=False)
+    on = StrictDateField()
+    action = StrictChoiceField([*ANSWERS, UNDO])
+    days = StrictIntegerField(min_value=1, max_value=MAX_SNOOZE_DAYS, required=False)
+
+    def validate(self, attrs: JsonObject) -> JsonObject:
+        if ("date" in attrs) == ("person" in attrs):
+            raise InvalidError({"dateId": [_DATE_OR_PERSON]})
+        return attrs
+
+
+class OpenAnswerSerializer(serializers.Serializer[Any]):
+    """A snoozed or skipped occurrence; `again` is the day on which a snoozed one comes again."""
+
+    dateId = serializers.UUIDField(allow_null=True, source="important_date_id")
+    personId = serializers.UUIDField(allow_null=True, source="person_id")
+    on = serializers.DateField(source="occurrence_on")
+    state = serializers.ChoiceField(AnswerState.choices)
+    again = serializers.DateField(allow_null=True, source="again_on")
+
+
 class ReminderViewSet(ApiViewSet[Any]):
-    """What will be sent."""
+    """What will be sent, and the account's answers to it."""
 
     @extend_schema(
         operation_id="listUpcomingReminders",
-        parameters=[DAYS],
-        responses={200: envelope("UpcomingRemindersAnswer", reminders=UpcomingReminderSerializer(many=True))},
+        parameters=[DAYS, LIMIT],
+        responses={
+            200: envelope(
+                "UpcomingRemindersAnswer",
+                reminders=UpcomingReminderSerializer(many=True),
+                hasMore=serializers.BooleanField(),
+            )
+        },
     )
     @action(detail=False)
     def upcoming(self, request: Request) -> Response:
-        """What will be sent in the coming days, when, over which channel, and if not, why."""
+        """What will be sent in the coming days, when, over which channel, and if not, why; the nearest first."""
         owner, now, days = self.owner, timezone.now(), read_days(request)
         if owner.reminders_stale:  # a setting was changed, and the worker has not replanned yet
             replan(owner_id=owner.pk, now=now)
-        reminders = upcoming_reminders(owner, now=now, days=days)
-        return Response({"reminders": reminders})
+        found = upcoming_reminders(owner, now=now, days=days, limit=read_limit(request))
+        return Response({"reminders": found.reminders, "hasMore": found.has_more})
+
+    @extend_schema(
+        operation_id="listReminderAnswers",
+        responses={200: envelope("ReminderAnswersAnswer", answers=OpenAnswerSerializer(many=True))},
+    )
+    @action(detail=False)
+    def answers(self, request: Request) -> Response:
+        """The occurrences that were snoozed or skipped, the latest first; at most 500."""
+        rows = ReminderAnswer.objects.owned_by(self.owner).order_by("-occurrence_on", "id")[:MAX_ANSWERS]
+        return Response({"answers": OpenAnswerSerializer(rows, many=True).data})
+
+    @extend_schema(
+        operation_id="answerReminderOfDay",
+        request=ReminderReplySerializer,
+        responses={
+            200: envelope(
+                "ReminderReplyAnswer",
+                success=serializers.BooleanField(),
+                message=serializers.CharField(),
+                interactionId=serializers.UUIDField(allow_null=True),
+            )
+        },
+    )
+    @action(detail=False, methods=["post"])
+    def answer(self, request: Request) -> Response:
+        """Answer a reminder, sent or still to come, as its links do: `contacted`, `snooze` (`days`: 1), `skip`.
+
+        `contacted` makes an interaction. `undo` takes back a snooze or skip.
+        """
+        data = self.read_body(ReminderReplySerializer)
+        source = data.get("date") or data["person"]
+        if data["action"] == UNDO:
+            answered = take_back_answer(owner=self.owner, source=source, day=data["on"])
+        else:
+            kind = ActionKind(data["action"])
+            reply = Action(kind, data.get("days", 1) if kind is ActionKind.SNOOZE else None)
+            answered = answer_occurrence(
+                owner=self.owner, source=source, day=data["on"], action=reply, now=timezone.now()
+            )
+        made = answered.interaction_id
+        return Response({"success": True, "message": answered.message, "interactionId": str(made) if made else None})
 
 
 @extend_schema_serializer(component_name="Answer")  # a published name, which generated clients use
@@ -114,7 +194,7 @@ class DeliverySerializer(serializers.Serializer[object]):
     updatedAt = serializers.DateTimeField()
 
 
-def serialize_delivery(row: Delivery) -> dict[str, Any]:
+def serialize_delivery(row: Delivery) -> JsonObject:
     """One delivery as in the response of the history."""
     content = row.content
     return {

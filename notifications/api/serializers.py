@@ -6,12 +6,21 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.api.json import Representation
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from notifications.models import Destination, DestinationType
-from notifications.models.destination import MAX_URL_LENGTH
+from notifications.models.destinations import MAX_URL_LENGTH
 from notifications.services.destinations import Changes
+
+_BAD_TOKEN = define_text("ntfy_token", "A token is made of visible ASCII characters, without spaces.")
+_NO_TOKEN = define_text("token_not_allowed", "Only an NTFY destination has a token.")
+_TRUE_OR_ABSENT = define_text("true_or_absent", "This is true or left out.")
+_NO_SECRET = define_text("secret_not_allowed", "Only a WEBHOOK destination has a signing secret.")
+_LONG_ENDPOINT = define_text("too_many_bytes_in_utf8", "At most %(limit)s bytes in UTF-8.")
 
 MAX_ENDPOINT_BYTES = 2000
 MAX_KEY_LENGTH = 255
@@ -68,7 +77,7 @@ class TopicToken(StrictCharField):
     def to_internal_value(self, data: Any) -> Any:
         text = super().to_internal_value(data)
         if text and not TOKEN.fullmatch(text):
-            raise serializers.ValidationError("A token is made of visible ASCII characters, without spaces.")
+            raise InvalidError(_BAD_TOKEN)
         return text
 
 
@@ -87,10 +96,10 @@ class CreateDestination(serializers.Serializer[Any]):
     url = UrlText(max_length=MAX_URL_LENGTH)
     token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
 
-    def validate(self, attrs: Any) -> Any:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         """A token is an ntfy topic's; a webhook has a signing secret that we make."""
         if attrs["type"] == DestinationType.WEBHOOK and attrs.get("token"):
-            raise serializers.ValidationError({"token": ["Only an NTFY destination has a token."]})
+            raise InvalidError({"token": [_NO_TOKEN]})
         return attrs
 
 
@@ -106,16 +115,16 @@ class UpdateDestination(serializers.Serializer[Any]):
     def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name
         """The contract allows true only."""
         if not value:
-            raise serializers.ValidationError("This is true or left out.")
+            raise InvalidError(_TRUE_OR_ABSENT)
         return value
 
-    def validate(self, attrs: Any) -> Any:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         """An ntfy destination has a token, a webhook a signing secret."""
         is_webhook = self.context["type"] == DestinationType.WEBHOOK
         if is_webhook and attrs.get("token"):
-            raise serializers.ValidationError({"token": ["Only an NTFY destination has a token."]})
+            raise InvalidError({"token": [_NO_TOKEN]})
         if not is_webhook and "rotateSecret" in attrs:
-            raise serializers.ValidationError({"rotateSecret": ["Only a WEBHOOK destination has a signing secret."]})
+            raise InvalidError({"rotateSecret": [_NO_SECRET]})
         return attrs
 
     @property
@@ -157,7 +166,7 @@ class Subscribe(serializers.Serializer[Any]):
         Address and port are not checked here but at each send: the policy may change while the device stays subscribed.
         """
         if len(value.encode()) > MAX_ENDPOINT_BYTES:
-            raise serializers.ValidationError(f"At most {MAX_ENDPOINT_BYTES} bytes in UTF-8.")
+            raise InvalidError(_LONG_ENDPOINT.format(limit=MAX_ENDPOINT_BYTES))
         try:
             if value.startswith("https://"):
                 configured_rules().check_url(value)
@@ -167,5 +176,5 @@ class Subscribe(serializers.Serializer[Any]):
         except OutboundError as error:
             if value.startswith("https://") and error.reason in {Reason.ADDRESS, Reason.PORT}:
                 return value
-            raise serializers.ValidationError(str(error)) from error
+            raise InvalidError(error.text) from error
         return value

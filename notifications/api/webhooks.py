@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.plumbing import process_webhooks
 from drf_spectacular.utils import OpenApiResponse, OpenApiWebhook, extend_schema, inline_serializer
 from rest_framework import serializers
 
 from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.json import JsonObject
 from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
 from people.api.person_entries import DATE_TYPES
@@ -60,6 +62,7 @@ _DIGEST = inline_serializer(
         "from": serializers.DateField(),
         "to": serializers.DateField(),
         "events": UpcomingEventSerializer(many=True),
+        "hasMore": serializers.BooleanField(help_text="Whether there are more than the nearest 200, which these are."),
         "late": serializers.BooleanField(),
     },
 )
@@ -67,12 +70,30 @@ _FOUND = inline_serializer(
     "ContactsFoundNotice",
     {"count": serializers.IntegerField(), "daysUntil": serializers.IntegerField(), "late": serializers.BooleanField()},
 )
+_DEVICE: dict[str, Any] = {
+    "tokenId": serializers.UUIDField(),
+    "deviceName": serializers.CharField(),
+    "daysUntil": serializers.IntegerField(),
+    "late": serializers.BooleanField(),
+}
+_REFUSED = inline_serializer("RefusedNotice", dict(_DEVICE))
+_DELETIONS = inline_serializer(
+    "DeletionsNotice",
+    {
+        **_DEVICE,
+        "count": serializers.IntegerField(),
+        "since": serializers.DateTimeField(),
+        "actions": serializers.ListField(child=serializers.DictField()),
+    },
+)
 _DATA: dict[NoticeKind, tuple[str, Any]] = {
     NoticeKind.IMPORTANT_DATE: ("An important date is today", ImportantDateNoticeSerializer()),
     NoticeKind.IMPORTANT_DATE_LEAD: ("An important date comes up", ImportantDateNoticeSerializer()),
     NoticeKind.CONTACT: ("It is time to get in touch with somebody", ContactNoticeSerializer()),
     NoticeKind.DIGEST: ("The events of the week", _DIGEST),
     NoticeKind.CONTACTS_FOUND: ("New contacts wait on the CardDAV server", _FOUND),
+    NoticeKind.DAV_DELETIONS: ("A device deleted many people", _DELETIONS),
+    NoticeKind.DAV_REFUSED: ("A device sent what was refused", _REFUSED),
     NoticeKind.TEST: ("A sample", serializers.DictField(help_text="Nothing.")),
 }
 _DESCRIPTION = (
@@ -109,7 +130,7 @@ def _webhook(kind: NoticeKind) -> OpenApiWebhook:
 WEBHOOKS = [_webhook(kind) for kind in NoticeKind]
 
 
-def add_webhooks(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
+def add_webhooks(result: JsonObject, generator: SchemaGenerator, **kwargs: object) -> JsonObject:
     """Postprocessing hook of drf-spectacular, which by itself drops schemas and headers of webhooks.
 
     Must run before the hook of enums, which then sees the schemas of webhooks too.

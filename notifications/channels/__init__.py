@@ -14,6 +14,12 @@ CHANNELS: tuple[Channel, ...] = (
 )
 
 
+def has_own_server(name: str) -> bool:
+    """Whether the channel of this name sends to a server of the operator."""
+    channel = channels().get(name)
+    return channel is not None and channel.has_own_server
+
+
 def channels() -> dict[str, Channel]:
     """All channels by name."""
     return {channel.name: channel for channel in CHANNELS}

@@ -21,6 +21,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError
 from contacts_project.kernel.outbound.failures import classify
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.text_forms import mail_address
 from notifications.channels.interface import REMINDERS, Channel, Target
 from notifications.notices.message_ids import format_message_id
 from notifications.notices.notice import Notice, NoticeKind
@@ -37,7 +38,7 @@ _shared_connection: ContextVar[Any] = ContextVar("mail_connection", default=None
 class _UnfoldedHeadersPolicy(Compat32):
     """Compat32 that does not parse and fold a header that fits into one line of 998 characters."""
 
-    def fold_binary(self, name: str, value: Any) -> bytes:
+    def fold_binary(self, name: str, value: str) -> bytes:
         fits = isinstance(value, str) and value.isascii() and value.isprintable() and len(name) + len(value) < 990
         return f"{name}: {value}{self.linesep}".encode() if fits else super().fold_binary(name, value)
 
@@ -63,6 +64,7 @@ class EmailChannel(Channel):
 
     name = "email"
     records_outcomes = False
+    has_own_server = True
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
     def targets(self, owner: User) -> list[Target]:
@@ -126,7 +128,7 @@ def message_of(notice: Notice) -> EmailMultiAlternatives:
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
     }
-    message = _UnfoldedMessage(wording.title, text, None, [owner.recovery_email], headers=headers)
+    message = _UnfoldedMessage(wording.title, text, None, [mail_address(owner.recovery_email)], headers=headers)
     message.attach_alternative(html, "text/html")
     return message
 

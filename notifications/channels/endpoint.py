@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.api.json import parse_id
-from contacts_project.kernel.database.compiled_queries import update_where
+from contacts_project.kernel.database.row_updates import update_where
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.disabled_destinations import send_disabled_notices
-from notifications.models.destination import Destination, DestinationType
+from notifications.models.destinations import Destination, DestinationType
 from notifications.notices.notice import Notice
 
 

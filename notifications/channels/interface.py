@@ -10,14 +10,12 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError, reuse_sessions
-from contacts_project.kernel.outbound.hosts import HostBusyError
-from notifications.notices.notice import Notice, NoticeKind
+from contacts_project.kernel.outbound.hosts import BusyError
+from notifications.notices.notice import WITHOUT_PERSON, Notice, NoticeKind
 
 log = logging.getLogger(__name__)
 
-REMINDERS = frozenset(
-    {NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT, NoticeKind.CONTACTS_FOUND}
-)
+REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT, *WITHOUT_PERSON})
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,8 @@ class Channel:
     gone_statuses: ClassVar[frozenset[int]] = frozenset({410})
 
     records_outcomes: ClassVar[bool] = True
+    has_own_server: ClassVar[bool] = False
+    """Whether it sends to a server of the operator, so that accounts name none and share no limit of exchanges."""
 
     def targets(self, owner: User) -> list[Target]:
         """All targets of the account, including those that are off."""
@@ -108,11 +108,12 @@ class Channel:
     def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
         """One attempt, within the session's deadline. Must be called outside any transaction.
 
-        Failures are returned as an Outcome. Raises only HostBusyError, inside `limited_hosts`: nothing was sent.
+        Failures are returned as an Outcome. Raises only BusyError, inside `limited_hosts` and `exchanges_of`: nothing
+        was sent.
         """
         try:
             self.deliver(key, notice, row)
-        except HostBusyError:
+        except BusyError:
             # Not a failure, although `except Exception` below would take it for one: nothing was sent.
             raise
         except OutboundError as error:

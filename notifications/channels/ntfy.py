@@ -7,11 +7,11 @@ from urllib.parse import unquote, urlsplit
 import orjson
 import requests
 
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.json import dumps
 from contacts_project.kernel.outbound import Code, OutboundError, check_status, outbound_session
 from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.endpoint import EndpointChannel
-from notifications.models.destination import Destination, DestinationType
+from notifications.models.destinations import Destination, DestinationType
 from notifications.notices.actions import action_links_without_three_days
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.notices.wording import wording_of
@@ -20,7 +20,13 @@ MAX_PARENTS = 5
 # ntfy turns a longer message into an attached file.
 MAX_MESSAGE_BYTES = 4000
 TYPE_TAGS = {"BIRTHDAY": "birthday", "ANNIVERSARY": "heart", "MEMORIAL": "candle"}
-KIND_TAGS = {NoticeKind.CONTACT: "wave", NoticeKind.CONTACTS_FOUND: "inbox_tray", NoticeKind.TEST: "white_check_mark"}
+KIND_TAGS = {
+    NoticeKind.CONTACT: "wave",
+    NoticeKind.CONTACTS_FOUND: "inbox_tray",
+    NoticeKind.DAV_DELETIONS: "wastebasket",
+    NoticeKind.DAV_REFUSED: "warning",
+    NoticeKind.TEST: "white_check_mark",
+}
 
 
 class NtfyChannel(EndpointChannel):

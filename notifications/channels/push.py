@@ -1,20 +1,22 @@
 """Browser push (RFC 8030) with VAPID (RFC 8292); the payload is encrypted for the device alone (RFC 8291)."""
 
 import datetime as dt
+import time
 from collections.abc import Collection
 from email.utils import parseaddr
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
 from accounts.models import User
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.json import dumps
 from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, outbound_session
 from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
-from notifications.models.push_subscription import PushSubscription
+from notifications.models.destinations import PushSubscription
 from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice
 from notifications.notices.wording import wording_of
@@ -70,9 +72,12 @@ class PushChannel(Channel):
             _raise_outbound(failure)
 
     def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
-        """Remove a device that is gone."""
+        """Note a success, and remove a device that is gone."""
+        rows = PushSubscription.objects.owned_by(owner).with_id(key)
         if outcome.is_gone:
-            PushSubscription.objects.owned_by(owner).with_id(key).delete()
+            rows.delete()
+        elif outcome.is_ok:
+            rows.update(last_success_at=now)
 
 
 def is_configured() -> bool:
@@ -82,8 +87,19 @@ def is_configured() -> bool:
 
 def vapid_subject() -> str:
     """The contact address for operators of push services (RFC 8292, section 2.1)."""
-    subject: str = settings.VAPID_SUBJECT or f"mailto:{parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}"
-    return subject
+    if settings.VAPID_SUBJECT:
+        return str(settings.VAPID_SUBJECT)
+    if settings.BASE_URL.startswith("https://"):
+        return str(settings.BASE_URL)
+    address = operator_address(int(time.time() // 60))
+    return f"mailto:{address or parseaddr(settings.DEFAULT_FROM_EMAIL)[1]}"
+
+
+@lru_cache(maxsize=1)
+def operator_address(_minute: int) -> str | None:
+    """The address of the first operator, asked for once a minute: the query reads all accounts."""
+    operators = User.objects.filter(is_superuser=True, is_active=True).order_by("created_at", "pk")
+    return operators.values_list("email", flat=True).first()
 
 
 def payload_of(notice: Notice) -> str:

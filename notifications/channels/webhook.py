@@ -9,12 +9,12 @@ import secrets
 import orjson
 from django.utils import timezone
 
-from contacts_project.kernel.api.json import format_timestamp
+from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.outbound import Schemes, check_status, outbound_session
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
-from notifications.models.destination import Destination, DestinationType
-from notifications.notices.actions import PERSON_REMINDERS, action_links
+from notifications.models.destinations import Destination, DestinationType
+from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice, NoticeKind
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the public prefix of every secret
@@ -41,8 +41,8 @@ class WebhookChannel(EndpointChannel):
 def body_of(notice: Notice) -> bytes:
     """The body, the same bytes in every attempt: keys are sorted, since JSONB does not keep their order."""
     data = dict(notice.content)
-    if notice.kind in PERSON_REMINDERS:
-        data["actions"] = [link.as_json for link in action_links(notice)]
+    if links := action_links(notice):
+        data["actions"] = [link.as_json for link in links]
     body = {"type": notice.kind.value, "timestamp": format_timestamp(notice.made_at), "data": data}
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 

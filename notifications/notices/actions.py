@@ -3,18 +3,20 @@
 import datetime as dt
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import TextChoices
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.vocabularies import Vocabulary
 from notifications.notices.notice import Notice, NoticeKind
+from notifications.notices.unsubscribe import INVALID_LINK
 from people.vocabularies import DateType
 
 SALT = "notifications.actions"
@@ -22,18 +24,19 @@ TOKEN_LIFETIME = dt.timedelta(days=30)
 PERSON_REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD, NoticeKind.CONTACT})
 
 
-class ActionKind(TextChoices):
+class ActionKind(Vocabulary):
     """The values are those of the API contract."""
 
     CONTACTED = "contacted"
     SNOOZE = "snooze"
     SKIP = "skip"
+    RESTORE = "restore"
 
 
 class ActionExpiredError(DomainError):
     """The link is older than TOKEN_LIFETIME."""
 
-    message = "This link has expired."
+    message = define_text("link_expired", "This link has expired.")
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Action:
     days: int | None = None
 
     @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """`kind`, and for a snooze `days`."""
         return {"kind": self.kind.value} | ({"days": self.days} if self.days else {})
 
@@ -59,6 +62,8 @@ class Action:
             return _("Note that you were in touch with %(name)s today?") % {"name": name}
         if self.kind is ActionKind.SKIP:
             return _("Hear no more of this, this time?")
+        if self.kind is ActionKind.RESTORE:
+            return _("Bring back everybody whom %(name)s deleted?") % {"name": name}
         if self.days == 1:
             return _("Be reminded again tomorrow?")
         text = ngettext("Be reminded again in %(days)d day?", "Be reminded again in %(days)d days?", self.days or 0)
@@ -71,9 +76,11 @@ ACTIONS = (
     Action(ActionKind.SNOOZE, 3),
     Action(ActionKind.SKIP),
 )
+# Offered by the notice of many deletions by a device.
+RESTORE = Action(ActionKind.RESTORE)
 # A memorial is about somebody who has died: there is no "was in touch".
 _MEMORIAL_ACTIONS = ACTIONS[1:]
-_ACTIONS_BY_CODE = {f"{action.kind.value}{action.days or ''}": action for action in ACTIONS}
+_ACTIONS_BY_CODE = {f"{action.kind.value}{action.days or ''}": action for action in (*ACTIONS, RESTORE)}
 _CODES_BY_ACTION = {action: code for code, action in _ACTIONS_BY_CODE.items()}
 
 
@@ -84,6 +91,8 @@ def _label(action: Action, language: str | None) -> str:
         return _("Contacted today")
     if action.kind is ActionKind.SKIP:
         return _("Not this time")
+    if action.kind is ActionKind.RESTORE:
+        return _("Bring all back")
     if action.days == 1:
         return _("Again tomorrow")
     return ngettext("Again in %(days)d day", "Again in %(days)d days", action.days or 0) % {"days": action.days}
@@ -98,16 +107,20 @@ class ActionLink:
     url: str
 
     @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """As webhooks and push payloads contain it: `kind`, `days` of a snooze, `label`, `url`."""
         return {**self.action.as_json, "label": self.label, "url": self.url}
 
 
 def action_links(notice: Notice) -> tuple[ActionLink, ...]:
-    """The action links of a notice; none for notices that are not about one person, such as digests and tests."""
-    if notice.kind not in PERSON_REMINDERS:
+    """The action links of a notice; none for digests, tests and the like."""
+    if notice.kind not in PERSON_REMINDERS and notice.kind is not NoticeKind.DAV_DELETIONS:
         return ()
-    actions = _MEMORIAL_ACTIONS if notice.content.get("type") == DateType.MEMORIAL else ACTIONS
+    actions: tuple[Action, ...] = ACTIONS
+    if notice.content.get("type") == DateType.MEMORIAL:
+        actions = _MEMORIAL_ACTIONS
+    if notice.kind is NoticeKind.DAV_DELETIONS:
+        actions = (RESTORE,)
     with translation.override(notice.owner.language):
         return tuple(
             ActionLink(
@@ -135,7 +148,7 @@ def read_token(token: str, *, now: dt.datetime) -> tuple[UUID, Action]:
         key, code, expires = _signer().unsign(token).split("-")
         action = _ACTIONS_BY_CODE[code]
     except (signing.BadSignature, KeyError) as error:
-        raise MissingError("This link is not valid.") from error
+        raise MissingError(INVALID_LINK) from error
     if now.timestamp() >= int(expires, 16):
         raise ActionExpiredError
     return UUID(key), action

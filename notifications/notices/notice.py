@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import TextChoices
-
 from accounts.models import User
+from contacts_project.kernel.vocabularies import Vocabulary
 
 
-class NoticeKind(TextChoices):
+class NoticeKind(Vocabulary):
     """The values are those of the `type` in the API contract, in responses and in the body of a webhook."""
 
     IMPORTANT_DATE = "reminder.important_date"
@@ -19,7 +18,13 @@ class NoticeKind(TextChoices):
     CONTACT = "reminder.contact"
     DIGEST = "digest.weekly"
     CONTACTS_FOUND = "carddav.contacts_found"
+    DAV_DELETIONS = "dav.deletions"
+    DAV_REFUSED = "dav.refused"
     TEST = "test"
+
+
+WITHOUT_PERSON = frozenset({NoticeKind.CONTACTS_FOUND, NoticeKind.DAV_DELETIONS, NoticeKind.DAV_REFUSED})
+"""The kinds that tell of what happened, and stay relevant whatever becomes of people and dates."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,10 @@ class Notice:
     - reminders: `personId`, `personName`, `date` (the occurrence, YYYY-MM-DD), `daysUntil`, `late`; those of important
       dates add `importantDateId`, `type`, `title` (null with a type), `yearUnknown`, `turns`; those of contact add
       `lastContact` (or null), `interval`, `intervalUnit`.
-    - digest: `from`, `to`, `events` as GET /api/upcoming lists them, `late`.
+    - digest: `from`, `to`, `events` as GET /api/upcoming lists them, `hasMore`, `late`.
     - contacts found on a CardDAV server: `count`.
+    - many deletions by a device: `tokenId`, `deviceName`, `count`, and `since`, the time of the first of them; what a
+      device sent and was refused: `tokenId`, `deviceName`.
     - test: nothing.
     """
 

@@ -11,6 +11,9 @@ from accounts.models import User
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.texts import define_text
+
+INVALID_LINK = define_text("invalid_link", "This link is not valid.")
 
 SALT = "notifications.unsubscribe"
 
@@ -28,7 +31,7 @@ _SETTINGS = {Subject.REMINDERS: "email_reminders_enabled", Subject.DIGEST: "week
 class BadTokenError(DomainError):
     """The token was not signed by this instance, or its account was deleted."""
 
-    message = "This link is not valid."
+    message = INVALID_LINK
 
 
 def unsubscribe_url(owner: User, subject: Subject) -> str:

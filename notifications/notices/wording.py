@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.date_formats import day_in_digits, day_in_words
+from contacts_project.kernel.json import JsonMapping
 from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice, NoticeKind
 from people.dates.occasions import event_in_words, occasion
@@ -109,13 +110,15 @@ def _digest_wording(notice: Notice) -> Wording:
     title = ngettext("%(count)d event in the coming week", "%(count)d events in the coming week", len(events)) % {
         "count": len(events)
     }
+    if notice.content.get("hasMore"):  # missing in what was planned by version 1.0
+        title = _("More than %(count)d events in the coming week") % {"count": len(events)}
     by_day: dict[str, list[Mapping[str, Any]]] = {}
     for event in events:
         by_day.setdefault(event["date"], []).append(event)
     return Wording(title, (), settings.BASE_URL, tuple(_digest_day(day, by_day[day], notice) for day in by_day))
 
 
-def _digest_day(day: str, events: list[Mapping[str, Any]], notice: Notice) -> DigestDay:
+def _digest_day(day: str, events: list[JsonMapping], notice: Notice) -> DigestDay:
     """The day's events, grouped by person."""
     date = dt.date.fromisoformat(day)
     occasions: dict[tuple[str, str], list[str]] = {}
@@ -131,6 +134,25 @@ def _contacts_found_wording(notice: Notice) -> Wording:
     title = ngettext("%(count)d new contact on your server", "%(count)d new contacts on your server", count)
     line = ngettext("Look at it, and import it if you want.", "Look at them, and import those that you want.", count)
     return Wording(title % {"count": count}, (line,), settings.BASE_URL)
+
+
+def _deletions_wording(notice: Notice) -> Wording:
+    content = notice.content
+    title = ngettext("%(device)s deleted %(count)d person", "%(device)s deleted %(count)d people", content["count"]) % {
+        "device": content["deviceName"],
+        "count": content["count"],
+    }
+    return Wording(title, (_("If you did not mean that, bring all of them back."),), _devices_url())
+
+
+def _devices_url() -> str:
+    """The client's page of devices, which shows and undoes what they did."""
+    return f"{settings.BASE_URL}/app/devices"
+
+
+def _refused_wording(notice: Notice) -> Wording:
+    title = _("Not everything from %(device)s could be saved") % {"device": notice.content["deviceName"]}
+    return Wording(title, (_("Your account lists what it was, and why, under this device."),), _devices_url())
 
 
 def _test_wording(notice: Notice) -> Wording:
@@ -150,7 +172,7 @@ def _days_until_text(days_until: int, day: str) -> str:
     return text % {"days": days_until, "date": day}
 
 
-def _age_lines(content: Mapping[str, Any]) -> list[str]:
+def _age_lines(content: JsonMapping) -> list[str]:
     years = content.get("turns")
     if not years or years < 0 or content.get("type") == "NAMEDAY":
         return []
@@ -167,5 +189,7 @@ _WORDINGS = {
     NoticeKind.CONTACT: _contact_wording,
     NoticeKind.DIGEST: _digest_wording,
     NoticeKind.CONTACTS_FOUND: _contacts_found_wording,
+    NoticeKind.DAV_DELETIONS: _deletions_wording,
+    NoticeKind.DAV_REFUSED: _refused_wording,
     NoticeKind.TEST: _test_wording,
 }

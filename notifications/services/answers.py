@@ -8,37 +8,128 @@ from uuid import UUID
 from django.db.models import Max
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.date_formats import day_in_words
 from accounts.models import User
-from contacts_project.kernel.api.json import format_timestamp
-from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError, MissingError
+from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
-from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.texts import define_text
 from notifications.models import AnswerState, Delivery, ReminderAnswer
-from notifications.models.delivery import DeliveryQuerySet
+from notifications.models.deliveries import DeliveryQuerySet
 from notifications.notices.actions import Action, ActionKind
 from notifications.notices.notice import NoticeKind
+from notifications.services.device_notices import undo_deletions_of
 from people.dates import schedule
-from people.models import ImportantDate
+from people.models import ImportantDate, Person
 from people.services.interactions import create_interaction
 from people.vocabularies import InteractionKind
 
-_GONE_MESSAGE = "There is nothing to remind of any more."
+_NO_REMINDER = define_text("no_reminder_on_day", "There is no reminder of this day.")
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One reminder of an occurrence.
+
+    `kind`, `lead_days` and `round` are those of its delivery. `told_at`: when the account was told, for one that was
+    sent by a run for a future time.
+    """
+
+    owner: User
+    kind: NoticeKind
+    source_id: UUID
+    person_id: UUID
+    person_name: str
+    day: dt.date
+    lead_days: int = 0
+    round: int = 0
+    told_at: dt.datetime | None = None
+
+    @property
+    def answer_columns(self) -> dict[str, Any]:
+        """The columns that identify its ReminderAnswer."""
+        is_contact = self.kind == NoticeKind.CONTACT
+        return {
+            "owner": self.owner,
+            "important_date_id": None if is_contact else self.source_id,
+            "person_id": self.source_id if is_contact else None,
+            "occurrence_on": self.day,
+        }
+
+    @property
+    def deliveries(self) -> DeliveryQuerySet:
+        """What was planned or sent of it, over all channels, notices in advance included."""
+        return Delivery.objects.owned_by(self.owner).filter(source_id=self.source_id, occurrence_on=self.day)
+
+
+def occurrence_of(delivery: Delivery) -> Occurrence:
+    """The occurrence that the delivery of a person's reminder is about."""
+    if delivery.person_id is None:
+        raise ValueError("a reminder is about a person")
+    return Occurrence(
+        *(delivery.owner, NoticeKind(delivery.kind), delivery.source_id, delivery.person_id),
+        *(delivery.content.get("personName", ""), delivery.occurrence_on, delivery.lead_days, delivery.round),
+        # A run for a future time (`--now`) may have sent the delivery.
+        told_at=delivery.first_tried_at or delivery.planned_at,
+    )
+
+
+def find_occurrence(
+    *, owner: User, source: ImportantDate | Person, day: dt.date, wait: int | None, now: dt.datetime
+) -> Occurrence:
+    """The occurrence of the date or of the person's contact reminder on `day`, sent or not. Raises FieldError.
+
+    `wait`: after how many days it is wanted again. One of which nothing was sent is then as an advance notice, if that
+    comes before the day itself.
+    """
+    calendar = schedule.load_calendar(owner)
+    person = source if isinstance(source, Person) else source.person
+    if person.deleted_at is not None:
+        raise FieldError("dateId", NO_SUCH_RECORD)
+    kind = NoticeKind.CONTACT if isinstance(source, Person) else NoticeKind.IMPORTANT_DATE
+    occurrence = Occurrence(owner, kind, source.pk, person.pk, person.display_name_for(owner), day)
+    told = occurrence.deliveries.order_by("-planned_at", "-id").select_related("owner").first()
+    if told is not None:
+        return occurrence_of(told)
+    if isinstance(source, Person):
+        rule = schedule.contact_rule(source, calendar)
+        is_due = rule is not None and rule.on_or_after(day) == day
+    else:
+        is_due = schedule.is_occurrence(source, day, calendar)
+    if not is_due:
+        raise FieldError("on", _NO_REMINDER)
+    ahead = (day - calendar.today(now)).days - (wait or 0)
+    if kind is NoticeKind.CONTACT or wait is None or ahead < 0:
+        return occurrence
+    return Occurrence(
+        *(owner, NoticeKind.IMPORTANT_DATE_LEAD, source.pk, person.pk, occurrence.person_name, day),
+        lead_days=max(ahead, 1),
+    )
+
+
+# What an undo removes from the answers of a delivery.
+_TAKEN_BACK = (ActionKind.SNOOZE, ActionKind.SKIP)
+_GONE_MESSAGE = define_text("reminder_gone", "There is nothing to remind of any more.")
 
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """`message`: what was done, in the account's language. `is_new`: by this call, not by an earlier one."""
+    """`message`: what was done, in the account's language. `is_new`: by this call, not by an earlier one.
+    `interaction_id`: what "was in touch" has made."""
 
     message: str
     is_new: bool
+    interaction_id: UUID | None = None
 
 
 def find_delivery(delivery_id: UUID) -> Delivery:
     """The delivery with its owner and person. Raises MissingError if the account, person or date is gone or off."""
     rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk=delivery_id, owner__is_active=True)
     delivery = rows.with_owner_and_person().first()
+    if delivery is not None and delivery.kind == NoticeKind.DAV_DELETIONS:
+        return delivery
     if delivery is None or delivery.person is None or delivery.person.deleted_at is not None:
         raise MissingError(_GONE_MESSAGE)
     if delivery.kind != NoticeKind.CONTACT:
@@ -65,95 +156,117 @@ def answer_reminder(*, delivery: Delivery, action: Action, now: dt.datetime) -> 
                 # Read again under the lock: of two concurrent requests, the second sees the answer of the first.
                 delivery = find_delivery(delivery.pk)
                 if not has_answer(delivery, action):
-                    return AnswerResult(_apply_answer(delivery, action, now), is_new=True)
+                    return _apply_to_delivery(delivery, action, now)
         except AccountGoneError as error:
             raise MissingError(_GONE_MESSAGE) from error
     with translation.override(delivery.owner.language):
         return AnswerResult(_("This was done before. Nothing has changed."), is_new=False)
 
 
-def _apply_answer(delivery: Delivery, action: Action, now: dt.datetime) -> str:
-    """Apply the answer; returns the message for the account."""
-    owner = delivery.owner
-    again_on = None
-    occurrence = _occurrence_columns(delivery)
+def answer_occurrence(
+    *, owner: User, source: ImportantDate | Person, day: dt.date, action: Action, now: dt.datetime
+) -> AnswerResult:
+    """As `answer_reminder`, for the occurrence of a date or of a person's contact reminder, sent or not.
+
+    Snoozing or skipping it again changes nothing; each "was in touch" is an interaction. Raises FieldError if nothing
+    occurs on `day`.
+    """
+    with account_write(owner):
+        wait = action.days if action.kind is ActionKind.SNOOZE else None
+        occurrence = find_occurrence(owner=owner, source=source, day=day, wait=wait, now=now)
+        return _apply_answer(occurrence, action, now)
+
+
+def take_back_answer(*, owner: User, source: ImportantDate | Person, day: dt.date) -> AnswerResult:
+    """Undo the snooze or skip of an occurrence: its reminders come as before. Interactions stay."""
+    is_date = isinstance(source, ImportantDate)
+    columns = {"important_date": source if is_date else None, "person": None if is_date else source}
+    with account_write(owner):
+        removed, _rows = ReminderAnswer.objects.owned_by(owner).filter(occurrence_on=day, **columns).delete()
+        deliveries = Delivery.objects.owned_by(owner).filter(source_id=source.pk, occurrence_on=day)
+        answered = [row for row in deliveries.only("answers") if row.answers]
+        for row in answered:
+            row.answers = [answer for answer in row.answers if answer["kind"] not in _TAKEN_BACK]
+        deliveries.bulk_update(answered, ["answers"])
+    with translation.override(owner.language):
+        message = _("You will be reminded of this again.") if removed else _("Nothing has changed.")
+    return AnswerResult(message, is_new=bool(removed))
+
+
+def _apply_to_delivery(delivery: Delivery, action: Action, now: dt.datetime) -> AnswerResult:
+    if action.kind is not ActionKind.RESTORE:
+        return _apply_answer(occurrence_of(delivery), action, now)
+    restored = undo_deletions_of(delivery, now)
+    rows = Delivery.objects.owned_by(delivery.owner_id).filter(source_id=delivery.source_id, kind=delivery.kind)
+    _record_answer(rows.filter(occurrence_on=delivery.occurrence_on), action, now)
+    with translation.override(delivery.owner.language):
+        text = ngettext("%(count)d is back.", "%(count)d are back.", restored)
+    return AnswerResult(text % {"count": restored}, is_new=True)
+
+
+def _apply_answer(occurrence: Occurrence, action: Action, now: dt.datetime) -> AnswerResult:
+    """Apply the answer, and record it with the deliveries that it applies to."""
+    owner, again_on, interaction_id = occurrence.owner, None, None
+    answers = ReminderAnswer.objects.owned_by(owner)
     if action.kind is ActionKind.CONTACTED:
-        ReminderAnswer.objects.owned_by(owner).filter(state=AnswerState.SNOOZED, **occurrence).delete()
-        data = {"person_ids": [delivery.person_id], "kind": InteractionKind.OTHER, "at": now}
-        create_interaction(owner=owner, data=data, now=now)
+        answers.filter(state=AnswerState.SNOOZED, **occurrence.answer_columns).delete()
+        data = {"person_ids": [occurrence.person_id], "kind": InteractionKind.OTHER, "at": now}
+        interaction_id = create_interaction(owner=owner, data=data, now=now).pk
     elif action.kind is ActionKind.SNOOZE:
-        again_on = _snooze(delivery, action, now)
+        again_on = _snooze(occurrence, action, now)
     else:
         values = {"state": AnswerState.SKIPPED, "round": 0, "again_on": None, "due_at": None}
-        values |= {"kind": delivery.kind, "lead_days": delivery.lead_days}
-        ReminderAnswer.objects.owned_by(owner).update_or_create(**occurrence, defaults=values)
-    _record_answer(delivery, action, now)
+        values |= {"kind": occurrence.kind, "lead_days": occurrence.lead_days}
+        answers.update_or_create(**occurrence.answer_columns, defaults=values)
+    _record_answer(_answered_deliveries(occurrence, action), action, now)
     with translation.override(owner.language):
-        return _confirmation_message(delivery, action, again_on)
+        return AnswerResult(_confirmation_message(occurrence, action, again_on), True, interaction_id)
 
 
-def _occurrence_columns(delivery: Delivery) -> dict[str, Any]:
-    """The columns that identify the ReminderAnswer of the delivery's occurrence."""
-    is_contact = delivery.kind == NoticeKind.CONTACT
-    return {
-        "owner": delivery.owner,
-        "important_date_id": None if is_contact else delivery.source_id,
-        "person_id": delivery.source_id if is_contact else None,
-        "occurrence_on": delivery.occurrence_on,
-    }
-
-
-def _snooze(delivery: Delivery, action: Action, now: dt.datetime) -> dt.date:
+def _snooze(occurrence: Occurrence, action: Action, now: dt.datetime) -> dt.date:
     """Store that the reminder is sent again; returns the day."""
-    calendar = schedule.load_calendar(delivery.owner)
-    # A run for a future time (`--now`) may have sent the delivery: the days count from that time.
-    sent_at = delivery.first_tried_at or delivery.planned_at
-    day = calendar.today(max(now, sent_at)) + dt.timedelta(days=action.days or 1)
-    occurrence = _occurrence_columns(delivery)
-    answers = ReminderAnswer.objects.owned_by(delivery.owner)
-    pending_round = answers.filter(**occurrence).values_list("round", flat=True).first() or 0
-    sent_round = _deliveries_of_occurrence(delivery).aggregate(last=Max("round"))["last"] or 0
+    calendar = schedule.load_calendar(occurrence.owner)
+    day = calendar.today(max(now, occurrence.told_at or now)) + dt.timedelta(days=action.days or 1)
+    answers = ReminderAnswer.objects.owned_by(occurrence.owner)
+    pending_round = answers.filter(**occurrence.answer_columns).values_list("round", flat=True).first() or 0
+    sent_round = occurrence.deliveries.aggregate(last=Max("round"))["last"] or 0
     values = {
         "state": AnswerState.SNOOZED,
-        "kind": delivery.kind,
-        "lead_days": delivery.lead_days,
+        "kind": occurrence.kind,
+        "lead_days": occurrence.lead_days,
         # A number that no delivery of the occurrence has, else the ledger would take the reminder for sent.
         "round": max(pending_round, sent_round) + 1,
         "again_on": day,
         "due_at": calendar.reminder_time(day) or now,
     }
-    answers.update_or_create(**occurrence, defaults=values)
+    answers.update_or_create(**occurrence.answer_columns, defaults=values)
     return day
 
 
-def _deliveries_of_occurrence(delivery: Delivery) -> Any:
-    rows = Delivery.objects.owned_by(delivery.owner_id)
-    return rows.filter(source_id=delivery.source_id, occurrence_on=delivery.occurrence_on)
-
-
-def _record_answer(delivery: Delivery, action: Action, now: dt.datetime) -> None:
-    """Append the answer to every delivery that it applies to, including those of other targets.
-
-    "Not this time" applies to all reminders of the occurrence, "was in touch" to those of the same kind, and a snooze
-    to this reminder alone.
+def _answered_deliveries(occurrence: Occurrence, action: Action) -> DeliveryQuerySet:
+    """The deliveries that the answer applies to, including those of other targets: of "not this time" all reminders of
+    the occurrence, of "was in touch" those of the same kind, of a snooze this reminder alone.
     """
-    rows = _deliveries_of_occurrence(delivery)
+    rows = occurrence.deliveries
     if action.kind is not ActionKind.SKIP:
-        rows = rows.filter(kind=delivery.kind)
+        rows = rows.filter(kind=occurrence.kind)
     if action.kind is ActionKind.SNOOZE:
-        rows = rows.filter(lead_days=delivery.lead_days, round=delivery.round)
-    answered = list(rows.only("answers"))
+        rows = rows.filter(lead_days=occurrence.lead_days, round=occurrence.round)
+    return rows
+
+
+def _record_answer(deliveries: DeliveryQuerySet, action: Action, now: dt.datetime) -> None:
+    answered = list(deliveries.only("answers"))
     for row in answered:
         row.answers = [*row.answers, {**action.as_json, "at": format_timestamp(now)}]
-    update_columns(Delivery, answered, ["answers"])
+    deliveries.bulk_update(answered, ["answers"])
 
 
-def _confirmation_message(delivery: Delivery, action: Action, again_on: dt.date | None) -> str:
-    name = delivery.content.get("personName", "")
+def _confirmation_message(occurrence: Occurrence, action: Action, again_on: dt.date | None) -> str:
     if action.kind is ActionKind.CONTACTED:
-        return _("Noted: you were in touch with %(name)s today.") % {"name": name}
+        return _("Noted: you were in touch with %(name)s today.") % {"name": occurrence.person_name}
     if again_on:
-        return _("You will be reminded again on %(date)s.") % {"date": day_in_words(again_on, delivery.owner)}
+        return _("You will be reminded again on %(date)s.") % {"date": day_in_words(again_on, occurrence.owner)}
     return _("You will not be reminded of this any more, this time.")
 
 
@@ -166,4 +279,4 @@ def replan_snoozed(*, owner_id: UUID, now: dt.datetime) -> None:
     rows = list(ReminderAnswer.objects.owned_by(owner_id).filter(due_at__gt=now))
     for row in rows:
         row.due_at = calendar.reminder_time(row.again_on) if row.again_on else None
-    update_columns(ReminderAnswer, rows, ["due_at"])
+    ReminderAnswer.objects.owned_by(owner_id).bulk_update(rows, ["due_at"])

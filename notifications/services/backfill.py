@@ -8,9 +8,9 @@ import datetime as dt
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
@@ -27,7 +27,6 @@ from notifications.services.planner import (
 )
 from people.dates import schedule
 from people.models import ImportantDate, Person
-from people.vocabularies import ReminderType
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +85,7 @@ def _plan_account(owner_id: UUID, now: dt.datetime) -> PlannedStates:
     return sum((_plan_under_lock(owner_id, now, batch) for batch in batches), PlannedStates())
 
 
-def _id_batches(rows: Any) -> list[list[UUID]]:
+def _id_batches(rows: QuerySet[Model]) -> list[list[UUID]]:
     ids = list(rows.order_by("pk").values_list("pk", flat=True))
     return [ids[start : start + _BATCH_SIZE] for start in range(0, len(ids), _BATCH_SIZE)]
 
@@ -96,7 +95,7 @@ def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
     since = plan.calendar.today(plan.now - catch_up_window())
     for row in rows:
         # After its one reminder, a one-time date without a year would get a second occurrence from a reset.
-        is_spent = row.next_due_at is None and row.year_unknown and row.reminder_type == ReminderType.ONCE
+        is_spent = row.next_due_at is None and row.is_once_without_year
         if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
             schedule.reset_date(row, plan.calendar, since)
     collect_dates(plan, rows)
@@ -113,7 +112,7 @@ def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
 
 def _add_snoozed(ids: list[UUID], plan: AccountPlan) -> None:
     answers = with_source(ReminderAnswer.objects.owned_by(plan.owner).filter(pk__in=ids))
-    collect_snoozed(plan, [answer for answer in answers if not is_missed(answer.due_at, plan.now)])
+    collect_snoozed(plan, [answer for answer in answers if answer.due_at and not is_missed(answer.due_at, plan.now)])
 
 
 def _add_digest(plan: AccountPlan) -> None:

@@ -1,7 +1,6 @@
 """Creating, changing and deleting calendar feeds, and finding one by the secret of its URL."""
 
 import datetime as dt
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
@@ -9,9 +8,11 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.database.write_lock import skip_if_locked
 from contacts_project.kernel.errors import DomainError, MissingError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
 from notifications.models import CalendarFeed
-from notifications.models.calendar_feed import new_secret, secret_digest
+from notifications.models.destinations import new_secret, secret_digest
 
 MAX_FEEDS = 20
 # `last_read_at` is written at most this often: a calendar program that polls must not cause a write each time.
@@ -21,10 +22,10 @@ _LAST_READ_RESOLUTION = dt.timedelta(minutes=1)
 class TooManyFeedsError(DomainError):
     """The account has MAX_FEEDS already."""
 
-    message = f"An account has at most {MAX_FEEDS} calendar feeds."
+    message = define_text("too_many_feeds", "An account has at most %(limit)s calendar feeds.").format(limit=MAX_FEEDS)
 
 
-def create_feed(*, owner: User, values: dict[str, Any]) -> tuple[CalendarFeed, str]:
+def create_feed(*, owner: User, values: JsonObject) -> tuple[CalendarFeed, str]:
     """Create a feed; returns it with its URL, which is not shown again. Raises TooManyFeedsError."""
     secret = new_secret()
     with account_write(owner) as write:
@@ -36,7 +37,7 @@ def create_feed(*, owner: User, values: dict[str, Any]) -> tuple[CalendarFeed, s
     return row, feed_url(secret)
 
 
-def update_feed(*, feed: CalendarFeed, values: dict[str, Any]) -> CalendarFeed:
+def update_feed(*, feed: CalendarFeed, values: JsonObject) -> CalendarFeed:
     """Set columns of the feed. Raises MissingError if it was deleted."""
     with account_write(feed.owner) as write:
         row = CalendarFeed.objects.owned_by(feed.owner_id).find(feed.pk)

@@ -13,19 +13,29 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.models.user import Plan
-from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
+from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.text_rules import TOO_LONG
+from contacts_project.kernel.texts import Text, define_text
 from notifications.channels import channels
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import Channel, Outcome
 from notifications.channels.ntfy import find_server, topic_of
 from notifications.channels.webhook import new_secret
 from notifications.models import Destination, DestinationType
-from notifications.models.destination import MAX_URL_LENGTH, url_key
+from notifications.models.destinations import MAX_URL_LENGTH, url_key
 from notifications.notices.notice import Notice, NoticeKind
+
+_CREDENTIALS = define_text("send_credentials_as_token", "The URL embeds credentials: send them as token.")
+_NO_TOPIC = define_text("no_ntfy_topic", "The URL names no ntfy topic.")
+_NOT_NTFY = define_text("not_ntfy", "The server does not answer as an ntfy server does.")
+_NO_DNS = define_text("host_not_resolved", "The host name does not resolve.")
+_NTFY_FAILED = define_text("ntfy_failed", "The server does not answer as an ntfy server does (%(code)s).")
+NEEDS_PRO = define_text("webhooks_need_pro", "Webhooks need a Pro subscription.")
 
 MAX_DESTINATIONS = 5
 TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
@@ -33,6 +43,8 @@ _URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"
 # How often an account may make this service send requests to hosts of its choice.
 CREATIONS = Budget("destination-creation", 10, 3600)
 OUTBOUND = Budget("destination-outbound", 25, 15 * 60)
+# How long a request waits until fewer than two other exchanges of its account are under way; then it is a 503.
+MAX_WAIT_SECONDS = 10.0
 TESTS_PER_DESTINATION = Budget("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
@@ -42,7 +54,7 @@ class UrlRefusedError(DomainError):
 
     CODES = ("policy", "dns", "invalid", "too_long", "not_ntfy", "credentials_in_url")
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: Text) -> None:
         super().__init__(message, field="url")
         self.code = code
 
@@ -50,19 +62,23 @@ class UrlRefusedError(DomainError):
 class DuplicateUrlError(DomainError):
     """The account already has a destination with this URL."""
 
-    message = "This URL is already one of your destinations."
+    message = define_text("duplicate_url", "This URL is already one of your destinations.")
 
 
 class TooManyDestinationsError(DomainError):
     """The account has MAX_DESTINATIONS already."""
 
-    message = f"An account has at most {MAX_DESTINATIONS} destinations: delete one first."
+    message = define_text(
+        "too_many_destinations", "An account has at most %(limit)s destinations: delete one first."
+    ).format(limit=MAX_DESTINATIONS)
 
 
 class SecretMissingError(DomainError):
     """An imported webhook has no signing secret until its owner rotates it."""
 
-    message = "This webhook was imported without its signing secret: send rotateSecret first."
+    message = define_text(
+        "webhook_without_secret", "This webhook was imported without its signing secret: send rotateSecret first."
+    )
 
 
 @dataclass(frozen=True)
@@ -92,7 +108,8 @@ def create_destination(
     with external_wait():
         CREATIONS.draw(str(owner.pk))
         _check_can_add(owner, url)
-        destination.set_url(url, check_reachable(type_, url))
+        with exchanges_of(owner.pk, wait_seconds=MAX_WAIT_SECONDS):
+            destination.set_url(url, check_reachable(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
     destination.secret = secret or token
     with account_write(owner):
@@ -136,34 +153,40 @@ def delete_destination(*, destination: Destination) -> None:
 def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     """Send a test notice now, whether the destination is on or off. The outcome is not recorded.
 
-    Raises PlanLimitError, SecretMissingError, RateLimitedError.
+    Raises PlanLimitError, SecretMissingError, RateLimitedError, AccountBusyError.
     """
     owner = destination.owner
     _check_plan(owner, destination)
     if destination.lacks_secret:
         raise SecretMissingError
+    return send_sample(channels()[destination.type.lower()], str(destination.pk), owner=owner, now=now)
+
+
+def send_sample(channel: Channel, key: str, *, owner: User, now: dt.datetime) -> Outcome:
+    """Send a sample to the target with this key. Raises RateLimitedError, AccountBusyError."""
+    ends_at = now + dt.timedelta(days=1)
+    notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
     with external_wait():
         with transaction.atomic():  # if one budget is used up, the draw on the other is rolled back
-            TESTS_PER_DESTINATION.draw(str(destination.pk))
+            TESTS_PER_DESTINATION.draw(key)
             OUTBOUND.draw(str(owner.pk))
-        ends_at = now + dt.timedelta(days=1)
-        notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
-        return channels()[destination.type.lower()].send(str(destination.pk), notice)
+        with exchanges_of(owner.pk, wait_seconds=MAX_WAIT_SECONDS):
+            return channel.send(key, notice)
 
 
 def check_url(type_: DestinationType, url: str) -> None:
     """Check a URL as far as possible without the network. Raises UrlRefusedError."""
     if len(url) > MAX_URL_LENGTH:
-        raise UrlRefusedError("too_long", f"At most {MAX_URL_LENGTH} characters, this has {len(url)}.")
+        raise UrlRefusedError("too_long", TOO_LONG.format(limit=MAX_URL_LENGTH, length=len(url)))
     try:
         configured_rules(schemes=SCHEMES[type_]).check_url(url)
     except OutboundError as error:
         raise _refusal(error) from error
     if type_ == DestinationType.NTFY:
         if "auth" in parse_qs(urlsplit(url).query):
-            raise UrlRefusedError("credentials_in_url", "The URL embeds credentials: send them as token.")
+            raise UrlRefusedError("credentials_in_url", _CREDENTIALS)
         if not TOPIC.fullmatch(topic_of(url)):
-            raise UrlRefusedError("invalid", "The URL names no ntfy topic.")
+            raise UrlRefusedError("invalid", _NO_TOPIC)
 
 
 def check_reachable(type_: DestinationType, url: str) -> str:
@@ -180,17 +203,17 @@ def check_reachable(type_: DestinationType, url: str) -> str:
     except OutboundError as error:
         raise _refusal(error) from error
     if server_url is None:
-        raise UrlRefusedError("not_ntfy", "The server does not answer as an ntfy server does.")
+        raise UrlRefusedError("not_ntfy", _NOT_NTFY)
     return server_url
 
 
 def _refusal(error: OutboundError) -> UrlRefusedError:
     if error.code is Code.BLOCKED:
         code = _URL_CODES.get(error.reason, "policy") if error.reason else "policy"
-        return UrlRefusedError(code, str(error))
+        return UrlRefusedError(code, error.text)
     if error.code is Code.DNS:
-        return UrlRefusedError("dns", "The host name does not resolve.")
-    return UrlRefusedError("not_ntfy", f"The server does not answer as an ntfy server does ({error.code}).")
+        return UrlRefusedError("dns", _NO_DNS)
+    return UrlRefusedError("not_ntfy", _NTFY_FAILED.format(code=error.code.value))
 
 
 def _check_new_url(destination: Destination, url: str) -> str:
@@ -199,7 +222,8 @@ def _check_new_url(destination: Destination, url: str) -> str:
     with external_wait():
         OUTBOUND.draw(str(destination.owner_id))
         _check_duplicate(destination.owner, url, except_for=destination)
-        return check_reachable(type_, url)
+        with exchanges_of(destination.owner_id, wait_seconds=MAX_WAIT_SECONDS):
+            return check_reachable(type_, url)
 
 
 def _apply_changes(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:
@@ -242,4 +266,4 @@ def _check_duplicate(owner: User, url: str, except_for: Destination | None = Non
 
 def _check_plan(owner: User, destination: Destination) -> None:
     if destination.needs_pro and owner.effective_plan != Plan.PRO:
-        raise PlanLimitError("Webhooks need a Pro subscription.")
+        raise PlanLimitError(NEEDS_PRO)

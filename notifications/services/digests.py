@@ -2,7 +2,6 @@
 
 import datetime as dt
 import logging
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
@@ -11,11 +10,13 @@ from notifications.ledger import AccountPlan, PlannedNotice, PlannedStates, is_m
 from notifications.models import AnswerState, Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
-from people.dates.upcoming import upcoming_events
+from people.dates.upcoming import UpcomingEvents, upcoming_events
 
 log = logging.getLogger(__name__)
 
 DIGEST_DAYS = 7
+# A digest is stored once for each target, and is read by people.
+MAX_DIGEST_EVENTS = 200
 _ACCOUNTS_PER_QUERY = 200
 
 
@@ -108,20 +109,26 @@ def week_of(day: dt.date) -> dt.date:
 
 def _digest_notice(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> PlannedNotice | None:
     """The digest with the events from the day on which it is sent; None if there are none."""
-    events = digest_events(plan.owner, plan.sends_on)
-    if not events:
+    found = digest_events(plan.owner, plan.sends_on)
+    if not found.events:
         return None
     until = plan.sends_on + dt.timedelta(DIGEST_DAYS)
-    content = {"from": plan.sends_on.isoformat(), "to": until.isoformat(), "events": events}
+    content = {
+        "from": plan.sends_on.isoformat(),
+        "to": until.isoformat(),
+        "events": found.events,
+        "hasMore": found.has_more,
+    }
     return PlannedNotice(NoticeKind.DIGEST, plan.owner.pk, week_of(day), due_at, content)
 
 
-def digest_events(owner: User, start: dt.date) -> list[dict[str, Any]]:
+def digest_events(owner: User, start: dt.date) -> UpcomingEvents:
     """The events of a digest that is sent on `start`, without occurrences that the account has skipped."""
-    events = upcoming_events(owner, start=start, days=DIGEST_DAYS, with_deceased=False)
     answers = load_answers([owner.pk], [start + dt.timedelta(n) for n in range(DIGEST_DAYS + 1)])
     skipped = {key for key, answer in answers.items() if answer.state == AnswerState.SKIPPED}
-    return [event for event in events if (UUID(event["id"]), dt.date.fromisoformat(event["date"])) not in skipped]
+    return upcoming_events(
+        owner, start=start, days=DIGEST_DAYS, limit=MAX_DIGEST_EVENTS, with_deceased=False, skipped=skipped
+    )
 
 
 def _store_schedule(

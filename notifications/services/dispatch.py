@@ -3,8 +3,10 @@
 import datetime as dt
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
+from itertools import chain
+from operator import itemgetter
 from uuid import UUID
 
 from django.conf import settings
@@ -12,16 +14,18 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.outbound.hosts import HostBusyError
+from contacts_project.kernel.outbound.exchanges import EXCHANGES
+from contacts_project.kernel.outbound.hosts import BusyError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from notifications.channels import has_own_server
 from notifications.ledger import PlannedStates
 from notifications.models import Delivery
-from notifications.models.delivery import DeliveryQuerySet
+from notifications.models.deliveries import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
 from notifications.services.answers import replan_snoozed
 from notifications.services.backfill import is_backfill, plan_digests_at, plan_reminders_at
+from notifications.services.backlog import BACKLOG
 from notifications.services.digests import plan_digests, schedule_digest
-from notifications.services.host_backlog import BACKLOG
 from notifications.services.planner import enqueue_due_accounts, plan_due
 from notifications.services.sender import SendResult, send_batch, send_delivery
 from people.services.last_contact import apply_due_interactions
@@ -30,6 +34,8 @@ from people.services.reminders import replan_account
 log = logging.getLogger(__name__)
 Enqueue = Callable[..., object]
 """Puts a task with these ids, as text, into the queue."""
+DueDelivery = tuple[UUID, UUID, str]
+"""A delivery that is due: its id, its owner's, and its channel."""
 
 _QUERY_LIMIT = 5000
 _MAX_BACKLOG_SECONDS = 10
@@ -106,8 +112,31 @@ def enqueue_due(enqueue: Enqueue) -> int:
     return enqueued
 
 
-def _enqueue_in_batches(due: Sequence[UUID], enqueue: Enqueue) -> int:
-    return sum(enqueue_batch(due[start : start + BATCH_SIZE], enqueue) for start in range(0, len(due), BATCH_SIZE))
+def _enqueue_in_batches(due: Sequence[DueDelivery], enqueue: Enqueue) -> int:
+    return sum(enqueue_batch(batch, enqueue) for batch in make_batches(due))
+
+
+def make_batches(due: Sequence[DueDelivery]) -> list[list[UUID]]:
+    """The ids in batches. Accounts take turns: the first delivery of each comes before the second of any.
+
+    A batch is sent over one thread, so only accounts whose last delivery was quick share one. Each other account has
+    batches of its own, those of slow ones last. Mails go to the operator's mail server, and come first.
+    """
+    number_of_owner: Counter[UUID] = Counter()
+    ranked = []
+    for row in due:
+        ranked.append((number_of_owner[row[1]], row))
+        number_of_owner[row[1]] += 1
+    lanes: dict[tuple[int, UUID | None], list[UUID]] = defaultdict(list)
+    for _, (delivery_id, owner_id, channel) in sorted(ranked, key=itemgetter(0)):  # stable: the longest due first
+        if has_own_server(channel):
+            lanes[0, None].append(delivery_id)
+        elif EXCHANGES.is_fast(owner_id):
+            lanes[1, None].append(delivery_id)
+        else:
+            lanes[3 if EXCHANGES.is_slow(owner_id) else 2, owner_id].append(delivery_id)
+    in_order = [lanes[lane] for lane in sorted(lanes, key=itemgetter(0))]
+    return [ids[start : start + BATCH_SIZE] for ids in in_order for start in range(0, len(ids), BATCH_SIZE)]
 
 
 def enqueue_batch(delivery_ids: Sequence[UUID], enqueue: Enqueue) -> int:
@@ -127,10 +156,10 @@ def enqueue_batch(delivery_ids: Sequence[UUID], enqueue: Enqueue) -> int:
     return enqueued
 
 
-def _due_unqueued(clock: dt.datetime) -> QuerySet[Delivery, UUID]:
-    """Ids of the worker's deliveries that are due and in no queue, the longest due first."""
+def _due_unqueued(clock: dt.datetime) -> QuerySet[Delivery, DueDelivery]:
+    """The worker's deliveries that are due and in no queue, the longest due first."""
     rows: DeliveryQuerySet = Delivery.unscoped.rows().not_backfilled().due(clock).unqueued(clock)
-    return rows.order_by("next_try_at", "id").values_list("pk", flat=True)
+    return rows.order_by("next_try_at", "id").values_list("pk", "owner_id", "channel")
 
 
 def _abandoned_ids(clock: dt.datetime) -> list[UUID]:
@@ -158,15 +187,21 @@ def send_queued(*, delivery_ids: Sequence[UUID], enqueue: Enqueue) -> None:
 def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKind)) -> Counter[SendResult]:
     """Send everything that is due in this process, one after the other; returns the number of each result.
 
-    An exception is logged and its delivery left to a later run, so that it does not hold up the others.
+    Accounts take turns. What is left of one whose delivery was slow comes after all others. An exception is logged and
+    its delivery left to a later run, so that it does not hold up the others.
     """
     counts: Counter[SendResult] = Counter()
     broken: set[UUID] = set()
-    while ids := [delivery_id for delivery_id in _due_ids(now, kinds) if delivery_id not in broken]:
-        for delivery_id in ids:
+    while rows := [row for row in _due_rows(now, kinds) if row[0] not in broken]:
+        known_slow = {owner_id for _, owner_id, _ in rows if EXCHANGES.is_slow(owner_id)}
+        owner_of = {delivery_id: owner_id for delivery_id, owner_id, channel in rows if not has_own_server(channel)}
+        for delivery_id in chain.from_iterable(make_batches(rows)):
+            owner_id = owner_of.get(delivery_id)
+            if owner_id is not None and owner_id not in known_slow and EXCHANGES.is_slow(owner_id):
+                continue  # it has become slow: the next round of the loop finds it, among the last
             try:
                 counts[send_delivery(delivery_id=delivery_id, now=now)] += 1
-            except HostBusyError:
+            except BusyError:
                 continue  # still due: the next round of the loop finds it again
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})
@@ -175,11 +210,12 @@ def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKi
     return counts
 
 
-def _due_ids(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[UUID]:
-    """Ids of deliveries that are due or, if there are none, abandoned.
+def _due_rows(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[DueDelivery]:
+    """The deliveries that are due or, if there are none, abandoned.
 
     Includes those in a queue and those of backfills: whichever process claims a delivery first sends it.
     """
     rows, clock = Delivery.unscoped.rows().filter(kind__in=kinds), timezone.now()
-    due = rows.due(now).order_by("next_try_at", "id").values_list("pk", flat=True)
-    return list(due[:_QUERY_LIMIT]) or list(rows.abandoned(clock).values_list("pk", flat=True))
+    columns = ("pk", "owner_id", "channel")
+    due = rows.due(now).order_by("next_try_at", "id").values_list(*columns)
+    return list(due[:_QUERY_LIMIT]) or list(rows.abandoned(clock).values_list(*columns))

@@ -5,35 +5,38 @@ compares it with what the planner then does.
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
-from operator import attrgetter
-from typing import Any
+from functools import partial
+from itertools import chain, islice
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.json import format_timestamp
+from contacts_project.kernel.json import JsonMapping, JsonObject, format_timestamp
 from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
 from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DIGEST_DAYS
 from notifications.services.planner import NOTICE_KINDS, with_source
-from notifications.services.relevance import DECEASED, irrelevance_reason, load_facts
+from notifications.services.relevance import irrelevance_reason, load_facts
 from people.dates import schedule
+from people.dates.nearest import Nearest
 from people.dates.recurrence import Reminder, ReminderRule, full_years
 from people.dates.upcoming import (
     AT_INTERVALS,
+    CHUNK_SIZE,
     READ_OF_CONTACTS,
     READ_OF_DATES,
     active_dates,
     days_between,
     event_rule,
-    important_events,
+    event_rules,
     waiting_contacts,
 )
+from people.mentions import Silence, Topic, silence, topic_of
 from people.models import ImportantDate, Person
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
@@ -49,6 +52,9 @@ class Forecast:
     until: dt.date
     destinations: dict[NoticeKind, list[dict[str, Any]]]
     answers: dict[tuple[UUID, dt.date], ReminderAnswer]
+    nearest: Nearest[Callable[[], dict[str, Any]]]
+    # Sources and days of answers that have an entry with a reason, so that no second entry says the same.
+    explained: set[tuple[UUID, dt.date]]
 
     @property
     def today(self) -> dt.date:
@@ -69,30 +75,47 @@ class Forecast:
         waits = answer is not None and answer.is_snoozed_to_the_day and kind is NoticeKind.IMPORTANT_DATE
         return SNOOZED if waits else None
 
-    def entry(
+    def offer(
         self,
         kind: NoticeKind,
-        day: dt.date | None,
+        day: dt.date,
         send_at: dt.datetime | None,
         skip_reason: str | None,
+        facts: Callable[[], JsonObject],
         *,
+        source: tuple[str, UUID | None] = ("", None),
         time_reason: str | None = None,
-        **facts: Any,
-    ) -> dict[str, Any]:
-        """One entry of the answer. It is not sent if there is a `skip_reason`, or no target is on.
+    ) -> None:
+        """Offer one entry of the answer, whose rest is built by `facts` if it is among the nearest.
 
-        `time_reason`: why it is sent at this time.
+        It is not sent if there is a `skip_reason`, or no target is on. `time_reason`: why it is sent at this time.
+        `source`: the name of the person, and the id of the person or date.
         """
-        destinations = self.destinations[kind]
-        if skip_reason is None and not any(line["willSend"] for line in destinations):
+        name, source_id = source
+        if skip_reason is None and not self.is_sent_somewhere(kind):
             skip_reason = NO_CHANNEL
+        if source_id and (skip_reason or time_reason) and (source_id, day) in self.answers:
+            self.explained.add((source_id, day))
+        time = format_timestamp(self.calendar.sends_at(send_at)) if send_at and skip_reason is None else None
+        key = (time or day.isoformat(), name, kind.value, str(source_id), day, str(send_at))
+        self.nearest.offer(key, lambda: self._entry(kind, day, time, skip_reason, time_reason, facts()))
+
+    def _entry(
+        self,
+        kind: NoticeKind,
+        day: dt.date,
+        time: str | None,
+        skip_reason: str | None,
+        time_reason: str | None,
+        facts: JsonObject,
+    ) -> JsonObject:
         return {
             "kind": kind.value,
-            "date": day.isoformat() if day else None,
-            "sendAt": format_timestamp(self.calendar.sends_at(send_at)) if send_at and skip_reason is None else None,
+            "date": day.isoformat(),
+            "sendAt": time,
             "willSend": skip_reason is None,
             "reason": skip_reason or time_reason,
-            "destinations": destinations if skip_reason in {None, NO_CHANNEL} else [],
+            "destinations": self.destinations[kind] if skip_reason in {None, NO_CHANNEL} else [],
             "importantDateId": None,
             "personId": None,
             "personName": None,
@@ -101,26 +124,41 @@ class Forecast:
             **facts,
         }
 
+    def is_sent_somewhere(self, kind: NoticeKind) -> bool:
+        return any(line["willSend"] for line in self.destinations[kind])
 
-def upcoming_reminders(owner: User, *, now: dt.datetime, days: int) -> list[dict[str, Any]]:
-    """All entries of the coming days, in the order of sending. Entries that are not sent are sorted by their date."""
+    def is_beyond(self, day: dt.date) -> bool:
+        """Whether no reminder that is to be sent on `day` or later, in the account's zone, is among the nearest."""
+        # Entries are sorted by the instant in UTC, whose day may be the one before.
+        return self.nearest.is_beyond(((day - dt.timedelta(1)).isoformat(),))
+
+
+class UpcomingReminders(NamedTuple):
+    """The nearest entries; `has_more` if some were left out."""
+
+    reminders: list[dict[str, Any]]
+    has_more: bool
+
+
+def upcoming_reminders(owner: User, *, now: dt.datetime, days: int, limit: int) -> UpcomingReminders:
+    """The nearest `limit` entries of the coming days, in the order of sending; what is not sent stands by its date.
+
+    Entries after those are not computed, and only the rows of the nearest are kept.
+    """
     calendar = schedule.load_calendar(owner)
     destinations = {kind: _destinations(owner, kind) for kind in NoticeKind}
     answers = {answer.key: answer for answer in with_source(ReminderAnswer.objects.owned_by(owner))}
-    forecast = Forecast(owner, calendar, now, calendar.today(now) + dt.timedelta(days), destinations, answers)
-    entries = [
-        *_planned_entries(forecast),
-        *_date_entries(forecast),
-        *_contact_entries(forecast),
-        *_digest_entries(forecast),
-    ]
-    entries += _answered_entries(forecast, entries)
-    return sorted(
-        entries, key=lambda entry: (entry["sendAt"] or entry["date"], entry["personName"] or "", entry["kind"])
-    )
+    until = calendar.today(now) + dt.timedelta(days)
+    forecast = Forecast(owner, calendar, now, until, destinations, answers, Nearest(limit), set())
+    _offer_planned(forecast)
+    _offer_dates(forecast)
+    _offer_contacts(forecast)
+    _offer_digests(forecast)
+    _offer_answered(forecast)
+    return UpcomingReminders([build() for build in forecast.nearest.items()], forecast.nearest.has_more)
 
 
-def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
+def _destinations(owner: User, kind: NoticeKind) -> list[JsonObject]:
     return [
         {
             "channel": target.channel,
@@ -133,132 +171,190 @@ def _destinations(owner: User, kind: NoticeKind) -> list[dict[str, Any]]:
     ]
 
 
-def _planned_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
-    """Deliveries that are planned, wait for the end of the quiet hours, and are still relevant."""
+def _offer_planned(forecast: Forecast) -> None:
+    """Deliveries that are planned, wait for the end of the quiet hours, and are still relevant.
+
+    Those about people who are quiet by now will not be sent, and say so.
+    """
     waiting = Delivery.objects.owned_by(forecast.owner).filter(state=DeliveryState.PENDING, attempts=0)
-    waiting = waiting.filter(next_try_at__gt=forecast.now).with_owner_and_person()
-    rows = list(waiting.order_by("next_try_at", "id"))
-    current_facts = load_facts(rows)
+    waiting = waiting.filter(next_try_at__gt=forecast.now).with_owner_and_person().order_by("next_try_at", "id")
+    rows, seen = waiting.iterator(CHUNK_SIZE), set()
+    while chunk := list(islice(rows, CHUNK_SIZE)):
+        current_facts = load_facts(chunk)
+        for row in chunk:
+            why_not = irrelevance_reason(row, current_facts)
+            if row.notice_key not in seen and why_not in {None, Silence.QUIET}:
+                seen.add(row.notice_key)
+                forecast.offer(
+                    NoticeKind(row.kind),
+                    row.occurrence_on,
+                    row.next_try_at,
+                    why_not,
+                    partial(_planned_facts, row.content),
+                    source=(row.content.get("personName") or "", row.source_id),
+                )
+
+
+def _planned_facts(content: JsonMapping) -> JsonObject:
     shown = ("importantDateId", "personId", "personName", "type", "title", "turns")
-    seen = set()
-    for row in rows:
-        if row.notice_key not in seen and not irrelevance_reason(row, current_facts):
-            seen.add(row.notice_key)
-            facts = {key: row.content[key] for key in shown if key in row.content}
-            yield forecast.entry(NoticeKind(row.kind), row.occurrence_on, row.next_try_at, None, **facts)
+    return {key: content[key] for key in shown if key in content}
 
 
-def _candidate_dates(forecast: Forecast) -> list[ImportantDate]:
-    """A superset of the dates that have entries, not much larger than needed, in the order of their ids."""
+def _candidate_dates(forecast: Forecast) -> Iterator[ImportantDate]:
+    """A superset of the dates that have entries, not much larger than needed."""
     dates = active_dates(forecast.owner).select_related("person").only(*READ_OF_DATES)
     on_a_day = Q(month_day__in=days_between(forecast.today, forecast.until))
     # Advance notices of later occurrences, and overdue reminders. Two days, since no zone's day ends
     # more than 24 hours after that of UTC.
     end = dt.datetime.combine(forecast.until + dt.timedelta(2), dt.time(), dt.UTC)
     is_waiting = Q(reminder_enabled=True, next_due_at__lt=end)
-    found = chain(dates.filter(on_a_day), dates.filter(is_waiting | AT_INTERVALS).exclude(on_a_day))
-    return sorted(found, key=attrgetter("pk"))
+    others = dates.filter(is_waiting | AT_INTERVALS).exclude(on_a_day)
+    return chain(dates.filter(on_a_day).iterator(CHUNK_SIZE), others.iterator(CHUNK_SIZE))
 
 
-def _date_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
+def _offer_dates(forecast: Forecast) -> None:
     for row in _candidate_dates(forecast):
-        rule, facts = schedule.date_rule(row, forecast.calendar), _date_facts(row, forecast)
-        off_reason = DECEASED if schedule.is_birthday_of_deceased(row.type, row.person.deathday) else REMINDER_OFF
-        if rule is None or off_reason == DECEASED:
+        rule, source = schedule.date_rule(row, forecast.calendar), _source(row, forecast)
+        facts = partial(_date_facts, row, forecast)
+        why_not = _silence_of_date(row)
+        if rule is None or why_not is Silence.DECEASED:
             for day in event_rule(row, forecast.calendar).between(forecast.today, forecast.until):
-                yield forecast.entry(NoticeKind.IMPORTANT_DATE, day, None, off_reason, **facts)
+                if forecast.is_beyond(day):
+                    break
+                forecast.offer(NoticeKind.IMPORTANT_DATE, day, None, why_not or REMINDER_OFF, facts, source=source)
             continue
         for reminder, send_at in _reminders(row, rule, forecast):
             kind, day = NOTICE_KINDS[reminder.kind], reminder.occurrence
             if not forecast.is_snoozed(row.pk, day, kind, reminder.lead_days):
-                time_reason, age = forecast.time_reason(row.pk, day, kind), _age(row, day, forecast)
-                skip_reason = forecast.skip_reason(row.pk, day)
-                yield forecast.entry(kind, day, send_at, skip_reason, time_reason=time_reason, **facts, turns=age)
-        yield from _dropped_advance_notices(row, rule, forecast, facts)
+                forecast.offer(
+                    kind,
+                    day,
+                    send_at,
+                    why_not or forecast.skip_reason(row.pk, day),
+                    partial(_date_facts, row, forecast, turns_on=day),
+                    source=source,
+                    time_reason=forecast.time_reason(row.pk, day, kind),
+                )
+        for day in _days_of_dropped_notices(rule, forecast):
+            why = why_not or NOTICE_TOO_EARLY
+            forecast.offer(NoticeKind.IMPORTANT_DATE_LEAD, day, None, why, facts, source=source)
+
+
+def _silence_of_date(row: ImportantDate) -> Silence | None:
+    return silence(topic_of(row.type), quiet=row.person.quiet, deathday=row.person.deathday)
+
+
+def _silence_of_contact(person: Person) -> Silence | None:
+    return silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday)
 
 
 def _reminders(row: ImportantDate, rule: ReminderRule, forecast: Forecast) -> Iterator[tuple[Reminder, dt.datetime]]:
-    """The row's next reminder and those after it, each with the time of sending, until the end of the forecast."""
+    """The row's next reminder and those after it that may be among the nearest, each with the time of sending."""
     reminder, send_at = schedule.pending_reminder(row), row.next_due_at
     while reminder is not None and send_at is not None and forecast.calendar.today(send_at) <= forecast.until:
         yield reminder, send_at
         reminder = rule.following(reminder)
-        send_at = forecast.calendar.reminder_time(reminder.day) if reminder else None
+        if reminder is None or forecast.is_beyond(reminder.day):
+            return
+        send_at = forecast.calendar.reminder_time(reminder.day)
 
 
-def _dropped_advance_notices(
-    row: ImportantDate, rule: ReminderRule, forecast: Forecast, facts: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Advance notices that are not sent because they would not come after the previous occurrence."""
+def _days_of_dropped_notices(rule: ReminderRule, forecast: Forecast) -> Iterator[dt.date]:
+    """The occurrences whose advance notice is not sent because it would not come after the previous occurrence."""
     leads = [lead for lead in rule.leads if lead]
     for day in rule.recurrence.between(forecast.today + dt.timedelta(1), forecast.until) if leads else ():
+        if forecast.is_beyond(day):
+            return
         if len(rule.notice_days(day)) < len(leads):
-            yield forecast.entry(NoticeKind.IMPORTANT_DATE_LEAD, day, None, NOTICE_TOO_EARLY, **facts)
+            yield day
 
 
-def _age(row: ImportantDate, day: dt.date, forecast: Forecast) -> int | None:
-    return None if row.year_unknown else full_years(row.date, day, forecast.calendar.leap_day)
+def _source(row: ImportantDate | Person, forecast: Forecast) -> tuple[str, UUID]:
+    """What sorts the entries of one time: the person's name, and the id of the row."""
+    person = row.person if isinstance(row, ImportantDate) else row
+    return person.display_name_for(forecast.owner), row.pk
 
 
-def _person_facts(person: Person, forecast: Forecast) -> dict[str, Any]:
+def _person_facts(person: Person, forecast: Forecast) -> JsonObject:
     return {"personId": str(person.pk), "personName": person.display_name_for(forecast.owner)}
 
 
-def _date_facts(row: ImportantDate, forecast: Forecast) -> dict[str, Any]:
-    return {
+def _date_facts(row: ImportantDate, forecast: Forecast, turns_on: dt.date | None = None) -> JsonObject:
+    """`turns_on`: the occurrence whose age is added; entries that only say why nothing is sent have none."""
+    facts = {
         "importantDateId": str(row.pk),
         **_person_facts(row.person, forecast),
         "type": row.type,
         "title": row.title,
     }
+    if turns_on is None:
+        return facts
+    age = None if row.year_unknown else full_years(row.date, turns_on, forecast.calendar.leap_day)
+    return {**facts, "turns": age}
 
 
-def _candidate_contacts(forecast: Forecast) -> list[Person]:
-    """A superset of the people whose contact reminder is due in the forecast, in the order of their ids."""
+def _candidate_contacts(forecast: Forecast) -> Iterator[Person]:
+    """A superset of the people whose contact reminder is due in the forecast."""
     people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
     # A reminder that was due when the account changed its time zone may be sent up to two days before its day there.
     due = people.filter(contact_due_on__lte=forecast.until + dt.timedelta(2))
-    return sorted(due.only(*READ_OF_CONTACTS), key=attrgetter("pk"))
+    found: Iterator[Person] = due.only(*READ_OF_CONTACTS).iterator(CHUNK_SIZE)
+    return found
 
 
-def _contact_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
+def _offer_contacts(forecast: Forecast) -> None:
     for person in _candidate_contacts(forecast):
         rule, day, send_at = (
             schedule.contact_rule(person, forecast.calendar),
             person.contact_due_on,
             person.contact_due_at,
         )
-        facts = _person_facts(person, forecast)
+        facts, source = partial(_person_facts, person, forecast), _source(person, forecast)
         while rule and day and send_at and forecast.calendar.today(send_at) <= forecast.until:
             if not forecast.is_snoozed(person.pk, day, NoticeKind.CONTACT):
-                skip_reason = forecast.skip_reason(person.pk, day)
-                yield forecast.entry(NoticeKind.CONTACT, day, send_at, skip_reason, **facts)
+                skip_reason = _silence_of_contact(person) or forecast.skip_reason(person.pk, day)
+                forecast.offer(NoticeKind.CONTACT, day, send_at, skip_reason, facts, source=source)
             day = rule.after(day)
-            send_at = forecast.calendar.reminder_time(day) if day else None
+            if day is None or forecast.is_beyond(day):
+                break
+            send_at = forecast.calendar.reminder_time(day)
 
 
-def _answered_entries(forecast: Forecast, entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Snoozed reminders, and skipped occurrences whose row has moved on, so that no other entry shows them."""
-    shown = {(entry["importantDateId"] or entry["personId"], entry["date"]) for entry in entries if entry["reason"]}
+def _offer_answered(forecast: Forecast) -> None:
+    """Snoozed reminders, and skipped occurrences whose row has moved on, so that no other entry shows them.
+
+    Offered last: a skipped occurrence that has an entry already is in `forecast.explained`.
+    """
     for answer in forecast.answers.values():
         day, row, person = answer.occurrence_on, answer.important_date, answer.person
-        if row and not (
-            row.deleted_at or row.person.deleted_at or schedule.is_birthday_of_deceased(row.type, row.person.deathday)
-        ):
-            facts = {**_date_facts(row, forecast), "turns": _age(row, day, forecast)}
+        if row and not (row.deleted_at or row.person.deleted_at):
+            facts, source, why_not = (
+                partial(_date_facts, row, forecast, turns_on=day),
+                _source(row, forecast),
+                _silence_of_date(row),
+            )
         elif person and not person.deleted_at:
-            facts = _person_facts(person, forecast)
+            if not schedule.is_contact_occurrence(person, day, forecast.calendar):
+                continue
+            facts, source, why_not = (
+                partial(_person_facts, person, forecast),
+                _source(person, forecast),
+                _silence_of_contact(person),
+            )
         else:
+            continue
+        if why_not is Silence.DECEASED:  # a birthday has an entry of its own
             continue
         is_near = answer.due_at is not None and forecast.calendar.today(answer.due_at) <= forecast.until
         if is_near and not answer.is_snoozed_to_the_day:
-            yield forecast.entry(answer.resend_kind, day, answer.due_at, None, time_reason=SNOOZED, **facts)
+            kind = answer.resend_kind
+            forecast.offer(kind, day, answer.due_at, why_not, facts, source=source, time_reason=SNOOZED)
         is_ahead = answer.due_at is None and forecast.today <= day <= forecast.until
-        if is_ahead and (str(answer.source_id), day.isoformat()) not in shown:
-            yield forecast.entry(NoticeKind(answer.kind), day, None, SKIPPED, **facts)
+        if is_ahead and (answer.source_id, day) not in forecast.explained:
+            forecast.offer(NoticeKind(answer.kind), day, None, why_not or SKIPPED, facts, source=source)
 
 
-def _digest_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
+def _offer_digests(forecast: Forecast) -> None:
     row = DigestSchedule.objects.filter(owner=forecast.owner).first()
     day, send_at = (row.next_on, row.next_due_at) if row else (None, None)
     starts: dict[dt.date, tuple[dt.date, dt.datetime]] = {}
@@ -268,21 +364,24 @@ def _digest_entries(forecast: Forecast) -> Iterator[dict[str, Any]]:
         send_at = forecast.calendar.reminder_time(day)
     days_with_events = _digest_days_with_events(forecast, list(starts))
     for start, (day, send_at) in starts.items():
-        yield forecast.entry(NoticeKind.DIGEST, day, send_at, None if start in days_with_events else NO_EVENTS)
+        forecast.offer(NoticeKind.DIGEST, day, send_at, None if start in days_with_events else NO_EVENTS, dict)
 
 
 def _digest_days_with_events(forecast: Forecast, starts: list[dt.date]) -> set[dt.date]:
-    """The days on which `digest_events` would find events. The events of the whole forecast are loaded once."""
+    """The days on which `digest_events` would find events. Reads dates and people until each of them has one."""
     if not starts:
         return set()
     owner, calendar, week = forecast.owner, forecast.calendar, dt.timedelta(DIGEST_DAYS)
-    events = important_events(owner, calendar, starts[0], starts[-1] + week, with_deceased=False)
-    occurrences = {(UUID(event["id"]), dt.date.fromisoformat(event["date"])) for event in events}
-    days = {day for key, day in occurrences if not forecast.skip_reason(key, day)}
-    found = {start for start in starts if any(start + dt.timedelta(n) in days for n in range(DIGEST_DAYS + 1))}
-    for person, rule in waiting_contacts(owner, calendar):
-        for start in set(starts) - found:
+    missing = set(starts)
+    for row, rule, is_over in event_rules(owner, calendar, starts[0], starts[-1] + week):
+        for start in () if is_over else sorted(missing):
+            if any(not forecast.skip_reason(row.pk, day) for day in rule.between(start, start + week)):
+                missing.remove(start)
+        if not missing:
+            break
+    for person, rule in waiting_contacts(owner, calendar) if missing else ():
+        for start in sorted(missing):
             day = rule.on_or_after(start)
             if day and day <= start + week and not forecast.skip_reason(person.pk, day):
-                found.add(start)
-    return found
+                missing.remove(start)
+    return set(starts) - missing

@@ -11,14 +11,15 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_locks
-from contacts_project.kernel.ownership.columns import update_columns
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.ownership.owned import OwnedModel
 from notifications.ledger import (
     AccountPlan,
     PlannedNotice,
@@ -32,6 +33,7 @@ from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, full_years
+from people.mentions import Topic, silence, topic_of
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -97,7 +99,9 @@ def enqueue_due_accounts(*, now: dt.datetime, enqueue: Callable[..., object]) ->
     return True
 
 
-def _due_owner_ids(model: type[Any], column: str, now: dt.datetime) -> Iterable[UUID]:
+def _due_owner_ids(
+    model: type[Person] | type[ImportantDate] | type[ReminderAnswer], column: str, now: dt.datetime
+) -> Iterable[UUID]:
     rows = model.unscoped.filter(**{f"{column}__lte": now}).order_by()
     owners: Iterable[UUID] = rows.values_list("owner_id", flat=True).distinct()[:_MAX_ACCOUNTS]
     return owners
@@ -142,7 +146,7 @@ def _plan_dates(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.date
     for owner_id, found in by_owner.items():
         collect_dates(plans[owner_id], found)
     # Not a change that clients see: the account's revision and the change feed stay as they are.
-    update_columns(ImportantDate, chain.from_iterable(by_owner.values()), schedule.DATE_COLUMNS)
+    ImportantDate.unscoped.bulk_update(chain.from_iterable(by_owner.values()), schedule.DATE_COLUMNS)
 
 
 def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
@@ -150,7 +154,7 @@ def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.d
     by_owner = _group_by_owner(rows) if ids else {}
     for owner_id, found in by_owner.items():
         collect_contacts(plans[owner_id], found)
-    update_columns(Person, chain.from_iterable(by_owner.values()), schedule.CONTACT_COLUMNS)
+    Person.unscoped.bulk_update(chain.from_iterable(by_owner.values()), schedule.CONTACT_COLUMNS)
 
 
 def _plan_snoozed(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
@@ -163,8 +167,11 @@ def _plan_snoozed(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.da
     ReminderAnswer.unscoped.filter(owner_id__in=plans, pk__in=ids, due_at__lte=now).delete()
 
 
-def _group_by_owner(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
-    found: dict[UUID, list[Any]] = defaultdict(list)
+Row = TypeVar("Row", bound=OwnedModel)
+
+
+def _group_by_owner(rows: Iterable[Row]) -> dict[UUID, list[Row]]:
+    found: dict[UUID, list[Row]] = defaultdict(list)
     for row in rows:
         found[row.owner_id].append(row)
     return found
@@ -175,7 +182,7 @@ def with_person(dates: TrashQuerySet[ImportantDate]) -> TrashQuerySet[ImportantD
     return dates.select_related("person").defer(*(f"person__{column}" for column in Person.HEAVY_COLUMNS))
 
 
-def with_source(answers: Any) -> Any:
+def with_source(answers: QuerySet[ReminderAnswer]) -> QuerySet[ReminderAnswer]:
     """Join the dates and people of the answers, with the columns that a notice needs."""
     deferred = [
         f"{path}{column}" for path in ("person__", "important_date__person__") for column in Person.HEAVY_COLUMNS
@@ -189,8 +196,7 @@ def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
         # After an outage several reminders of a date may be due. Each is planned, as late or as missed.
         while row.next_due_at is not None and row.next_due_at <= plan.now:
             reminder = schedule.pending_reminder(row)
-            is_relevant = row.deleted_at is None and not schedule.is_birthday_of_deceased(row.type, row.person.deathday)
-            if reminder and is_relevant and row.person.deleted_at is None and plan.owner.is_active:
+            if reminder and _may_remind(row) and plan.owner.is_active:
                 plan.add(_date_notice(row, reminder, row.next_due_at, plan))
             schedule.advance_date(row, plan.calendar, _resume_day(row.next_due_at, plan))
 
@@ -199,9 +205,20 @@ def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
     """Plan the due contact reminders of the people and set each person to the next one. Saves nothing."""
     for person in people:
         while person.contact_due_at is not None and person.contact_due_at <= plan.now:
-            if person.contact_due_on and person.deleted_at is None and plan.owner.is_active:
+            if person.contact_due_on and _may_remind_to_contact(person) and plan.owner.is_active:
                 plan.add(_contact_notice(person, person.contact_due_on, person.contact_due_at, plan))
             schedule.advance_contact(person, plan.calendar, _resume_day(person.contact_due_at, plan))
+
+
+def _may_remind(row: ImportantDate) -> bool:
+    """Whether date and person are active, and may be spoken of. The reminders of others move on unsent."""
+    person = row.person
+    is_silent = silence(topic_of(row.type), quiet=person.quiet, deathday=person.deathday)
+    return row.deleted_at is None and person.deleted_at is None and not is_silent
+
+
+def _may_remind_to_contact(person: Person) -> bool:
+    return person.deleted_at is None and not silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday)
 
 
 def collect_snoozed(plan: AccountPlan, answers: Iterable[ReminderAnswer]) -> None:
@@ -214,16 +231,16 @@ def collect_snoozed(plan: AccountPlan, answers: Iterable[ReminderAnswer]) -> Non
 
 def _snoozed_contact_notice(answer: ReminderAnswer, plan: AccountPlan) -> PlannedNotice | None:
     person = answer.person
-    if person is None or person.deleted_at is not None or not person.contact_reminder_enabled:
+    if person is None or not _may_remind_to_contact(person):
         return None
+    if not schedule.is_contact_occurrence(person, answer.occurrence_on, plan.calendar):
+        return None  # they were in touch since then, or the reminder was changed or switched off
     return _contact_notice(person, answer.occurrence_on, answer.due_at or plan.now, plan)
 
 
 def _snoozed_date_notice(answer: ReminderAnswer, plan: AccountPlan) -> PlannedNotice | None:
     row, day = answer.important_date, answer.occurrence_on
-    if row is None or row.deleted_at is not None or row.person.deleted_at is not None:
-        return None
-    if schedule.is_birthday_of_deceased(row.type, row.person.deathday):
+    if row is None or not _may_remind(row):
         return None
     # On the day itself its own reminder is sent anyway.
     if answer.is_snoozed_to_the_day or not schedule.is_occurrence(row, day, plan.calendar):
@@ -267,5 +284,5 @@ def _contact_notice(person: Person, day: dt.date, due_at: dt.datetime, plan: Acc
     return PlannedNotice(NoticeKind.CONTACT, person.pk, day, due_at, content, person.pk)
 
 
-def _person_content(person: Person, day: dt.date, plan: AccountPlan) -> dict[str, Any]:
+def _person_content(person: Person, day: dt.date, plan: AccountPlan) -> JsonObject:
     return {"personId": str(person.pk), "personName": person.display_name_for(plan.owner), "date": day.isoformat()}

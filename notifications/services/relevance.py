@@ -8,12 +8,16 @@ from notifications.channels.interface import Target
 from notifications.ledger import SKIPPED, SNOOZED, TargetsByAccount, load_targets
 from notifications.models import Delivery
 from notifications.notices.actions import ActionKind
-from notifications.notices.notice import NoticeKind
-from people.dates import schedule
+from notifications.notices.notice import WITHOUT_PERSON, NoticeKind
+from people.mentions import Topic, silence, topic_of
 from people.models import ImportantDate
 
-DECEASED = "deceased"
-_ANSWER_REASONS = {ActionKind.CONTACTED: "contacted", ActionKind.SNOOZE: SNOOZED, ActionKind.SKIP: SKIPPED}
+_ANSWER_REASONS = {
+    ActionKind.CONTACTED: "contacted",
+    ActionKind.SNOOZE: SNOOZED,
+    ActionKind.SKIP: SKIPPED,
+    ActionKind.RESTORE: SKIPPED,
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def irrelevance_reason(delivery: Delivery, facts: Facts) -> str | None:
         return _ANSWER_REASONS[delivery.answers[-1]["kind"]]
     if kind is NoticeKind.DIGEST:
         reason = None if delivery.owner.weekly_digest_enabled else "reminder_off"
-    elif kind is NoticeKind.CONTACTS_FOUND:
+    elif kind in WITHOUT_PERSON:
         reason = None
     elif delivery.person is None or delivery.person.deleted_at is not None:
         reason = "deleted"
@@ -70,8 +74,8 @@ def _contact_reason(delivery: Delivery) -> str | None:
     person = delivery.person
     if person is None or not person.contact_reminder_enabled:
         return "reminder_off"
-    if person.deathday:
-        return DECEASED
+    if why := silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday):
+        return why
     is_done = person.last_contact is not None and person.last_contact >= delivery.occurrence_on
     return "contacted" if is_done else None
 
@@ -79,6 +83,7 @@ def _contact_reason(delivery: Delivery) -> str | None:
 def _date_reason(delivery: Delivery, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
-    if delivery.person and schedule.is_birthday_of_deceased(delivery.content.get("type"), delivery.person.deathday):
-        return DECEASED
+    person, topic = delivery.person, topic_of(delivery.content.get("type"))
+    if person and (why := silence(topic, quiet=person.quiet, deathday=person.deathday)):
+        return why
     return None if is_on else "reminder_off"

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.texts import define_text
 from notifications.ledger import targets_of
 from notifications.models import Delivery, DeliveryState
 from notifications.notices.notice import NoticeKind
@@ -16,19 +17,19 @@ from people.dates.recurrence import end_of_day
 class AlreadySentError(DomainError):
     """The target has confirmed the delivery. It is never sent twice."""
 
-    message = "It was confirmed."
+    message = define_text("delivery_confirmed", "It was confirmed.")
 
 
 class BeingSentError(DomainError):
     """A worker has claimed the delivery."""
 
-    message = "It is being sent."
+    message = define_text("delivery_being_sent", "It is being sent.")
 
 
 class TargetUnavailableError(DomainError):
     """The delivery's target is off, or was removed."""
 
-    message = "Its destination is off, or there is none."
+    message = define_text("delivery_target_off", "Its destination is off, or there is none.")
 
 
 def retry_delivery(*, delivery: Delivery, now: dt.datetime) -> None:

@@ -16,25 +16,25 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from contacts_project.kernel.database.compiled_queries import CompiledQuery, update_where
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.row_updates import update_where
 from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
-from contacts_project.kernel.outbound.hosts import HostBusyError, limited_hosts
-from notifications.channels import channels
+from contacts_project.kernel.outbound.exchanges import EXCHANGES, exchanges_of
+from contacts_project.kernel.outbound.hosts import BusyError, limited_hosts
+from notifications.channels import channels, has_own_server
 from notifications.channels.interface import Outcome
 from notifications.delivery_metrics import FAILURES, count_deliveries
 from notifications.ledger import MISSED, day_dependent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
-from notifications.models.delivery import DeliveryQuerySet
+from notifications.models.deliveries import DeliveryQuerySet
 from notifications.notices.notice import Notice, NoticeKind
-from notifications.services.host_backlog import BACKLOG
+from notifications.services.backlog import BACKLOG
 from notifications.services.relevance import Facts, irrelevance_reason, load_facts
 from people.dates import schedule
 from people.dates.recurrence import end_of_day
@@ -45,6 +45,8 @@ RETRY_SCHEDULE_SECONDS = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 """Backoff: when each attempt is made, in seconds after the first one."""
 _MIN_RETRY_SECONDS = 30
 _MAX_CLAIMS_PER_ATTEMPT = 5
+# How long a delivery waits for another one of its account to end; then others are sent meanwhile.
+_MAX_WAIT_SECONDS = 0.05
 # A batch is given up after one send this slow, or this long in all: other threads may be free for the rest of it.
 _SLOW_SEND_SECONDS, _MAX_BATCH_SECONDS = 1.0, 3.0
 
@@ -62,7 +64,7 @@ class SendResult(StrEnum):
 def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> SendResult:
     """Attempt one delivery if it is due and no other process has claimed it.
 
-    Raises HostBusyError: the host's limit is reached. Nothing was sent, and the delivery stays due.
+    Raises BusyError: the limit of the host or of the account is reached. Nothing was sent, and the delivery stays due.
     """
     deliveries = load_deliveries([delivery_id])
     return _attempt(deliveries[0], load_facts(deliveries), now) if deliveries else SendResult.TAKEN
@@ -81,12 +83,16 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     facts, batch_started = load_facts(deliveries), time.monotonic()
     with _reuse_connections({delivery.channel for delivery in deliveries}):
         for number, delivery in enumerate(deliveries, start=1):
+            if not has_own_server(delivery.channel) and not EXCHANGES.has_room(delivery.owner_id):
+                # Before the claim: two hundred deliveries of one account must not cost two writes each to be put off.
+                BACKLOG.put(delivery.owner_id, delivery.pk)
+                continue
             started = time.monotonic()
             try:
                 # Claimed only now, not with the whole batch: if the process dies here, the rest is still unclaimed.
                 _attempt(delivery, facts, timezone.now())
-            except HostBusyError as busy:
-                BACKLOG.put(busy.host, delivery.pk)
+            except BusyError as busy:
+                BACKLOG.put(busy.key, delivery.pk)
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery.pk)})
             ended = time.monotonic()
@@ -95,17 +101,15 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     return []
 
 
-def _deliveries_by_ids(ids: Sequence[UUID]) -> QuerySet[Delivery]:
+@compiled_query
+def _deliveries_by_ids(ids: Sequence[UUID]) -> Rows:
     rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
     return rows.with_owner_and_person()
 
 
-_DELIVERIES_BY_IDS = CompiledQuery(_deliveries_by_ids)
-
-
 def load_deliveries(ids: Sequence[UUID]) -> list[Delivery]:
     """The deliveries with owner and person, the longest due first."""
-    return _DELIVERIES_BY_IDS.instances(ids=ids)
+    return _deliveries_by_ids.instances(ids=ids)
 
 
 @contextmanager
@@ -160,14 +164,14 @@ def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
         # Stored before the send: a retry after a crash sends the same content under the same id.
         mark_late(delivery, now)
     try:
-        with limited_hosts():
+        with limited_hosts(), exchanges_of(delivery.owner_id, wait_seconds=_MAX_WAIT_SECONDS, is_delivery=True):
             target = facts.target_of(delivery)
             row = target.row if target else None
             # If the process dies in here, nobody knows whether the target got it. The lease runs out and it is sent
             # again with the same id.
             outcome = channels()[delivery.channel].send(delivery.target_key, build_notice(delivery, now), row)
-    except HostBusyError:
-        # Unclaimed and due, but reserved for the host's backlog in this process. If the process dies, the scan enqueues
+    except BusyError:
+        # Unclaimed and due, but reserved for the backlog of this process. If the process dies, the scan enqueues
         # it after two leases, as it does with what a task queue has lost.
         _defer(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))
         raise
@@ -310,7 +314,7 @@ def _defer(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | Non
     )
 
 
-def _update_claimed(delivery: Delivery, **values: Any) -> int:
+def _update_claimed(delivery: Delivery, **values: object) -> int:
     """Update the row if this process still has the claim; returns the number of rows, 0 or 1.
 
     After the lease has run out another process may have claimed the row. It records the outcome; this one must not.

@@ -20,15 +20,19 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Representation, representation_response
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
 from people.projection.custom_templates import list_templates, represent_template
 from people.services import custom_templates as service
 from people.vocabularies import TemplateType
+
+_DELETED = define_text("custom_field_deleted", "The custom field was deleted.")
 
 
 class TemplateChangeSerializer(serializers.Serializer[Any]):
@@ -114,7 +118,7 @@ class CustomFieldTemplateViewSet(TrashViewSet[CustomFieldTemplate]):
     def destroy(self, request: Request, template_id: UUID) -> Response:
         """Move a template to the trash; its values hide until it is restored."""
         service.delete_template(template=self.get_object(), now=timezone.now())
-        return Response({"message": "The custom field was deleted."})
+        return Response({"message": _DELETED})
 
     @extend_schema(operation_id="restoreCustomFieldTemplate", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])

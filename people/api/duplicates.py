@@ -26,6 +26,14 @@ class DismissSerializer(serializers.Serializer[Any]):
     personBId = OwnedIdField("people.Person", source="other_id")
 
 
+class DismissalSerializer(serializers.Serializer[Any]):
+    """A pair of people that are no duplicates, as the change feed shows it."""
+
+    id = serializers.UUIDField()
+    personAId = serializers.UUIDField()
+    personBId = serializers.UUIDField()
+
+
 class DuplicateMemberSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     name = serializers.CharField()

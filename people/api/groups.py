@@ -13,19 +13,29 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
-from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedIdField, OwnedListField, StrictCharField
-from contacts_project.kernel.api.json import Representation
+from contacts_project.kernel.api.fields import (
+    ClientIdField,
+    ColorField,
+    OwnedIdField,
+    OwnedListField,
+    StrictCharField,
+)
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
+from people.api.transferred_fields import ContactRuleSerializer, RuleSerializer
 from people.models import Group
 from people.projection.groups import list_groups, represent_group, serialize_groups
 from people.services import group_lifecycle as service
-from people.services.groups import add_member, remove_member
+from people.services.groups import add_member, apply_rule, remove_member
+
+_DELETED = define_text("group_deleted", "The group was deleted.")
 
 
-class GroupChangeSerializer(serializers.Serializer[Any]):
+class GroupChangeSerializer(RuleSerializer):
     """The body of a change: what it leaves out stays."""
 
     name = StrictCharField(max_length=100, required=False)
@@ -48,6 +58,8 @@ class GroupSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     description = serializers.CharField(allow_null=True)
     color = ColorField()
+    contactReminder = ContactRuleSerializer(allow_null=True)
+    leadDays = serializers.IntegerField(allow_null=True)
     memberCount = serializers.IntegerField()
     deletedAt = serializers.DateTimeField(allow_null=True)
     createdAt = serializers.DateTimeField()
@@ -74,6 +86,7 @@ _WITHOUT_PEOPLE = envelope("GroupMemberAdded", group=GroupSerializer())
 _LIST = envelope("GroupsAnswer", groups=GroupSerializer(many=True))
 _MESSAGE = envelope("GroupDeleted", message=serializers.CharField())
 _SUCCESS = envelope("GroupRemoved", success=serializers.BooleanField())
+_AFFECTED = envelope("GroupRuleApplied", affectedCount=serializers.IntegerField(help_text="People who have changed."))
 _DELETE_PEOPLE = OpenApiParameter("deletePeople", bool, description="Move the members to the trash too.")
 
 
@@ -124,7 +137,7 @@ class GroupViewSet(TrashViewSet[Group]):
         """Move a group to the trash; with deletePeople=true, its members too."""
         with_people = read_flag(request.query_params, "deletePeople", default=False)
         service.delete_group(group=self.get_object(), with_people=with_people, now=timezone.now())
-        return Response({"message": "The group was deleted."})
+        return Response({"message": _DELETED})
 
     @extend_schema(operation_id="restoreGroup", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])
@@ -143,6 +156,14 @@ class GroupViewSet(TrashViewSet[Group]):
         """Remove a deleted group for good; its people stay."""
         service.remove_group(group=self.get_object())
         return Response({"success": True})
+
+    @extend_schema(operation_id="applyGroupRule", request=None, responses={200: _AFFECTED})
+    @action(detail=True, methods=["post"], url_path="apply-rule")
+    @raises(PlanLimitError)
+    @if_match
+    def apply_rule(self, request: Request, group_id: UUID) -> Response:
+        """Write the group's rule to all members; what a person has set for itself stays."""
+        return Response({"affectedCount": apply_rule(group=self.get_object(), now=timezone.now())})
 
     @extend_schema(operation_id="addGroupMember", request=MemberAddSerializer, responses={200: _WITHOUT_PEOPLE})
     @action(detail=True, methods=["post"], url_path="members")

@@ -12,15 +12,19 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
-from contacts_project.kernel.api.json import Representation, representation_response
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person
 from people.projection.important_dates import represent_date, serialize_date
 from people.services import important_dates as service
+
+_DELETED = define_text("important_date_deleted", "The important date was deleted.")
 
 _RECORD = envelope("ImportantDateAnswer", importantDate=ImportantDateSerializer())
 _LIST = envelope("ImportantDatesAnswer", importantDates=ImportantDateSerializer(many=True))
@@ -88,7 +92,7 @@ class ImportantDateViewSet(TrashViewSet[ImportantDate]):
     def destroy(self, request: Request, person_id: UUID, date_id: UUID) -> Response:
         """Move an important date to the trash."""
         service.delete_date(owner=self.owner, row=self.get_object(), now=timezone.now())
-        return Response({"message": "The important date was deleted."})
+        return Response({"message": _DELETED})
 
     @extend_schema(operation_id="restoreImportantDate", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])

@@ -15,26 +15,33 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
-from contacts_project.kernel.api.json import format_timestamp
-from contacts_project.kernel.api.schema import envelope, raises
+from accounts.vocabularies import DateFormat
+from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
+from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.slots import IMPORT_SLOTS
-from people.api.uploads import uploaded_file
-from people.api.vcard_files import receipt_fields
+from contacts_project.kernel.text_rules import NOT_A_BOOLEAN, NOT_A_TEXT
+from contacts_project.kernel.texts import define_text, describe_remarks
+from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
+from people.api.vcard_files import import_receipt_fields
 from people.importing.files import FileImport, Upload
-from people.importing.sources.tables import open_table
+from people.importing.sources.days import AMBIGUOUS, DateColumns
+from people.importing.sources.sheets import is_date, read_dates
+from people.importing.sources.tables import Table, TableOptions, open_table, read_options
+from people.importing.sources.target import Target
 from people.importing.sources.targets import propose_targets
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
-from people.importing.vcards import PLAN_LIMIT
 from people.models import ContactImport
 from people.services.plan_limits import limit_error
-from people.vocabularies import ImportSource
+from people.vocabularies import UPLOAD_SOURCES, ImportSource
+
+_NO_FILE = define_text("no_import_file", "A file is needed.")
 
 
 class SourceConverter:
     """The path converter of `<import_source:source>`; any other source is 404."""
 
-    regex = "|".join(ImportSource.values)
+    regex = "|".join(UPLOAD_SOURCES)
 
     def to_python(self, value: str) -> str:
         return value
@@ -45,10 +52,21 @@ class SourceConverter:
 
 register_converter(SourceConverter, "import_source")
 
+DATE_ORDERS = [*DateFormat.values, AMBIGUOUS]
 _MAX_SAMPLES, _MAX_SAMPLE_LENGTH = 5, 100
 _MAX_TEXT_LENGTH = 100_000
 
-_FILE = inline_serializer("TableFile", {"file": serializers.FileField()})
+
+def _option_fields() -> dict[str, AnyField]:
+    """What a client may say about a table."""
+    return {
+        "encoding": serializers.CharField(required=False, help_text="Such as utf-8, windows-1252 or shift_jis."),
+        "delimiter": serializers.CharField(required=False, help_text="A comma, a semicolon, a tab or |."),
+        "dateOrder": serializers.ChoiceField(DateFormat.values, required=False),
+    }
+
+
+_FILE = inline_serializer("TableFile", {"file": serializers.FileField(), **_option_fields()})
 _FORM = inline_serializer(
     "ImportFile",
     {
@@ -57,17 +75,22 @@ _FORM = inline_serializer(
             required=False, help_text="For csv: JSON, { column: field }, columns by header or number."
         ),
         "dryRun": serializers.ChoiceField(["true", "false"], required=False),
+        **joined_groups_field(),
+        **_option_fields(),
     },
 )
-_RECEIPT = inline_serializer("ImportReceipt", {**receipt_fields(), "importId": serializers.UUIDField(allow_null=True)})
+_RECEIPT = inline_serializer("ImportReceipt", import_receipt_fields())
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
-    """A column of a table."""
+    """A column of a table. `dateOrder` is that of the dates in a column of days."""
+
+    optional = ("dateOrder",)
 
     name = serializers.CharField(allow_blank=True)
     samples = serializers.ListField(child=serializers.CharField())
     proposal = serializers.CharField(help_text="A field as a mapping names it.")
+    dateOrder = serializers.ChoiceField(DATE_ORDERS)
 
 
 _IMPORTS = inline_serializer(
@@ -97,6 +120,7 @@ class ImportKeptPersonSerializer(serializers.Serializer[Any]):
     personId = serializers.UUIDField()
     personName = serializers.CharField()
     reason = serializers.CharField()
+    code = serializers.CharField()
 
 
 class FileImportViewSet(ApiViewSet[Any]):
@@ -104,7 +128,7 @@ class FileImportViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="importContacts",
-        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=ImportSource.values)],
+        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES), JOINED_GROUPS],
         request={"multipart/form-data": _FORM},
         responses=_RECEIPT,
     )
@@ -121,12 +145,19 @@ class FileImportViewSet(ApiViewSet[Any]):
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
         file = _read_file(request)
-        upload = Upload(source=source, file=file.file, name=file.name or "", mapping=_read_text(request, "mapping"))
+        upload = Upload(
+            source=source,
+            file=file.file,
+            name=file.name or "",
+            mapping=_read_text(request, "mapping"),
+            options=_read_options(request),
+            group_ids=read_joined_groups(request, self.owner),
+        )
         is_dry = _read_dry_run(request)
         with IMPORT_SLOTS.acquire():
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
-        if outcomes and all(outcome.code == PLAN_LIMIT for outcome in outcomes):
+        if run.is_refused_by_plan:
             raise limit_error(self.owner, "people")
         return Response(run.receipt(outcomes))
 
@@ -136,6 +167,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         responses=envelope(
             "TableInspection",
             encoding=serializers.CharField(),
+            encodingCertain=serializers.BooleanField(),
             delimiter=serializers.CharField(),
             columns=ColumnSerializer(many=True),
         ),
@@ -151,13 +183,12 @@ class FileImportViewSet(ApiViewSet[Any]):
     def inspect(self, request: Request) -> Response:
         """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
         with IMPORT_SLOTS.acquire():
-            table = open_table(_read_file(request).file)
-        columns = []
-        for index, (name, target) in enumerate(zip(table.names, propose_targets(table), strict=True)):
-            cells = (row.cells[index].strip() for row in table.sample if len(row.cells) > index)
-            samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
-            columns.append({"name": name, "samples": samples, "proposal": str(target)})
-        return Response({"encoding": table.encoding, "delimiter": table.delimiter, "columns": columns})
+            table = open_table(_read_file(request).file, _read_options(request))
+            targets = propose_targets(table)
+            dates = read_dates(self.owner, table, targets, timezone.now())
+        columns = [_describe_column(table, index, target, dates) for index, target in enumerate(targets)]
+        encoding = {"encoding": table.encoding.name, "encodingCertain": table.encoding.is_certain}
+        return Response({**encoding, "delimiter": table.delimiter, "columns": columns})
 
 
 class ContactImportViewSet(OwnedViewSet[ContactImport]):
@@ -186,11 +217,14 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
         """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
         with IMPORT_SLOTS.acquire():
             undone = undo_import(owner=self.owner, import_id=import_id, now=timezone.now())
-        kept = [{"personId": str(key), "personName": name, "reason": reason} for key, name, reason in undone.kept]
+        kept = [
+            {"personId": str(key), "personName": name, **describe_remarks([remark])}
+            for key, name, remark in undone.kept
+        ]
         return Response({"removed": undone.removed, "kept": kept})
 
 
-def _serialize_import(row: ContactImport) -> dict[str, Any]:
+def _serialize_import(row: ContactImport) -> JsonObject:
     return {
         "id": str(row.pk),
         "source": row.source,
@@ -206,25 +240,40 @@ def _serialize_import(row: ContactImport) -> dict[str, Any]:
     }
 
 
+def _describe_column(table: Table, index: int, target: Target, dates: DateColumns) -> JsonObject:
+    cells = (row.cells[index].strip() for row in table.sample if len(row.cells) > index)
+    samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
+    column = {"name": table.names[index], "samples": samples, "proposal": str(target)}
+    return column | {"dateOrder": dates.order(index)} if is_date(target) else column
+
+
 def _read_file(request: Request) -> Any:
     return uploaded_file(
         request,
         "file",
         max_bytes=settings.MAX_IMPORT_BYTES,
-        missing="A file is needed.",
-        too_large=f"The file is too large: at most {settings.MAX_IMPORT_BYTES} bytes.",
+        missing=_NO_FILE,
+        too_large=FILE_TOO_LARGE.format(limit=settings.MAX_IMPORT_BYTES),
     )
 
 
 def _read_text(request: Request, name: str) -> str:
     text = request.data.get(name, "")
     if not isinstance(text, str) or len(text) > _MAX_TEXT_LENGTH:
-        raise FieldError(name, "This must be a text.")
+        raise FieldError(name, NOT_A_TEXT)
     return text
+
+
+def _read_options(request: Request) -> TableOptions:
+    return read_options(
+        encoding=_read_text(request, "encoding"),
+        delimiter=_read_text(request, "delimiter"),
+        date_order=_read_text(request, "dateOrder"),
+    )
 
 
 def _read_dry_run(request: Request) -> bool:
     text = _read_text(request, "dryRun")
     if text not in {"", "true", "false"}:
-        raise FieldError("dryRun", "This must be true or false.")
+        raise FieldError("dryRun", NOT_A_BOOLEAN)
     return text == "true"

@@ -23,6 +23,7 @@ class InsightSerializer(serializers.Serializer[Any]):
     personName = serializers.CharField()
     code = serializers.CharField(help_text="The reason in a word: contact_interval, own_rhythm, birthday ...")
     reason = serializers.CharField()
+    params = serializers.DictField(help_text="The values in the reason.")
     since = serializers.DateField(allow_null=True, help_text="Of the drifting: the day of the last contact.")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Model
 from django.http import QueryDict
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,6 +17,7 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet, TrashViewSet
 from accounts.models import User
+from contacts_project.kernel.api.errors import first_text
 from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.fields import (
     ClientIdField,
@@ -24,26 +26,30 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateField,
 )
-from contacts_project.kernel.api.json import Representation, parse_id
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.interactions.pages import load_page
 from people.models import Interaction, Person
-from people.models.interaction import InteractionQuerySet
+from people.models.dates import InteractionQuerySet
 from people.models.person import PersonQuerySet
 from people.projection.interactions import represent_interaction, serialize_interactions_by_id
 from people.services import interactions as service
 from people.vocabularies import InteractionKind
 
+_DELETED = define_text("interaction_deleted", "The interaction was deleted.")
+
 
 class ActiveOrDeletedPeopleField(OwnedIdsField):
     """Ids of the account's people, active or deleted: the service checks whether a deleted one is allowed."""
 
-    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+    def find_rows(self, ids: list[UUID]) -> Mapping[UUID, Model | UUID]:
         people = Person.objects.owned_by(self.context["request"].user).filter(pk__in=ids)
         return {key: key for key in people.values_list("pk", flat=True)}
 
@@ -112,7 +118,7 @@ def _read_day(query: QueryDict, name: str) -> dt.date | None:
     try:
         return StrictDateField().to_internal_value(text)
     except serializers.ValidationError as error:
-        raise FieldError(name, str(error.detail[0])) from None  # type: ignore[index]  # of one message
+        raise FieldError(name, first_text(error)) from None
 
 
 def _page_response(owner: User, query: QueryDict, person: Person | None) -> Response:
@@ -188,7 +194,7 @@ class InteractionViewSet(TrashViewSet[Interaction]):
     def destroy(self, request: Request, interaction_id: UUID) -> Response:
         """Move an interaction to the trash; lastContact goes back to what it was before."""
         service.delete_interaction(owner=self.owner, interaction_id=self.get_object().pk, now=timezone.now())
-        return Response({"message": "The interaction was deleted."})
+        return Response({"message": _DELETED})
 
     @extend_schema(operation_id="restoreInteraction", request=None, responses={200: _RECORD})
     @action(detail=True, methods=["post"])

@@ -5,33 +5,39 @@ from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from orjson import Fragment
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import OwnedViewSet
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import OwnedField
-from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import PlanLimitError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
-from people.merging.merge import AlreadyUndoneError, merge_people, undo_merge
+from people.merging.merge import AlreadyUndoneError, list_merges, merge_people, undo_merge
 from people.merging.related_rows import UndoConflictError
 from people.merging.scalars import OVERRIDABLE_COLUMNS
 from people.models import MergeRecord
 from people.projection import serialize_people
 
+_NOT_OVERRIDABLE = define_text("not_overridable", "This field cannot be overridden.")
+
 
 class FieldOverridesSerializer(PersonChangeSerializer):
     """Single-valued Person fields with the values that the merged person is to have; null clears."""
 
-    def get_fields(self) -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
+    def get_fields(self) -> dict[str, AnyField]:
         return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE_COLUMNS}
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
+    def to_internal_value(self, data: object) -> JsonObject:
         # DRF ignores unknown keys, and the merge would go ahead without the override.
         if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE_COLUMNS)):
-            raise serializers.ValidationError({key: ["This field cannot be overridden."] for key in sorted(unknown)})
+            raise InvalidError({key: [_NOT_OVERRIDABLE] for key in sorted(unknown)})
         values: dict[str, Any] = super().to_internal_value(data)
         return values
 
@@ -66,7 +72,8 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )
-        return Response({"person": self._serialize_pair(record)[0], "mergeId": str(record.pk)})
+        [person] = serialize_people(self.owner, [data["primary"].pk])
+        return Response({"person": person, "mergeId": str(record.pk)})
 
     @extend_schema(
         operation_id="undoMerge",
@@ -80,6 +87,35 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         primary, secondary = self._serialize_pair(undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now()))
         return Response({"person": primary, "secondary": secondary})
 
-    def _serialize_pair(self, record: MergeRecord) -> tuple[Any, Any]:
+    def _serialize_pair(self, record: MergeRecord) -> tuple[Fragment, Fragment]:
         people = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
         return people[0], people[1]
+
+
+class MergedPersonSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+_MERGED = envelope(
+    "Merge",
+    mergeId=serializers.UUIDField(),
+    primary=MergedPersonSerializer(allow_null=True),
+    secondary=MergedPersonSerializer(allow_null=True),
+    mergedAt=serializers.DateTimeField(),
+    undoable=serializers.BooleanField(),
+)
+
+
+class MergeListViewSet(OwnedViewSet[MergeRecord]):
+    """What was merged."""
+
+    model = MergeRecord
+
+    @extend_schema(
+        operation_id="listMerges",
+        responses=envelope("Merges", merges=serializers.ListField(child=_MERGED)),
+    )
+    def list(self, request: Request) -> Response:
+        """The merges of the retention period, newest first. A person who was removed for good is null."""
+        return Response({"merges": list_merges(owner=self.owner, now=timezone.now())})

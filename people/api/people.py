@@ -1,6 +1,6 @@
 """The routes of people."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -19,12 +19,15 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import StrictBooleanField
-from contacts_project.kernel.api.json import Representation, dumps, representation_response, stream_list
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
-from contacts_project.kernel.api.schema import envelope, raises
+from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
+from contacts_project.kernel.json import dumps, stream_list
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from people.api.person_query import PeopleQuery, read_people_query, read_search
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
+from people.api.person_query import DIRECTIONS, PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (
     PersonChangeSerializer,
     PersonFoundSerializer,
@@ -32,21 +35,26 @@ from people.api.person_serializer import (
     PersonSerializer,
     SearchRecordSerializer,
 )
-from people.counts import PEOPLE, count_of
+from people.counts import count_people
+from people.dates.schedule import calendar_from_user
 from people.extensions import EXTENSIONS
 from people.models import Person
 from people.photos.files import delete_files
 from people.projection import (
-    project,
     project_all,
     project_found,
+    project_ids,
     project_page,
     represent_any_person,
     represent_person,
     search_records,
 )
+from people.projection.people_order import Order, Sort, marked_page_ids, ordered_ids, page_ids
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
+
+_DELETED = define_text("person_trashed", "The person was deleted.")
+_SEVERAL_DELETED = define_text("people_trashed", "%(count)s people were deleted.")
 
 MAX_SEARCH_RESULTS = 20
 
@@ -56,7 +64,7 @@ class PersonDeleteSerializer(serializers.Serializer[Any]):
 
     deleteFromCardDav = StrictBooleanField(required=False, default=False, source="delete_from_card_dav")
 
-    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+    def get_fields(self) -> dict[str, AnyField]:
         fields = super().get_fields()
         for extension in EXTENSIONS:
             fields.update(extension.delete_fields())
@@ -80,6 +88,17 @@ _SUCCESS = envelope("PersonRemovedAnswer", success=serializers.BooleanField())
 _PARAMETERS = [
     *page_parameters(default=str(DEFAULT_LIMIT)),
     OpenApiParameter("groupIds", OpenApiTypes.STR, description="Group ids with commas between; in at least one."),
+    OpenApiParameter("withoutGroups", OpenApiTypes.BOOL, description="true: in no group."),
+    OpenApiParameter("importId", OpenApiTypes.UUID, description="Whom this import made or changed."),
+    OpenApiParameter("favourite", OpenApiTypes.BOOL),
+    OpenApiParameter("quiet", OpenApiTypes.BOOL),
+    OpenApiParameter(
+        "sort",
+        enum=list(Sort),
+        description="Without it by name. nextDate: the next day of an important date. Null stands last in both orders.",
+    ),
+    OpenApiParameter("order", enum=DIRECTIONS, description="Default asc; without sort, of the name."),
+    OpenApiParameter("favouritesFirst", OpenApiTypes.BOOL),
     OpenApiParameter("includeDetails", OpenApiTypes.BOOL, description="false leaves out the multi-value fields."),
     OpenApiParameter(
         "includeAll",
@@ -102,12 +121,12 @@ class PersonViewSet(TrashViewSet[Person]):
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
-        """A page of the people in name order, or everybody with includeAll=true."""
+        """A page of the people, by default in name order, or everybody with includeAll=true."""
         query = read_people_query(request.query_params)
         if not query.include_all:
             return self._page_response(query)
-        people = query.filter_people(self.get_queryset(), self.owner).in_name_order()
-        everyone = project_all(self.owner, people, include_details=query.include_details, include_all=True)
+        people = query.filter_people(self.get_queryset(), self.owner)
+        everyone = self._everybody(people, query)
         return StreamingHttpResponse(stream_list("people", everyone), content_type="application/json")
 
     @extend_schema(operation_id="createPerson", request=PersonSerializer, responses={201: _RECORD})
@@ -143,7 +162,7 @@ class PersonViewSet(TrashViewSet[Person]):
         person = self.get_object()
         options = self.read_body(PersonDeleteSerializer)
         count = service.delete_people(owner=self.owner, person_ids=[person.pk], options=options, now=timezone.now())
-        return Response({"message": "The person was deleted." if count == 1 else f"{count} people were deleted."})
+        return Response({"message": _DELETED if count == 1 else _SEVERAL_DELETED.format(count=count)})
 
     @extend_schema(operation_id="restorePerson", request=None, responses=_RECORD)
     @action(detail=True, methods=["post"])
@@ -187,20 +206,39 @@ class PersonViewSet(TrashViewSet[Person]):
         records = stream_list("people", search_records(self.owner), chunk_size=1)
         return StreamingHttpResponse(records, content_type="application/json")
 
+    def list_state(self, request: Request) -> str:
+        """The day, where the order depends on it."""
+        if request.query_params.get("sort") != Sort.NEXT_DATE:
+            return ""
+        return calendar_from_user(self.owner).today(timezone.now()).isoformat()
+
+    def _everybody(self, people: Any, query: PeopleQuery) -> Iterator[bytes]:
+        """The JSON of all these people, with everything."""
+        places = None
+        if query.order != Order():
+            ids = ordered_ids(self.owner, people, query.order, now=timezone.now())
+            places = {key: place for place, key in enumerate(ids)}
+        rows = people.in_name_order() if places is None else people.order_by()
+        return project_all(self.owner, rows, include_details=query.include_details, include_all=True, places=places)
+
     def _page_response(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()
-        if query.group_ids is None:
-            # The stored count and the compiled page cost the same in an account of any size.
-            total = count_of(self.owner.pk, PEOPLE)
-            if query.offset < total:
-                listed = project_page(
-                    self.owner, limit=query.limit, offset=query.offset, include_details=query.include_details
-                )
+        people = query.filter_people(self.get_queryset(), self.owner) if query.joins else None
+        # The stored counts cost the same in an account of any size.
+        total = count_people(self.owner.pk, **query.marks) if people is None else people.count()
+        page: dict[str, Any] = {"limit": query.limit, "offset": query.offset}
+        if query.offset >= total:
+            pass
+        elif query.order == Order() and not query.marks and people is None:
+            # So does the compiled page.
+            listed = project_page(self.owner, **page, include_details=query.include_details)
         else:
-            people = query.filter_people(self.get_queryset(), self.owner)
-            total = people.count()
-            page = people.in_name_order()[query.offset : query.offset + query.limit]
-            listed = project(self.owner, page, include_details=query.include_details)
+            page["now"] = timezone.now()
+            if people is None:
+                ids = marked_page_ids(self.owner, query.marks, query.order, **page)
+            else:
+                ids = page_ids(self.owner, people, query.order, **page)
+            listed = project_ids(self.owner, ids, include_details=query.include_details)
         body = {
             "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),

@@ -4,13 +4,17 @@ of custom fields."""
 import datetime as dt
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from contacts_project.kernel.api.errors import NOT_A_LIST, REQUIRED, InvalidError
 from contacts_project.kernel.api.fields import (
+    NO_SUCH_DAY,
+    TOO_MANY_ENTRIES,
     ClientIdField,
     StrictBooleanField,
     StrictCharField,
@@ -19,29 +23,40 @@ from contacts_project.kernel.api.fields import (
     StrictFloatField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.api.schema import AnyField
 from contacts_project.kernel.errors import NO_SUCH_RECORD
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.text_rules import NOT_A_TEXT
+from contacts_project.kernel.texts import define_text
 from people import field_table
-from people.field_table import EntryKey, KeyKind, PersonField
+from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS, DateKey, EntryKey, KeyKind, Kind, PersonField
+from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.models import CustomFieldTemplate, ImportantDate
-from people.models.important_date import YEAR_UNKNOWN
-from people.projection.important_dates import serialize_date
-from people.services.person_rows import InvalidCustomValueError, parse_custom_value
-from people.vocabularies import DateType, ReminderType, TemplateType, Unit
+from people.models.dates import YEAR_UNKNOWN
+from people.vocabularies import DateType, ReminderType, TemplateType
+
+_YEAR_OUT_OF_RANGE = define_text("year_out_of_range", "The year must be between 1000 and 9999.")
+_NOT_A_DATE_OR_TIME = define_text("not_a_date_or_datetime", "This must be a date, YYYY-MM-DD, or an ISO datetime.")
+_REPEATED_DAYS = define_text("repeated_days", "Each number of days once.")
+_UNTITLED = define_text("date_without_title", "A date without a type needs a title.")
+_NOT_A_VALUE = define_text("not_a_custom_value", "This must be an object with templateId and value.")
+_REPEATED_FIELD = define_text("repeated_field", "This field is there already.")
 
 DATE_TYPES = list(DateType.values)
 MAX_CUSTOM_VALUES = 100
+_NO_REMINDER = {key.column: key.empty for key in DATE_KEYS if key.reminds}
 
 
 class EntryIdField(serializers.Field[Any, Any, Any, Any]):
     """The id of the stored entry that this one replaces. Null and unknown ids are ignored."""
 
-    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+    def validate_empty_values(self, data: object) -> tuple[bool, object]:
         return super().validate_empty_values(serializers.empty if data is None else data)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         if not isinstance(data, str):
-            raise serializers.ValidationError("This must be a text.")
+            raise InvalidError(NOT_A_TEXT)
         return data
 
     def to_representation(self, value: Any) -> str:
@@ -55,14 +70,14 @@ class EntrySerializer(serializers.Serializer[Mapping[str, Any]]):
     type = StrictCharField(max_length=50, required=False, allow_null=True)
     keys: ClassVar[tuple[EntryKey, ...]] = ()
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         for key in self.keys:
             if not (key.required or key.read_only):
                 attrs[key.name] = attrs.get(key.name) or key.default or attrs.get(key.default_key)
         return attrs
 
 
-def _build_field(key: EntryKey) -> "serializers.Field[Any, Any, Any, Any]":
+def _build_field(key: EntryKey) -> AnyField:
     if key.read_only:
         kind = serializers.FloatField if key.kind is KeyKind.NUMBER else serializers.CharField
         return kind(read_only=True, allow_null=True)
@@ -90,7 +105,7 @@ ENTRY_SERIALIZERS: Mapping[str, type[EntrySerializer]] = {
 def check_year(day: dt.date) -> None:
     """Raises ValidationError for a year before 1000."""
     if day.year < 1000:
-        raise serializers.ValidationError("The year must be between 1000 and 9999.")
+        raise InvalidError(_YEAR_OUT_OF_RANGE)
 
 
 class DateOrDateTimeField(serializers.Field[dt.date, Any, str, Any]):
@@ -98,14 +113,14 @@ class DateOrDateTimeField(serializers.Field[dt.date, Any, str, Any]):
 
     PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII)
 
-    def to_internal_value(self, data: Any) -> dt.date:
+    def to_internal_value(self, data: object) -> dt.date:
         if not isinstance(data, str) or not self.PATTERN.match(data):
-            raise serializers.ValidationError("This must be a date, YYYY-MM-DD, or an ISO datetime.")
+            raise InvalidError(_NOT_A_DATE_OR_TIME)
         try:
             dt.time.fromisoformat(data[11:19].rstrip("Z") or "00:00")
             day = dt.date.fromisoformat(data[:10])
         except ValueError:
-            raise serializers.ValidationError("There is no such day.") from None
+            raise InvalidError(NO_SUCH_DAY) from None
         check_year(day)
         return day
 
@@ -128,52 +143,57 @@ class ExtraLeadDaysField(serializers.ListField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(child=StrictIntegerField(min_value=0, max_value=365), max_length=3, **kwargs)
 
-    def to_internal_value(self, data: Any) -> list[int]:
+    def to_internal_value(self, data: object) -> list[int]:
         if not isinstance(data, list):
-            raise serializers.ValidationError("This must be a list.")
+            raise InvalidError(NOT_A_LIST)
         days: list[int] = super().to_internal_value(data)
         if len(set(days)) < len(days):
-            raise serializers.ValidationError("Each number of days once.")
+            raise InvalidError(_REPEATED_DAYS)
         return days
 
 
-class ImportantDateSerializer(serializers.Serializer[ImportantDate]):
-    """The body of one important date, and its answer."""
+def _build_date_field(key: DateKey) -> AnyField:
+    if key.kind is Kind.DATE:
+        return DateOrDateTimeField()
+    more: dict[str, Any] = {"required": False} | ({"source": key.column} if key.column != key.name else {})
+    if key.kind is Kind.FLAG:
+        return StrictBooleanField(**more)
+    if key.kind is Kind.LIST:
+        return ExtraLeadDaysField(**more)
+    more["allow_null"] = True
+    if key.kind is Kind.CHOICE:
+        return StrictChoiceField(list(key.choices), fold=key.any_case, **more)
+    if key.kind is Kind.INTEGER:
+        return StrictIntegerField(min_value=key.least, max_value=key.limit, **more)
+    return StrictCharField(max_length=key.limit, **more)
 
+
+class _DateIdsSerializer(serializers.Serializer[ImportantDate]):
     id = serializers.UUIDField(read_only=True)
     personId = serializers.UUIDField(source="person_id", read_only=True)
-    type = StrictChoiceField(DATE_TYPES, fold=True, required=False, allow_null=True)
-    title = StrictCharField(max_length=100, required=False, allow_null=True)
-    date = DateOrDateTimeField()
-    yearUnknown = StrictBooleanField(source="year_unknown", required=False)
-    reminderEnabled = StrictBooleanField(source="reminder_enabled", required=False)
-    reminderType = StrictChoiceField(ReminderType.values, source="reminder_type", required=False, allow_null=True)
-    reminderInterval = StrictIntegerField(
-        min_value=1, max_value=99, source="reminder_interval", required=False, allow_null=True
-    )
-    reminderIntervalUnit = StrictChoiceField(
-        Unit.values, source="reminder_interval_unit", required=False, allow_null=True
-    )
-    reminderLeadDays = StrictIntegerField(
-        min_value=0, max_value=365, source="reminder_lead_days", required=False, allow_null=True
-    )
-    extraLeadDays = ExtraLeadDaysField(source="extra_lead_days", required=False)
+
+
+class _DateKeysSerializer(serializers.Serializer[ImportantDate]):
+    # In the body of a class, locals() is the namespace of the class.
+    locals().update({key.name: _build_date_field(key) for key in DATE_KEYS})
+
+
+class ImportantDateSerializer(_DateIdsSerializer, _DateKeysSerializer):
+    """The body of one important date, and its answer."""
+
     deletedAt = serializers.DateTimeField(source="deleted_at", read_only=True, allow_null=True)
     createdAt = serializers.DateTimeField(source="created_at", read_only=True)
     updatedAt = serializers.DateTimeField(source="updated_at", read_only=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         """The whole row, defaults filled in: what the body leaves out is not kept."""
         if not attrs.get("type") and not attrs.get("title"):
-            raise serializers.ValidationError({"title": ["A date without a type needs a title."]})
+            raise InvalidError({"title": [_UNTITLED]})
         attrs["year_unknown"] = attrs.get("year_unknown", False)
         if attrs["year_unknown"]:
             attrs["date"] = attrs["date"].replace(year=YEAR_UNKNOWN)
         attrs["reminder_enabled"] = attrs.get("reminder_enabled", False)
         return {**attrs, **_reminder_columns(attrs)}
-
-    def to_representation(self, instance: ImportantDate) -> dict[str, Any]:
-        return serialize_date(instance)
 
 
 class NewDateSerializer(ImportantDateSerializer):
@@ -191,10 +211,10 @@ class DeletedDateSerializer(ImportantDateSerializer):
 class DateIdField(EntryIdField):
     """The id of the person's date that this entry is, or the one that a date of a new person gets."""
 
-    def to_internal_value(self, data: Any) -> UUID:
+    def to_internal_value(self, data: object) -> UUID:
         key = parse_id(data)
         if key is None:
-            raise serializers.ValidationError(NO_SUCH_RECORD)
+            raise InvalidError(NO_SUCH_RECORD)
         return key
 
 
@@ -205,23 +225,14 @@ class ImportantDateEntrySerializer(ImportantDateSerializer):
     id = DateIdField(required=False)  # type: ignore[assignment]  # elsewhere a date has its id from the path
 
 
-def _reminder_columns(attrs: dict[str, Any]) -> dict[str, Any]:
+def _reminder_columns(attrs: JsonObject) -> JsonObject:
     if not attrs["reminder_enabled"]:
-        kind = interval = unit = lead = None
-        extra: list[int] = []
-    else:
-        kind, lead = attrs.get("reminder_type") or ReminderType.RECURRING.value, attrs.get("reminder_lead_days")
-        interval, unit = attrs.get("reminder_interval") or 1, attrs.get("reminder_interval_unit") or Unit.YEARS.value
-        extra = attrs.get("extra_lead_days", [])
-        if kind == ReminderType.ONCE:
-            interval = unit = None
-    return {
-        "reminder_type": kind,
-        "reminder_interval": interval,
-        "reminder_interval_unit": unit,
-        "reminder_lead_days": lead,
-        "extra_lead_days": extra,
-    }
+        return deepcopy(_NO_REMINDER)
+    given = {column: attrs[column] for column in _NO_REMINDER if attrs.get(column) is not None}
+    columns = {**deepcopy(_NO_REMINDER), **DATE_REMINDER_DEFAULTS, **given}
+    if columns["reminder_type"] == ReminderType.ONCE:
+        columns["reminder_interval"] = columns["reminder_interval_unit"] = None
+    return columns
 
 
 class CustomValueField(serializers.JSONField):
@@ -237,6 +248,14 @@ class TemplateSummary(serializers.Serializer[Any]):
     type = StrictChoiceField(TemplateType.values)
 
 
+class ShortValueSerializer(serializers.Serializer[Any]):
+    """A value of a field in the change feed, which sends the fields as records of their own."""
+
+    id = serializers.UUIDField()
+    templateId = serializers.UUIDField()
+    value = CustomValueField()
+
+
 class CustomFieldValueSerializer(serializers.Serializer[Any]):
     """A value of a field, for the API description."""
 
@@ -249,11 +268,11 @@ class CustomFieldValueSerializer(serializers.Serializer[Any]):
 class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
     """Entries of templateId and value; validated data holds `{template: the own, active row, value: as stored}`."""
 
-    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+    def to_internal_value(self, data: object) -> list[JsonObject]:
         if not isinstance(data, list):
-            raise serializers.ValidationError("This must be a list.")
+            raise InvalidError(NOT_A_LIST)
         if len(data) > MAX_CUSTOM_VALUES:
-            raise serializers.ValidationError(f"At most {MAX_CUSTOM_VALUES} entries.")
+            raise InvalidError(TOO_MANY_ENTRIES.format(limit=MAX_CUSTOM_VALUES))
         ids = {key for item in data if isinstance(item, dict) and (key := parse_id(item.get("templateId")))}
         owner_id = self.context["request"].user.pk
         rows = CustomFieldTemplate.objects.active_rows.instances(owner_id=owner_id, row_ids=list(ids))
@@ -267,27 +286,25 @@ class CustomFieldValuesField(serializers.Field[Any, Any, Any, Any]):
             except serializers.ValidationError as error:
                 problems[str(index)] = error.detail
         if problems:
-            raise serializers.ValidationError(problems)
+            raise InvalidError(problems)
         return entries
 
     def to_representation(self, value: Any) -> Any:
         return value
 
 
-def _parse_entry(item: Any, templates: dict[Any, CustomFieldTemplate], seen: set[Any]) -> dict[str, Any]:
+def _parse_entry(item: object, templates: Mapping[Any, CustomFieldTemplate], seen: set[UUID]) -> JsonObject:
     if not isinstance(item, dict):
-        raise serializers.ValidationError("This must be an object with templateId and value.")
+        raise InvalidError(_NOT_A_VALUE)
     template = templates.get(parse_id(item.get("templateId")))
     if template is None:
-        raise serializers.ValidationError({"templateId": [NO_SUCH_RECORD]})
+        raise InvalidError({"templateId": [NO_SUCH_RECORD]})
     if template.pk in seen:
-        raise serializers.ValidationError({"templateId": ["This field is there already."]})
+        raise InvalidError({"templateId": [_REPEATED_FIELD]})
     seen.add(template.pk)
     if "value" not in item:
-        raise serializers.ValidationError({"value": ["This field is required."]})
+        raise InvalidError({"value": [REQUIRED]})
     try:
         return {"template": template, "value": parse_custom_value(template, item["value"])}
     except InvalidCustomValueError as error:
-        raise serializers.ValidationError({"value": [str(error)]}) from None
-    except serializers.ValidationError as error:
-        raise serializers.ValidationError({"value": error.detail}) from None
+        raise InvalidError({"value": [error.text]}) from None

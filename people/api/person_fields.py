@@ -33,6 +33,13 @@ class GroupSummary(serializers.Serializer[Group]):
     color = serializers.CharField(read_only=True)
 
 
+class RuleSource(serializers.Serializer[Group]):
+    """The group whose rule has set the contact reminder."""
+
+    groupId = serializers.UUIDField(read_only=True, source="pk")
+    name = serializers.CharField(read_only=True)
+
+
 class MoreEntry(serializers.Serializer[Any]):
     """A line of the card that the person came with which no field holds."""
 
@@ -84,6 +91,7 @@ _FIELDS_WITHOUT_COLUMN: Mapping[str, Callable[[], SerializerField]] = {
     "relationshipToUser": lambda: TypeSummary(read_only=True, allow_null=True, source="relationship_to_user"),
     "groupIds": lambda: OwnedListField("people.Group", required=False, source="groups"),
     "groups": lambda: GroupSummary(many=True, read_only=True),
+    "contactReminderFrom": lambda: RuleSource(read_only=True, allow_null=True, source="rule_source"),
     "more": lambda: MoreEntry(many=True, read_only=True),
     "importantDates": lambda: _build_list(ImportantDateEntrySerializer, source="important_dates"),
     "customFieldValues": lambda: CustomFieldValuesField(required=False, source="custom_field_values"),

@@ -1,20 +1,27 @@
 """Parses the query parameters of people strictly: an invalid one is a 400 error with its name."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import QueryDict
-from rest_framework.exceptions import ValidationError
 
-from contacts_project.kernel.api.fields import check_text
-from contacts_project.kernel.api.json import parse_id
+from accounts.models import User
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, read_page
-from contacts_project.kernel.api.queries import read_flag
+from contacts_project.kernel.api.queries import read_choice, read_flag
 from contacts_project.kernel.errors import FieldError
-from people.models import Membership
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.text_rules import TOO_LONG, InvalidTextError, check_text
+from contacts_project.kernel.texts import define_text
+from people.models import ImportedRecord, Membership, Person
+from people.projection.people_order import Order, Sort
+from people.vocabularies import RecordKind
+
+_NO_QUERY = define_text("no_search_text", "At least one character is needed.")
 
 _MAX_SEARCH_LENGTH = 500
+DIRECTIONS = ("asc", "desc")
 
 
 @dataclass(frozen=True)
@@ -23,16 +30,42 @@ class PeopleQuery:
 
     limit: int
     offset: int
-    group_ids: list[UUID] | None
     include_details: bool
     include_all: bool
+    order: Order
+    group_ids: list[UUID] | None = None
+    without_groups: bool = False
+    import_id: UUID | str | None = None
+    favourite: bool | None = None
+    quiet: bool | None = None
 
-    def filter_people(self, people: Any, owner: Any) -> Any:
-        """The `people` in at least one of the groups, or all without `group_ids`. Unknown ids match nobody."""
-        if self.group_ids is None:
-            return people
-        members = Membership.objects.owned_by(owner).filter(group_id__in=self.group_ids, group__deleted_at=None)
-        return people.filter(pk__in=members.values("person_id"))
+    @property
+    def marks(self) -> dict[str, bool]:
+        """The values that columns of the person must have."""
+        marks = {"favourite": self.favourite, "quiet": self.quiet, "without_groups": self.without_groups or None}
+        return {name: value for name, value in marks.items() if value is not None}
+
+    @property
+    def joins(self) -> bool:
+        """Whether other tables decide who is listed."""
+        return self.group_ids is not None or self.import_id is not None
+
+    def filter_people(self, people: TrashQuerySet[Person], owner: User) -> TrashQuerySet[Person]:
+        """Those of the `people` that meet all filters. Unknown ids match nobody."""
+        people = people.filter(**self.marks)
+        if self.group_ids is not None:
+            members = Membership.objects.owned_by(owner).filter(group__deleted_at=None, group_id__in=self.group_ids)
+            people = people.filter(pk__in=members.values("person_id"))
+        if self.import_id is not None:
+            people = people.filter(pk__in=_imported_ids(owner, self.import_id))
+        return people
+
+
+def _imported_ids(owner: User, import_id: UUID | str) -> "QuerySet[ImportedRecord, object]":
+    """The ids of the people whom the import made or changed."""
+    records = ImportedRecord.objects.owned_by(owner).filter(kind=RecordKind.PERSON)
+    found = records.filter(contact_import=import_id) if isinstance(import_id, UUID) else records.none()
+    return found.values("record_id")
 
 
 def read_people_query(query: QueryDict) -> PeopleQuery:
@@ -41,27 +74,46 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
     return PeopleQuery(
         limit=limit,
         offset=offset,
-        group_ids=_read_group_ids(query),
         include_details=read_flag(query, "includeDetails", default=True),
         include_all=read_flag(query, "includeAll", default=False),
+        order=_read_order(query),
+        group_ids=read_group_ids(query),
+        without_groups=read_flag(query, "withoutGroups", default=False),
+        import_id=_read_import_id(query),
+        favourite=read_flag(query, "favourite", default=None),
+        quiet=read_flag(query, "quiet", default=None),
     )
+
+
+def _read_order(query: QueryDict) -> Order:
+    return Order(
+        sort=Sort(read_choice(query, "sort", choices=list(Sort), default=Sort.NAME)),
+        is_descending=read_choice(query, "order", choices=DIRECTIONS, default=DIRECTIONS[0]) == DIRECTIONS[1],
+        favourites_first=read_flag(query, "favouritesFirst", default=False),
+    )
+
+
+def _read_import_id(query: QueryDict) -> UUID | str | None:
+    """The id; a text that is none, which no import has."""
+    text = query.get("importId", "").strip()
+    return (parse_id(text) or text) if text else None
 
 
 def read_search(query: QueryDict, *, max_length: int = _MAX_SEARCH_LENGTH) -> str:
     """The text to search for, trimmed, of 1 to `max_length` characters. Raises FieldError."""
     try:
         text = check_text(query.get("q", ""))
-    except ValidationError as error:
-        detail: Any = error.detail
-        raise FieldError("q", str(detail[0])) from None
+    except InvalidTextError as error:
+        raise FieldError("q", error.text) from None
     if not text:
-        raise FieldError("q", "At least one character is needed.")
+        raise FieldError("q", _NO_QUERY)
     if len(text) > max_length:
-        raise FieldError("q", f"At most {max_length} characters.")
+        raise FieldError("q", TOO_LONG.format(limit=max_length, length=len(text)))
     return text
 
 
-def _read_group_ids(query: QueryDict) -> list[UUID] | None:
+def read_group_ids(query: QueryDict) -> list[UUID] | None:
+    """The ids in `groupIds`, with commas between; None without any. What is no id is left out."""
     text = query.get("groupIds", "").strip()
     if not text:
         return None

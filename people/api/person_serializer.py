@@ -4,17 +4,19 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-import orjson
 from rest_framework import serializers
 
-from accounts.models import User
-from contacts_project.kernel.api.fields import ClientIdField
-from contacts_project.kernel.api.ids import is_client_id
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import NOT_A_CLIENT_ID, ClientIdField
+from contacts_project.kernel.ids import is_client_id
+from contacts_project.kernel.json import JsonObject
 from people import field_table
+from people.api.person_entries import ShortValueSerializer
 from people.api.person_fields import SerializerField, person_fields
 from people.extensions import EXTENSIONS
 from people.field_table import Kind
-from people.models import Group, Person
+from people.models import Person
+from people.projection import REPEATED_IN_FEED
 from people.projection.search_index import RECORD
 
 
@@ -48,19 +50,12 @@ class PersonSerializer(serializers.Serializer[Person]):
         # Building the fields is slow, so they are cached. Copies, because a field is bound to one serializer.
         return {**deepcopy(_build_fields()), "id": ClientIdField(required=False)}
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         # All dates are new, so their ids must be valid client-generated ids.
         for index, entry in enumerate(attrs.get("important_dates", ())):
             if "id" in entry and not is_client_id(entry["id"]):
-                message = "This must be a UUID of version 4 or 7."
-                raise serializers.ValidationError({"importantDates": {str(index): {"id": [message]}}})
+                raise InvalidError({"importantDates": {str(index): {"id": [NOT_A_CLIENT_ID]}}})
         return attrs
-
-    def to_representation(self, instance: Person) -> dict[str, Any]:
-        """Serialize a model row, for comparison with the projection; uses several queries."""
-        with_related: Any = _PersonWithRelated(instance)
-        record: dict[str, Any] = super().to_representation(with_related)
-        return record
 
 
 class PersonChangeSerializer(PersonSerializer):
@@ -76,6 +71,15 @@ class PersonChangeSerializer(PersonSerializer):
 
     # No check of client-generated ids: in an update the ids of dates refer to the person's stored dates.
     validate = serializers.Serializer.validate
+
+
+class PersonInFeedSerializer(PersonSerializer):
+    """A person as the change feed shows it: without what other records say."""
+
+    def get_fields(self) -> dict[str, SerializerField]:
+        fields = super().get_fields()
+        kept = {name: field for name, field in fields.items() if name not in REPEATED_IN_FEED}
+        return {**kept, "customFieldValues": ShortValueSerializer(many=True)}
 
 
 class SearchRecordSerializer(serializers.Serializer[Any]):
@@ -98,6 +102,14 @@ class PersonListedSerializer(PersonSerializer):
         return [name for name in names if name in lists]
 
 
+class DeletedPersonSerializer(PersonListedSerializer):
+    """A person in the trash."""
+
+    def get_fields(self) -> dict[str, SerializerField]:
+        merge = serializers.UUIDField(allow_null=True, help_text="Of the merge that moved the person here.")
+        return {**super().get_fields(), "mergeId": merge}
+
+
 class PersonFoundSerializer(PersonSerializer):
     """A person that was searched for, with its multi-value fields."""
 
@@ -110,49 +122,3 @@ class PersonFoundSerializer(PersonSerializer):
         ):
             del fields[name]
         return fields
-
-
-class _PersonWithRelated:
-    """A person with the rows of other tables as attributes."""
-
-    def __init__(self, person: Person) -> None:
-        self._person = person
-        for extension in EXTENSIONS:
-            if extension.name:
-                entries = extension.rows(person.owner, [person.pk]).get(person.pk.hex, "")
-                setattr(self, extension.name, orjson.loads(f"[{entries}]"))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._person, name)
-
-    @property
-    def display_name(self) -> str:
-        owner: User = self._person.owner
-        return self._person.display_name_for(owner)
-
-    @property
-    def groups(self) -> list[Group]:
-        rows = Group.objects.owned_by(self._person.owner_id).active()
-        return list(rows.filter(memberships__person=self._person).order_by("name_key", "id"))
-
-    @property
-    def custom_field_values(self) -> list[dict[str, Any]]:
-        rows = self._person.custom_field_values.filter(template__deleted_at=None).select_related("template")
-        return [
-            {
-                "id": str(row.pk),
-                "templateId": str(row.template_id),
-                "value": row.value,
-                "template": {
-                    "id": str(row.template_id),
-                    "name": row.template.name,
-                    "slug": row.template.slug,
-                    "type": row.template.type,
-                },
-            }
-            for row in rows.order_by("template__position", "template_id")
-        ]
-
-    @property
-    def important_dates(self) -> list[Any]:
-        return list(self._person.important_dates.filter(deleted_at=None).order_by("created_at", "id"))

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
@@ -25,17 +25,24 @@ from accounts.api.route_marks import (
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.etags import if_none_match_tags, revalidating
-from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonSerializer
 from people.api.uploads import uploaded_file
 from people.models import Person
-from people.photos.files import photo_hash, read_photo
+from people.photos.files import read_photo
 from people.photos.images import PictureRefusedError, convert_heif
+from people.photos.names import photo_hash
 from people.projection import represent_any_person
 from people.services import photos as service
+
+_DELETED = define_text("photo_deleted", "The photo was deleted.")
+
+_NO_PICTURE = define_text("no_picture", "Send the picture as the file field photo of a multipart/form-data body.")
+_PICTURE_TOO_LARGE = define_text("picture_too_large", "The picture is too large: at most %(limit)s MiB.")
 
 
 class PictureUpload(serializers.Serializer[Any]):
@@ -46,6 +53,11 @@ class PictureUpload(serializers.Serializer[Any]):
 
 _STORED = envelope("PhotoStored", photo=serializers.CharField(help_text="The stored file name."))
 _MESSAGE = envelope("PhotoDeleted", message=serializers.CharField())
+_VERSION = OpenApiParameter(
+    "v",
+    OpenApiTypes.STR,
+    description="The stored file name (`photo`). If it is the current one, the response is immutable.",
+)
 _JPEG = {(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, description="The picture.")}
 
 
@@ -55,8 +67,8 @@ def _read_picture(request: Request) -> bytes:
         request,
         "photo",
         max_bytes=settings.MAX_PHOTO_BYTES,
-        missing="Send the picture as the file field photo of a multipart/form-data body.",
-        too_large=f"The picture is too large: at most {settings.MAX_PHOTO_BYTES >> 20} MiB.",
+        missing=_NO_PICTURE,
+        too_large=_PICTURE_TOO_LARGE.format(limit=settings.MAX_PHOTO_BYTES >> 20),
     )
     content: bytes = file.read()
     return content
@@ -108,7 +120,7 @@ class PersonPhotoViewSet(_PersonPhotoBase):
         """Remove the person's photo."""
         person = self.get_object()
         service.remove_person_photo(owner_id=person.owner_id, person_id=person.pk, now=timezone.now())
-        return Response({"message": "The photo was deleted."}, headers={"ETag": self.get_record(person.pk).etag})
+        return Response({"message": _DELETED}, headers={"ETag": self.get_record(person.pk).etag})
 
 
 class UserPhotoViewSet(SettingsViewSet):
@@ -140,20 +152,20 @@ class UserPhotoViewSet(SettingsViewSet):
     def remove_photo(self, request: Request) -> Response:
         """Remove the account's own photo."""
         service.remove_user_photo(user=self.owner)
-        return Response({"message": "The photo was deleted."}, headers={"ETag": self.current_record().etag})
+        return Response({"message": _DELETED}, headers={"ETag": self.current_record().etag})
 
 
 class PhotoViewSet(_PersonPhotoBase):
     """Photo files: read and convert."""
 
-    @extend_schema(operation_id="getPersonPhoto", responses=_JPEG)
+    @extend_schema(operation_id="getPersonPhoto", parameters=[_VERSION], responses=_JPEG)
     @revalidating
     @excluded_from_batches
     def retrieve(self, request: Request, person_id: UUID) -> HttpResponse:
         """The person's photo. Strong ETag; 404 where there is none."""
         return _photo_response(request, self.get_object().photo)
 
-    @extend_schema(operation_id="getUserPhoto", responses=_JPEG)
+    @extend_schema(operation_id="getUserPhoto", parameters=[_VERSION], responses=_JPEG)
     @action(detail=False)
     @raises(MissingError)
     @revalidating
@@ -178,7 +190,7 @@ def _refusals_as_field_errors() -> Iterator[None]:
     try:
         yield
     except PictureRefusedError as error:
-        raise FieldError("photo", str(error)) from None
+        raise FieldError("photo", error.text) from None
 
 
 def _photo_response(request: Request, name: str | None) -> HttpResponse:
@@ -194,5 +206,7 @@ def _photo_response(request: Request, name: str | None) -> HttpResponse:
             raise MissingError
         response = HttpResponse(content, content_type="image/jpeg")
     response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
+    # Another photo has another name, so the bytes at the URL with this name never change.
+    is_current = request.query_params.get("v") == name
+    response["Cache-Control"] = "private, max-age=31536000, immutable" if is_current else "private, no-cache"
     return response

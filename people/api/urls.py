@@ -3,6 +3,7 @@
 from rest_framework.routers import SimpleRouter
 
 from contacts_project.kernel.api.errors import register_failures
+from people.api.addresses import AddressViewSet, HouseholdViewSet, SharedAddressViewSet
 from people.api.custom_templates import CustomFieldTemplateViewSet
 from people.api.deleted import DeletedViewSet
 from people.api.duplicates import DuplicateViewSet
@@ -14,7 +15,7 @@ from people.api.imports import ContactImportViewSet, FileImportViewSet
 from people.api.insights import InsightViewSet
 from people.api.interactions import InteractionViewSet, PersonInteractionViewSet
 from people.api.map import MapViewSet
-from people.api.merging import MergeViewSet
+from people.api.merging import MergeListViewSet, MergeViewSet
 from people.api.people import PersonViewSet
 from people.api.photos import PersonPhotoViewSet, PhotoViewSet, UserPhotoViewSet
 from people.api.upcoming import UpcomingViewSet
@@ -25,11 +26,15 @@ register_failures(FAILURES)
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 # Before people, whose detail route would match `merge` as an id.
 router.register("people/merge", MergeViewSet, basename="merge")
+router.register("people/merges", MergeListViewSet, basename="merges")
+router.register("people", HouseholdViewSet, basename="household")
 router.register("people", DuplicateViewSet, basename="duplicate")
 router.register("people", PersonViewSet, basename="person")
+router.register("people", SharedAddressViewSet, basename="shared-address")
 router.register("people", PersonPhotoViewSet, basename="person-photo")
 router.register("people/<id:person_id>/important-dates", ImportantDateViewSet, basename="important-date")
 router.register("people/<id:person_id>/interactions", PersonInteractionViewSet, basename="person-interaction")
+router.register("addresses", AddressViewSet, basename="address")
 router.register("interactions", InteractionViewSet, basename="interaction")
 router.register("groups", GroupViewSet, basename="group")
 router.register("custom-field-templates", CustomFieldTemplateViewSet, basename="custom-field-template")

@@ -17,9 +17,10 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.slots import IMPORT_SLOTS
-from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
-from people.importing.receipts import build_receipt
-from people.importing.vcards import PLAN_LIMIT, import_cards
+from contacts_project.kernel.text_rules import NOT_A_CHOICE
+from people.api.uploads import JOINED_GROUPS, read_joined_groups
+from people.api.vcard_files import IMPORT_BODY, IMPORT_RECEIPT, PARSERS, read_uploaded_cards
+from people.importing.runs import VCardImport
 from people.projection.vcard_export import export_cards
 from people.services.plan_limits import limit_error
 from people.vcard import VERSIONS
@@ -28,19 +29,24 @@ from people.vcard import VERSIONS
 class VCardViewSet(ApiViewSet[Any]):
     """Import and export of vCard files."""
 
-    @extend_schema(operation_id="importVCards", request=FILE_BODY, responses=RECEIPT)
+    @extend_schema(
+        operation_id="importVCards", parameters=[JOINED_GROUPS], request=IMPORT_BODY, responses=IMPORT_RECEIPT
+    )
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
     @raises(PlanLimitError)
     @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
-        """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing."""
+        """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing; `importId` undoes it."""
         with IMPORT_SLOTS.acquire():
-            outcomes = list(import_cards(owner=self.owner, cards=read_uploaded_cards(request), now=timezone.now()))
+            cards, file_name = read_uploaded_cards(request)
+            group_ids = read_joined_groups(request, self.owner)
+            run = VCardImport(owner=self.owner, file_name=file_name, now=timezone.now(), group_ids=group_ids)
+            outcomes = list(run.run(cards))
         # If only some are refused, the receipt reports it for each of them.
-        if all(outcome.code == PLAN_LIMIT for outcome in outcomes):
+        if run.is_refused_by_plan:
             raise limit_error(self.owner, "people")
-        return Response(build_receipt(outcomes))
+        return Response(run.receipt(outcomes))
 
     @extend_schema(
         operation_id="exportVCards",
@@ -54,7 +60,7 @@ class VCardViewSet(ApiViewSet[Any]):
         """All own people as vCard 4.0 or 3.0."""
         version = request.query_params.get("version", "4.0")
         if version not in VERSIONS:
-            raise FieldError("version", f"This must be one of {', '.join(VERSIONS)}.")
+            raise FieldError("version", NOT_A_CHOICE.format(choices=list(VERSIONS)))
         cards = export_cards(owner=self.owner, version=version)
         response = StreamingHttpResponse(cards, content_type="text/vcard; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="contacts.vcf"'

@@ -1,7 +1,7 @@
 """Reads vCard files from requests (a text/vcard body, or `file` of a form), and describes the receipt."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import IO, Any, BinaryIO
 
@@ -11,10 +11,18 @@ from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
+from contacts_project.kernel.api.schema import AnyField, RemarkSerializer
 from contacts_project.kernel.errors import FieldError
-from people.api.uploads import uploaded_file
+from contacts_project.kernel.json import JsonMapping, JsonObject
+from contacts_project.kernel.texts import define_text
+from people.api.uploads import FILE_TOO_LARGE, joined_groups_field, uploaded_file
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
+
+_NO_FILE = define_text("no_vcard_file", "A vCard file is needed.")
+
+_TOO_MANY_CARDS = define_text("too_many_cards", "the file has more than %(limit)s cards")
+_NO_CARD = define_text("no_vcard", "There is no vCard in this file.")
 
 #: Cards after this number are not read.
 MAX_CARDS = 20_000
@@ -26,7 +34,7 @@ class VCardParser(BaseParser):
     media_type = "text/vcard"
 
     def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+        self, stream: IO[Any], media_type: str | None = None, parser_context: JsonMapping | None = None
     ) -> dict[str, BinaryIO]:
         return {"file": io.BytesIO(stream.read())}
 
@@ -46,33 +54,36 @@ class DirectoryParser(VCardParser):
 PARSERS = [VCardParser, OldVCardParser, DirectoryParser, MultiPartParser]
 
 
-def read_uploaded_cards(request: Request) -> Iterator[CardResult]:
-    """The cards of the uploaded file. Raises FieldError if it has none, PayloadTooLargeError."""
+def read_uploaded_cards(request: Request) -> tuple[Iterator[CardResult], str]:
+    """The cards of the uploaded file, and its name, which is empty if the file is the body.
+
+    Raises FieldError if there is no card, PayloadTooLargeError.
+    """
     file = uploaded_file(
         request,
         "file",
         max_bytes=settings.MAX_VCARD_BYTES,
-        missing="A vCard file is needed.",
-        too_large=f"The file is too large: at most {settings.MAX_VCARD_BYTES} bytes.",
+        missing=_NO_FILE,
+        too_large=FILE_TOO_LARGE.format(limit=settings.MAX_VCARD_BYTES),
     )
     cards = limit_cards(read_cards(file, charset=_declared_charset(request, file)))
     # The first card is read here, so that a file without cards is refused before the import begins.
     first = next(cards, None)
     if first is None:
-        raise FieldError("file", "There is no vCard in this file.")
-    return chain([first], cards)
+        raise FieldError("file", _NO_CARD)
+    return chain([first], cards), getattr(file, "name", "") or ""
 
 
 def limit_cards(cards: Iterator[CardResult]) -> Iterator[CardResult]:
     """At most MAX_CARDS cards, followed by an error result if there are more."""
     for card in cards:
         if card.index >= MAX_CARDS:
-            yield CardResult(index=card.index, name="", error=f"the file has more than {MAX_CARDS:,} cards")
+            yield CardResult(index=card.index, name="", error=_TOO_MANY_CARDS.format(limit=MAX_CARDS))
             return
         yield card
 
 
-def _declared_charset(request: Request, file: Any) -> str | None:
+def _declared_charset(request: Request, file: object) -> str | None:
     """The charset in the Content-Type of the form's file, else of the body."""
     extra = getattr(file, "content_type_extra", None) or {}
     charset = extra.get("charset") or (request._request.content_params or {}).get("charset")
@@ -82,16 +93,19 @@ def _declared_charset(request: Request, file: Any) -> str | None:
 class CardOutcomeSerializer(serializers.Serializer[Any]):
     """What became of one card."""
 
-    optional = ("personId", "reason")
+    optional = ("personId", "reason", "code", "params", "remarks")
 
     index = serializers.IntegerField(help_text="Position of the card in the file, from 0.")
     name = serializers.CharField(allow_blank=True)
     status = serializers.ChoiceField([IMPORTED, UPDATED, SKIPPED, ERROR])
     personId = serializers.UUIDField()
-    reason = serializers.CharField()
+    reason = serializers.CharField(help_text="The first remark, in the account's language.")
+    code = serializers.CharField(help_text="Of the first remark.")
+    params = serializers.DictField(help_text="The values in the first remark.")
+    remarks = RemarkSerializer(many=True, help_text="All remarks, where there are several.")
 
 
-def receipt_fields() -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
+def receipt_fields() -> dict[str, AnyField]:
     """The fields of an import's receipt."""
     return {
         "success": serializers.BooleanField(),
@@ -104,10 +118,20 @@ def receipt_fields() -> "dict[str, serializers.Field[Any, Any, Any, Any]]":
     }
 
 
+def import_receipt_fields() -> dict[str, AnyField]:
+    """The fields of the receipt of an import that can be undone."""
+    return {**receipt_fields(), "importId": serializers.UUIDField(allow_null=True, help_text="Undoes the import.")}
+
+
 RECEIPT = inline_serializer("VCardReceipt", receipt_fields())
-_FORM = inline_serializer("VCardFile", {"file": serializers.FileField()})
-#: For `extend_schema(request=...)`.
-FILE_BODY: dict[str, Any] = {
-    "multipart/form-data": _FORM,
-    "text/vcard": {"type": "string", "format": "binary"},
-}
+IMPORT_RECEIPT = inline_serializer("VCardImportReceipt", import_receipt_fields())
+
+
+def _describe_body(name: str, **fields: AnyField) -> JsonObject:
+    """For `extend_schema(request=...)`."""
+    form = inline_serializer(name, {"file": serializers.FileField(), **fields})
+    return {"multipart/form-data": form, "text/vcard": {"type": "string", "format": "binary"}}
+
+
+FILE_BODY = _describe_body("VCardFile")
+IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field())

@@ -1,10 +1,9 @@
 """Texts for important dates in the active language."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+
+from contacts_project.kernel.json import JsonMapping
 
 
 def occasion(type_: str | None, title: str | None) -> str:
@@ -18,7 +17,7 @@ def occasion(type_: str | None, title: str | None) -> str:
     return names.get(type_ or "") or title or _("Important date")
 
 
-def event_in_words(event: Mapping[str, Any]) -> str:
+def event_in_words(event: JsonMapping) -> str:
     """The text of an event of people.dates.upcoming, with the age if it is known."""
     if event["kind"] == "contact":
         return _("Get in touch")

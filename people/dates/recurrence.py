@@ -104,6 +104,16 @@ class Recurrence:
                 return
             yield day
 
+    def count_between(self, start: date, end: date) -> int:
+        """The number of occurrences from `start` to `end`, both included, without computing each."""
+        first = self.index_on_or_after(start)
+        if first is None or end < start:
+            return 0
+        last = max(first, self._lower_bound(end))
+        while (found := self.nth(last)) is not None and found <= end:  # the bound is a step or two too low
+            last += 1
+        return last - first
+
     def lead_day(self, occurrence: date, lead_days: int) -> date | None:
         """The day of the advance reminder; None if it is not after the previous occurrence."""
         if lead_days <= 0 or (occurrence - date.min).days < lead_days:

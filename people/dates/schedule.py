@@ -7,16 +7,16 @@ The functions here set attributes and do not save.
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from accounts.models import User
 from accounts.vocabularies import LeapDayRule
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from people import field_table
-from people.dates.quiet_hours import QuietHours
 from people.dates.recurrence import (
     Recurrence,
     Reminder,
@@ -26,8 +26,37 @@ from people.dates.recurrence import (
     local_day,
     once_from,
 )
+from people.mentions import Topic, has_ended
 from people.models import ImportantDate, Person
-from people.vocabularies import DateType, ReminderKind, ReminderType, Unit
+from people.vocabularies import ReminderKind, ReminderType, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """From `start` to `end` in local time; past midnight if `end` is before `start`.
+
+    Changes of the clock are handled as by `fire_at`: a skipped time is the first instant after the gap, a repeated time
+    is the first one.
+    """
+
+    start: time
+    end: time
+
+    def after(self, instant: datetime, zone: ZoneInfo) -> datetime:
+        """`instant`, or the end of the quiet hours if it is in them."""
+        # A loop, because quiet hours can follow each other directly when a change of zone skips a whole day.
+        while ends := [end for start, end in self._intervals_around(instant, zone) if start <= instant < end]:
+            instant = max(ends)
+        return instant
+
+    def _intervals_around(self, instant: datetime, zone: ZoneInfo) -> Iterator[tuple[datetime, datetime]]:
+        """The quiet hours that begin on the day of the instant and on the day before."""
+        today, goes_on = local_day(instant, zone), timedelta(self.end < self.start)
+        for day in (today - timedelta(1), today):
+            yield (
+                fire_at(day, zone, self.start.hour, self.start.minute),
+                fire_at(day + goes_on, zone, self.end.hour, self.end.minute),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +95,15 @@ def build_calendar(zone: str, hour: int, leap_day: str, lead_days: int, quiet: M
 
 def load_calendar(owner: User | UUID) -> Calendar:
     """The account's calendar as the database has it now. To plan rows, load it under the account's lock."""
-    found = _CALENDAR.values(owner_id=owner.pk if isinstance(owner, User) else owner)
+    found = _calendar.values(owner_id=owner.pk if isinstance(owner, User) else owner)
     if not found:
         raise User.DoesNotExist
     return build_calendar(*found[0])
 
 
-_CALENDAR = CompiledQuery(lambda owner_id: User.objects.filter(pk=owner_id).values_list(*CALENDAR_COLUMNS))
+@compiled_query
+def _calendar(owner_id: UUID) -> Rows:
+    return User.objects.filter(pk=owner_id).values_list(*CALENDAR_COLUMNS)
 
 
 def calendar_under_lock(owner: User, *, is_fresh: bool) -> Calendar:
@@ -83,11 +114,6 @@ def calendar_under_lock(owner: User, *, is_fresh: bool) -> Calendar:
 def calendar_from_user(owner: User) -> Calendar:
     """The account's calendar as of when `owner` was read; no query."""
     return build_calendar(*(getattr(owner, column) for column in CALENDAR_COLUMNS))
-
-
-def is_birthday_of_deceased(type_: str | None, deathday: dt.date | None) -> bool:
-    """Whether a date is the birthday of a person who has died; it has no more reminders."""
-    return deathday is not None and type_ == DateType.BIRTHDAY
 
 
 def date_rule(row: ImportantDate, calendar: Calendar) -> ReminderRule | None:
@@ -102,7 +128,7 @@ def date_rule(row: ImportantDate, calendar: Calendar) -> ReminderRule | None:
     if row.reminder_type != ReminderType.ONCE:
         unit = Unit(row.reminder_interval_unit or Unit.YEARS)
         return ReminderRule(Recurrence(row.date, unit, row.reminder_interval or 1, calendar.leap_day), leads)
-    if row.year_unknown and row.next_occurrence_on:
+    if row.year_unknown and row.next_occurrence_on:  # also asked of rows of values, which have no properties
         # Search from 1 January: under a new leap day rule the occurrence may be the day before the stored one.
         start = row.next_occurrence_on.replace(month=1, day=1)
         return ReminderRule(once_from(row.date, start, calendar.leap_day), leads)
@@ -115,7 +141,7 @@ def is_occurrence(row: ImportantDate, day: dt.date, calendar: Calendar) -> bool:
     if rule is None:
         return False
     recurrence = rule.recurrence
-    if row.year_unknown and row.reminder_type == ReminderType.ONCE:
+    if row.is_once_without_year:
         # After the reminder was sent no column has its year any more, so that of `day` is taken.
         recurrence = once_from(row.date, day.replace(month=1, day=1), calendar.leap_day)
     return recurrence.on_or_after(day) == day
@@ -128,7 +154,7 @@ def plan_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
     those are due now.
     """
     today = calendar.today(now)
-    if row.reminder_enabled and row.reminder_type == ReminderType.ONCE and row.year_unknown:
+    if row.reminder_enabled and row.is_once_without_year:
         row.next_occurrence_on = once_from(row.date, today, calendar.leap_day).anchor
     rule = date_rule(row, calendar)
     _store_date_reminder(row, rule.first_from(today) if rule else None, calendar, now)
@@ -152,7 +178,7 @@ def advance_date(row: ImportantDate, calendar: Calendar, since: dt.date) -> None
 
 def reset_date(row: ImportantDate, calendar: Calendar, since: dt.date) -> None:
     """Set the first reminder on `since` or later, whether or not it is in the past."""
-    if row.reminder_type == ReminderType.ONCE and row.year_unknown:
+    if row.is_once_without_year:
         row.next_occurrence_on = once_from(row.date, since, calendar.leap_day).anchor
     rule = date_rule(row, calendar)
     _store_date_reminder(row, rule.scheduled_from(since) if rule else None, calendar, None)
@@ -177,12 +203,21 @@ def _store_date_reminder(
 
 
 def contact_rule(person: Person, calendar: Calendar) -> Recurrence | None:
-    """The days of a person's contact reminders; None while they are switched off and for people who have died."""
-    if not person.contact_reminder_enabled or person.deathday:
+    """The days of a person's contact reminders; None while they are switched off and for people who have died.
+
+    Those of a quiet person go on, unsent, so that nothing has to be planned when it is quiet no longer.
+    """
+    if not person.contact_reminder_enabled or has_ended(Topic.CONTACT, person.deathday):
         return None
     contacted = person.last_contact or calendar.today(person.created_at)
     unit = Unit(person.contact_reminder_interval_unit or Unit.MONTHS)
     return contact_recurrence(contacted, person.contact_reminder_interval or 1, unit, calendar.leap_day)
+
+
+def is_contact_occurrence(person: Person, day: dt.date, calendar: Calendar) -> bool:
+    """Whether the contact reminder of the person, as it is now, occurs on `day`, sent already or not."""
+    rule = contact_rule(person, calendar)
+    return rule is not None and rule.on_or_after(day) == day
 
 
 def fill_contact_defaults(person: Person) -> None:

@@ -1,23 +1,29 @@
 """Upcoming events of an account: important dates, with or without reminder, and contact reminders."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.json import JsonObject
 from people.counts import DAYS, counts_by_key
 from people.dates import schedule
+from people.dates.nearest import Nearest
 from people.dates.recurrence import Recurrence, full_years
+from people.mentions import COLUMNS as MENTION_COLUMNS
+from people.mentions import Topic, has_ended, may_be_mentioned, topic_of
 from people.models import ImportantDate, Person
+from people.models.person import PersonQuerySet
 from people.names import COLUMNS
 from people.vocabularies import Unit
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
+# Rows in memory at a time: an account may have any number of dates.
+CHUNK_SIZE = 500
 
 
 def event_rule(row: ImportantDate, calendar: schedule.Calendar) -> Recurrence:
@@ -30,19 +36,57 @@ def event_rule(row: ImportantDate, calendar: schedule.Calendar) -> Recurrence:
     return rule.recurrence if rule else Recurrence(row.date, leap_day=calendar.leap_day)
 
 
-def upcoming_events(owner: User, *, start: dt.date, days: int, with_deceased: bool = True) -> list[dict[str, Any]]:
-    """The events from `start` to `days` later, both included, as GET /api/upcoming returns them, each with its `type`.
+class UpcomingEvents(NamedTuple):
+    """The nearest events; `has_more` if some were left out."""
+
+    events: list[dict[str, Any]]
+    has_more: bool
+
+
+def upcoming_events(
+    owner: User,
+    *,
+    start: dt.date,
+    days: int,
+    limit: int,
+    with_deceased: bool = True,
+    skipped: Container[tuple[UUID, dt.date]] = (),
+) -> UpcomingEvents:
+    """The nearest `limit` events from `start` to `days` later, both included, as GET /api/upcoming returns them.
 
     A recurring date has one event for each occurrence; (`id`, `date`) is unique. A person has only the next contact
-    event. `with_deceased` includes birthdays of deceased people, without an age.
+    event. `with_deceased` includes birthdays of deceased people, without an age. `skipped` leaves out occurrences by
+    id and day. Occurrences after the nearest `limit` are not computed, and only rows of the nearest are kept.
     """
     calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
-    events = [
-        *important_events(owner, calendar, start, end, with_deceased=with_deceased),
-        *_contact_events(owner, calendar, start, end),
-    ]
-    events.sort(key=lambda event: (event["date"], event["personName"], event["id"]))
-    return events
+    nearest: Nearest[tuple[ImportantDate | Person, dt.date, bool]] = Nearest(limit)
+    for row, rule, is_over in event_rules(owner, calendar, start, end):
+        if with_deceased or not is_over:
+            name = row.person.display_name_for(owner)
+            _offer(nearest, row, name, rule.between(start, end), skipped, is_over=is_over)
+    for person, rule in waiting_contacts(owner, calendar):
+        day = rule.on_or_after(start)
+        if day is not None and day <= end:
+            _offer(nearest, person, person.display_name_for(owner), [day], skipped, is_over=False)
+    events = [_build_event(row, owner, calendar, day, start, is_over=over) for row, day, over in nearest.items()]
+    return UpcomingEvents(events, nearest.has_more)
+
+
+def _offer(
+    nearest: Nearest[tuple[ImportantDate | Person, dt.date, bool]],
+    row: ImportantDate | Person,
+    name: str,
+    days: Iterable[dt.date],
+    skipped: Container[tuple[UUID, dt.date]],
+    *,
+    is_over: bool,
+) -> None:
+    """Offer the ascending `days` of a row, up to the first that is too late to be among the nearest."""
+    for day in days:
+        if nearest.is_beyond((day,)):
+            return
+        if (row.pk, day) not in skipped:
+            nearest.offer((day, name, str(row.pk)), (row, day, is_over))
 
 
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
@@ -51,13 +95,14 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     yearly = days_between(start, end)
     stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
     number = sum(count * _count_occurrences(int(key), calendar, start, end) for key, count in stored_counts.items())
-    ahead = active_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
-    for row in ahead:  # the first occurrence is in the future, so earlier ones must not count
-        number += len(list(event_rule(row, calendar).between(start, end)))
+    ahead = mentioned_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
+    for row in ahead.iterator(CHUNK_SIZE):  # the first occurrence is in the future, so earlier ones must not count
+        number += event_rule(row, calendar).count_between(start, end)
         number -= _count_occurrences(row.month_day, calendar, start, end)
-    own_rules = _candidates_between(active_dates(owner).filter(type=None, reminder_enabled=True), start, end)
-    number += sum(len(list(event_rule(row, calendar).between(start, end))) for row in own_rules)
-    return number + sum(1 for _ in _contact_events(owner, calendar, start, end))
+    own_rules = _candidates_between(mentioned_dates(owner).filter(type=None, reminder_enabled=True), start, end)
+    number += sum(event_rule(row, calendar).count_between(start, end) for row in own_rules)
+    contact_days = (rule.on_or_after(start) for _, rule in waiting_contacts(owner, calendar))
+    return number + sum(1 for day in contact_days if day is not None and day <= end)
 
 
 # Dates that recur every year; the others follow the rule of their reminder (see event_rule).
@@ -65,12 +110,12 @@ _YEARLY = Q(type__isnull=False) | Q(reminder_enabled=False)
 _LEAP_YEAR = 1604
 # Dates whose reminder may be on any day of the year. All others occur on their month and day, except for leap days.
 AT_INTERVALS: Final = Q(reminder_enabled=True, reminder_interval_unit__in=[Unit.DAYS, Unit.WEEKS, Unit.MONTHS])
-# Only the name and deathday of a person, because loading whole rows takes two thirds of the time.
+# Only the name of a person and whether it may be mentioned, because loading whole rows takes two thirds of the time.
 READ_OF_DATES: Final = (
     *(field.name for field in ImportantDate._meta.concrete_fields),
-    *(f"person__{column}" for column in ("deathday", *COLUMNS)),
+    *(f"person__{column}" for column in (*MENTION_COLUMNS, *COLUMNS)),
 )
-READ_OF_CONTACTS: Final = (*schedule.CONTACT_FIELDS, *COLUMNS)
+READ_OF_CONTACTS: Final = tuple(dict.fromkeys((*schedule.CONTACT_FIELDS, *MENTION_COLUMNS, *COLUMNS)))
 
 
 def days_between(start: dt.date, end: dt.date) -> list[int]:
@@ -83,79 +128,82 @@ def days_between(start: dt.date, end: dt.date) -> list[int]:
 def _count_occurrences(month_day: int, calendar: schedule.Calendar, start: dt.date, end: dt.date) -> int:
     """How often a yearly date occurs between two days, by the account's leap day rule."""
     day = dt.date(_LEAP_YEAR, *divmod(month_day, 100))
-    return len(list(Recurrence(day, leap_day=calendar.leap_day).between(start, end)))
+    return Recurrence(day, leap_day=calendar.leap_day).count_between(start, end)
 
 
-def active_dates(owner: User) -> Any:
-    """The active dates of active people."""
+def active_dates(owner: User) -> QuerySet[ImportantDate]:
+    """The active dates of active people, quiet ones included."""
     return ImportantDate.objects.owned_by(owner).active().filter(person__deleted_at=None)
 
 
-def _candidates_between(dates: Any, start: dt.date, end: dt.date) -> Iterator[ImportantDate]:
+def mentioned_dates(owner: User) -> QuerySet[ImportantDate]:
+    """The active dates of active people of whom may be spoken."""
+    return active_dates(owner).filter(may_be_mentioned(path="person__"))
+
+
+def _candidates_between(dates: QuerySet[ImportantDate], start: dt.date, end: dt.date) -> Iterator[ImportantDate]:
     """The dates that may have events between two days; a superset of those that have.
 
     `next_due_at` cannot restrict them: the reminder of an event that is still ahead may have been sent already.
     """
     on_a_day = Q(month_day__in=days_between(start, end))
-    return chain(dates.filter(on_a_day), dates.filter(AT_INTERVALS, type=None).exclude(on_a_day))
+    at_intervals = dates.filter(AT_INTERVALS, type=None).exclude(on_a_day)
+    return chain(dates.filter(on_a_day).iterator(CHUNK_SIZE), at_intervals.iterator(CHUNK_SIZE))
 
 
-def important_events(
+def event_rules(
     owner: User,
     calendar: schedule.Calendar,
     start: dt.date,
     end: dt.date,
     *,
-    with_deceased: bool = True,
-    dates: Any = None,
-) -> Iterator[dict[str, Any]]:
-    """The events of important dates (all active ones, unless `dates` restricts them), unordered."""
-    rows = active_dates(owner) if dates is None else dates
+    dates: QuerySet[ImportantDate] | None = None,
+) -> Iterator[tuple[ImportantDate, Recurrence, bool]]:
+    """The important dates that may have events between two days (all of people of whom may be spoken, unless
+    `dates` restricts them).
+
+    Each comes with the rule of its events, and whether it is the birthday of a person who has died.
+    """
+    rows = mentioned_dates(owner) if dates is None else dates
     for row in _candidates_between(rows.select_related("person").only(*READ_OF_DATES), start, end):
-        is_over = schedule.is_birthday_of_deceased(row.type, row.person.deathday)
-        for day in event_rule(row, calendar).between(start, end) if with_deceased or not is_over else ():
-            yield {
-                **_build_event(row.pk, IMPORTANT_DATE, row.person, owner, day, start),
-                "type": row.type,
-                "title": row.title or row.type,
-                "yearUnknown": row.year_unknown,
-                "turns": None if row.year_unknown or is_over else full_years(row.date, day, calendar.leap_day),
-            }
+        yield row, event_rule(row, calendar), has_ended(topic_of(row.type), row.person.deathday)
+
+
+def mentioned_contacts(owner: User) -> PersonQuerySet:
+    """The active people with a contact reminder of whom may be spoken."""
+    people = Person.objects.owned_by(owner).active().filter(contact_reminder_enabled=True)
+    return people.filter(may_be_mentioned(Topic.CONTACT))
 
 
 def waiting_contacts(owner: User, calendar: schedule.Calendar) -> Iterator[tuple[Person, Recurrence]]:
-    """The people with a pending contact reminder, and its days."""
-    for person in _WAITING.instances(owner_id=owner.pk):
+    """The people with a pending contact reminder of whom may be spoken, and its days."""
+    waiting = mentioned_contacts(owner).filter(contact_due_on__isnull=False)
+    for person in waiting.only(*READ_OF_CONTACTS).iterator(CHUNK_SIZE):
         if rule := schedule.contact_rule(person, calendar):
             yield person, rule
 
 
-_WAITING = CompiledQuery(
-    lambda owner_id: (
-        Person.objects.owned_by(owner_id)
-        .active()
-        .filter(contact_reminder_enabled=True, contact_due_on__isnull=False)
-        .only(*READ_OF_CONTACTS)
-    )
-)
-
-
-def _contact_events(owner: User, calendar: schedule.Calendar, start: dt.date, end: dt.date) -> Iterator[dict[str, Any]]:
-    for person, rule in waiting_contacts(owner, calendar):
-        day = rule.on_or_after(start)
-        if day is not None and day <= end:
-            yield {**_build_event(person.pk, CONTACT, person, owner, day, start), "type": None}
-
-
-def _build_event(id_: UUID, kind: str, person: Person, owner: User, day: dt.date, start: dt.date) -> dict[str, Any]:
+def _build_event(
+    row: ImportantDate | Person,
+    owner: User,
+    calendar: schedule.Calendar,
+    day: dt.date,
+    start: dt.date,
+    *,
+    is_over: bool,
+) -> JsonObject:
+    date = row if isinstance(row, ImportantDate) else None
+    person = row.person if isinstance(row, ImportantDate) else row
+    has_age = date is not None and not date.year_unknown and not is_over
     return {
-        "id": str(id_),
-        "kind": kind,
+        "id": str(row.pk),
+        "kind": IMPORTANT_DATE if date else CONTACT,
         "personId": str(person.pk),
         "personName": person.display_name_for(owner),
-        "title": None,
+        "type": date and date.type,
+        "title": date and (date.title or date.type),
         "date": day.isoformat(),
         "daysUntil": (day - start).days,
-        "yearUnknown": False,
-        "turns": None,
+        "yearUnknown": date is not None and date.year_unknown,
+        "turns": full_years(date.date, day, calendar.leap_day) if date and has_age else None,
     }

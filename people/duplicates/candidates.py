@@ -8,11 +8,14 @@ next `WINDOW` people of either order. So a block of n people yields at most `2 *
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TypeAlias
 
 WINDOW = 7
 # Up to this size, all pairs are no more than the windows of two orders would yield.
 MAX_EXHAUSTIVE_BLOCK = 2 * WINDOW + 1
+
+
+SortKey: TypeAlias = tuple[str | int, ...] | str
 
 
 class Blocks:
@@ -28,7 +31,7 @@ class Blocks:
         for key in keys:
             self._members[key].append(number)
 
-    def pairs(self, sort_keys: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
+    def pairs(self, sort_keys: Sequence[Sequence[SortKey]]) -> Iterator[tuple[int, int]]:
         """Every candidate pair once, the smaller number first. `sort_keys`: for each order, the key by number."""
         # A pair is encoded as one integer: there may be a million pairs, and tuples take twice the memory.
         seen: set[int] = set()
@@ -45,7 +48,7 @@ class Blocks:
                     yield one, other
 
 
-def _pairs_in_window(members: list[int], sort_keys: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int]]:
+def _pairs_in_window(members: list[int], sort_keys: Sequence[Sequence[SortKey]]) -> Iterator[tuple[int, int]]:
     for keys in sort_keys:
         ordered = sorted(members, key=lambda number: (keys[number], number))
         for position, number in enumerate(ordered):

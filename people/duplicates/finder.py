@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,18 +10,20 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import DateText, RawColumn
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import format_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from people.duplicates.candidates import Blocks
+from contacts_project.kernel.database.columns import DateText, RawColumn
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.ids import format_id
+from people.duplicates.candidates import Blocks, SortKey
 from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import name_blocks, narrow_name_blocks
 from people.duplicates.similarity import THRESHOLD, Birthday, Identity, build_identity, may_reach_threshold, similarity
 from people.duplicates.tokens import initial_class
 from people.duplicates.word_similarity import clear_word_caches
+from people.mentions import COLUMNS as MENTION_COLUMNS
+from people.mentions import Topic, may_be_mentioned, silence
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
-from people.models.important_date import YEAR_UNKNOWN
+from people.models.dates import YEAR_UNKNOWN
 from people.names import COLUMNS, NameParts, format_name
 
 BIRTHDAY = "BIRTHDAY"
@@ -51,14 +53,18 @@ class FoundDuplicate(NamedTuple):
 
 
 def find_groups(owner: User) -> list[FoundGroup]:
-    """All groups of likely duplicates, without dismissed pairs. Four queries; nearly linear in the number of people."""
-    rows = Person.objects.owned_by(owner).active().order_by("created_at", "id").values_list(IdHex("id"), *COLUMNS)
+    """All groups of likely duplicates, without dismissed pairs and quiet people.
+
+    Four queries; nearly linear in the number of people.
+    """
+    mentioned = Person.objects.owned_by(owner).active().filter(may_be_mentioned())
+    rows = mentioned.order_by("created_at", "id").values_list(IdHex("id"), *COLUMNS)
     people = [(key, NameParts(*parts)) for key, *parts in rows]
     numbers = {key: number for number, (key, _) in enumerate(people)}
     contacts, birthdays = _load_shared_contacts(owner), _birthdays_by_person(_birthday_rows(owner.pk))
     identities = [_build_identity(parts, contacts.get(key), birthdays.get(key)) for key, parts in people]
     blocks = _build_blocks([parts for _, parts in people], identities)
-    # Pairs with a person in the trash are dropped: that person has no number.
+    # Pairs with a person in the trash, or a quiet one, are dropped: that person has no number.
     dismissed = {
         (min(pair), max(pair))
         for first, second in _dismissed_pairs(owner.pk)
@@ -80,12 +86,17 @@ def find_groups(owner: User) -> list[FoundGroup]:
 
 
 def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
-    """Likely duplicates of one active person, most similar first, then in creation order. Six queries at most."""
-    rows = _LOOKUP_KEYS_OF_ONE.rows(person_id=person.pk)
+    """Likely duplicates of one active person, most similar first, then in creation order. Six queries at most.
+
+    A quiet person has none, and is none.
+    """
+    if silence(Topic.PERSON, quiet=person.quiet, deathday=person.deathday):
+        return []
+    rows = _lookup_keys_of_one.rows(person_id=person.pk)
     birthday = _load_birthdays_of(owner, [person.pk]).get(person.pk.hex)
     candidates, contacts = _load_candidates_by_key(owner, person, rows)
     candidates |= _load_candidates_by_birthday(owner, birthday)
-    for pair in _DISMISSED_PAIRS_OF_ONE.rows(owner_id=owner.pk, person_id=person.pk):
+    for pair in _dismissed_pairs_of_one.rows(owner_id=owner.pk, person_id=person.pk):
         for key in pair:
             candidates.pop(key, None)
     candidates.pop(person.pk.hex, None)
@@ -147,7 +158,7 @@ def _build_blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
     return blocks
 
 
-def _build_sort_keys(identities: list[Identity]) -> list[list[Any]]:
+def _build_sort_keys(identities: list[Identity]) -> Sequence[Sequence[SortKey]]:
     """Two sort keys for large blocks, which put similar names next to each other, and equal names by birthday."""
     by_given = [(one.name.given, one.name.joined_family, *_month_and_day(one.birthday)) for one in identities]
     by_family = [(one.name.joined_family, one.name.given, *_month_and_day(one.birthday)) for one in identities]
@@ -169,33 +180,37 @@ def _load_shared_contacts(owner: User) -> ContactKeys:
     return contacts
 
 
-def _birthday_rows(owner_id: UUID) -> Any:
+def _birthday_rows(owner_id: UUID) -> Rows:
     rows = ImportantDate.objects.owned_by(owner_id).active().filter(type=BIRTHDAY)
     return rows.values_list(IdHex("person_id"), DateText("date"), RawColumn("year_unknown"))
 
 
 def _load_birthdays_of(owner: User, people: Sequence[UUID]) -> dict[str, Birthday]:
-    return _birthdays_by_person(_BIRTHDAYS_OF.rows(owner_id=owner.pk, person_ids=people))
+    return _birthdays_by_person(_birthdays_of.rows(owner_id=owner.pk, person_ids=people))
 
 
-_BIRTHDAYS_OF = CompiledQuery(lambda owner_id, person_ids: _birthday_rows(owner_id).filter(person__in=person_ids))
+@compiled_query
+def _birthdays_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return _birthday_rows(owner_id).filter(person__in=person_ids)
 
 
-def _birthdays_by_person(rows: Iterable[Any]) -> dict[str, Birthday]:
+def _birthdays_by_person(rows: Iterable[tuple[str, str, bool | int]]) -> dict[str, Birthday]:
     return {key: Birthday(dt.date.fromisoformat(date), bool(year_unknown)) for key, date, year_unknown in rows}
 
 
-def _dismissed_pairs(owner_id: UUID) -> Any:
+def _dismissed_pairs(owner_id: UUID) -> Rows:
     """The pairs that the user has marked as two different people."""
     return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdHex("first_id"), IdHex("second_id"))
 
 
-_DISMISSED_PAIRS_OF_ONE = CompiledQuery(
-    lambda owner_id, person_id: _dismissed_pairs(owner_id).filter(Q(first=person_id) | Q(second=person_id))
-)
-_LOOKUP_KEYS_OF_ONE = CompiledQuery(
-    lambda person_id: LookupKey.objects.filter(person=person_id, kind__in=_KINDS).values_list("kind", "key")
-)
+@compiled_query
+def _dismissed_pairs_of_one(owner_id: UUID, person_id: UUID) -> Rows:
+    return _dismissed_pairs(owner_id).filter(Q(first=person_id) | Q(second=person_id))
+
+
+@compiled_query
+def _lookup_keys_of_one(person_id: UUID) -> Rows:
+    return LookupKey.objects.filter(person=person_id, kind__in=_KINDS).values_list("kind", "key")
 
 
 class Candidate(NamedTuple):
@@ -208,18 +223,24 @@ Candidates = dict[str, Candidate]
 _CANDIDATE_COLUMNS: tuple[Any, ...] = (RawColumn("person__created_at"), *(f"person__{column}" for column in COLUMNS))
 
 
-# People in the trash are filtered in Python, not in SQL: without statistics PostgreSQL estimates that an account has
-# only a few active people, and then chooses a plan that scans the keys of each.
-_OTHERS_WITH_KEYS = CompiledQuery(
-    lambda owner_id, person_id, keys: (
+_CANDIDATE_STATE: tuple[Any, ...] = (
+    RawColumn("person__deleted_at"),
+    *(f"person__{column}" for column in MENTION_COLUMNS),
+)
+
+
+# People in the trash and quiet people are filtered in Python, not in SQL: without statistics PostgreSQL estimates that
+# an account has only a few active people, and then chooses a plan that scans the keys of each.
+
+
+@compiled_query
+def _others_with_keys(owner_id: UUID, person_id: UUID, keys: Collection[UUID]) -> Rows:
+    return (
         LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys)
         .exclude(person=person_id)
         .order_by("kind", "key", "person")
-        .values_list(IdHex("person_id"), "kind", "key", RawColumn("person__deleted_at"), *_CANDIDATE_COLUMNS)[
-            :MAX_CANDIDATE_ROWS
-        ]
+        .values_list(IdHex("person_id"), "kind", "key", *_CANDIDATE_STATE, *_CANDIDATE_COLUMNS)[:MAX_CANDIDATE_ROWS]
     )
-)
 
 
 def _load_candidates_by_key(
@@ -232,9 +253,9 @@ def _load_candidates_by_key(
     keys = sorted({key for _, key in own_keys})
     candidates: Candidates = {}
     contacts: ContactKeys = defaultdict(lambda: defaultdict(set))
-    rows = _OTHERS_WITH_KEYS.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
-    for key, kind, text, deleted_at, created_at, *parts in rows:
-        if deleted_at is None:
+    rows = _others_with_keys.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
+    for key, kind, text, deleted_at, quiet, deathday, created_at, *parts in rows:
+        if deleted_at is None and not silence(Topic.PERSON, quiet=quiet, deathday=deathday):
             candidates[key] = Candidate(created_at, NameParts(*parts))
             contacts[key][kind].add(text)
     return candidates, contacts
@@ -248,7 +269,7 @@ def _load_candidates_by_birthday(owner: User, birthday: Birthday | None) -> Cand
     if birthday is None:
         return {}
     rows = ImportantDate.objects.owned_by(owner).active().filter(type=BIRTHDAY, person__deleted_at=None)
-    rows = rows.filter(month_day=birthday.date.month * 100 + birthday.date.day)
+    rows = rows.filter(may_be_mentioned(path="person__"), month_day=birthday.date.month * 100 + birthday.date.day)
     if not birthday.year_unknown:
         rows = rows.filter(date__in=[birthday.date, birthday.date.replace(year=YEAR_UNKNOWN)])
     found = rows.values_list(IdHex("person_id"), *_CANDIDATE_COLUMNS)

@@ -1,17 +1,19 @@
 """Lookup keys of people. people.lookup stores them on each write; the duplicate finder also computes blocking keys.
 
-EMAIL   the address without case
-PHONE   the national significant number
+EMAIL   the address without case, its domain by IDNA
+PHONE   the national significant number and the extension
 NAME    all words of the name, folded and sorted: equal whatever the order of words, case and accents
 BLOCK   blocking key that most misspellings leave unchanged: the skeleton of the given or family name with the first
         letter of the other; for scripts without spaces the sorted characters of the whole name
 ADDRESS street with postal code, and street with town. Not used for duplicates
+WHOLE_ADDRESS hash of all of an address but its country, as people.entries compares it. Not used for duplicates
 """
 
-from collections.abc import Mapping
-from typing import Any
+import hashlib
 
-from people.duplicates.phones import phone_key
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.text_forms import fold, fold_email
+from people.duplicates.phones import phone_key, phone_keys
 from people.duplicates.tokens import (
     given_and_family,
     has_case,
@@ -21,28 +23,53 @@ from people.duplicates.tokens import (
     without_particles,
     words,
 )
-from people.names import NameParts, fold
+from people.entries import ENTRY_KEYS, normalize
+from people.field_table import Compare
+from people.names import NameParts
 
-__all__ = ["address_keys", "email_key", "name_blocks", "name_key", "narrow_name_blocks", "phone_key"]
+__all__ = [
+    "address_keys",
+    "email_key",
+    "name_blocks",
+    "name_key",
+    "narrow_name_blocks",
+    "phone_key",
+    "phone_keys",
+    "whole_address_key",
+]
 
 KEY_LENGTH = 320
 # Each family word adds blocking keys, and each key is a stored row.
 _MAX_FAMILY_WORDS = 3
+# Half of a SHA-256: whoever has an equal key is compared in full.
+_HASH_LENGTH = 32
+_WHOLE_ADDRESS = tuple(name for name in ENTRY_KEYS["addresses"] if name not in {"type", "country"})
 _WORK_TYPES = frozenset({"work", "office", "business"})
 
 
 def email_key(address: str) -> str | None:
-    """The key of an e-mail address. RFC 5321 allows a case-sensitive local part, but mail providers ignore its case."""
-    return address.strip().casefold()[:KEY_LENGTH] or None
+    """The key of an e-mail address; equal for all its spellings."""
+    return fold_email(address)[:KEY_LENGTH] or None
 
 
-def address_keys(entry: Mapping[str, Any]) -> set[str]:
+def address_keys(entry: JsonMapping) -> set[str]:
     """The keys of an entry of `addresses`; none for a work address, and none without a street."""
     street = " ".join(words(entry.get("streetLine1")))
     if not street or not _WORK_TYPES.isdisjoint(fold(entry.get("type") or "").split()):
         return set()
     places = {" ".join(words(entry.get(name))) for name in ("postalCode", "locality")} - {""}
     return {f"{street}|{place}"[:KEY_LENGTH] for place in places}
+
+
+def whole_address_key(entry: JsonMapping) -> str | None:
+    """The key of an address that is equal for all that people.entries calls the same; None for an empty one.
+
+    Without the country, whose known names may change from version to version.
+    """
+    parts = [normalize(entry.get(name), Compare.LENIENT) for name in _WHOLE_ADDRESS]
+    if not any(parts) and not entry.get("country"):
+        return None
+    return hashlib.sha256("\0".join(str(part or "") for part in parts).encode()).hexdigest()[:_HASH_LENGTH]
 
 
 def name_key(parts: NameParts) -> str | None:

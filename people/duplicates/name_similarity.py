@@ -22,6 +22,7 @@ from people.duplicates.word_similarity import (
     INITIAL,
     RESEMBLING,
     SAME,
+    SHORT_FORM,
     family_name_similarity,
     given_name_similarity,
 )
@@ -38,7 +39,7 @@ OTHER_ORDER = 0.98  # family and given name swapped, or written as one word
 BY_NICKNAME = 0.97
 LATER_GIVEN = 0.85  # Hans Peter and Peter
 PART_OF_FAMILY = 0.93  # Garcia and Garcia Lopez, Beethoven and van Beethoven
-CONTRADICTION = 0.85  # of second given names or second family names
+CONTRADICTION = 0.85  # of second family names
 _GENERATIONS = frozenset({"jr", "sr", "junior", "senior", "ii", "iii", "iv"})
 _MAX_DISTANCE = 4
 
@@ -47,8 +48,9 @@ class Verdict(IntEnum):
     """What the names allow, whatever other evidence agrees."""
 
     CONTRADICTS = 0  # two given names that one person does not have
-    RESEMBLES = 1  # Anna and Anne
-    AGREES = 2
+    RESEMBLES = 1  # Anna and Anne: relatives have such names, and share addresses and numbers
+    MAY_AGREE = 2  # Tom and Thomas, Сергей and Sergei: a shared e-mail address decides
+    AGREES = 3
 
 
 class Agreement(NamedTuple):
@@ -137,7 +139,7 @@ def compare_names(one: NameForm, other: NameForm) -> Agreement:
         agreement = _compare_lone(one, other)
     # A transliterated name shares no letter with the original, which is no contradiction.
     if agreement.verdict == Verdict.CONTRADICTS and one.script != other.script:
-        return Agreement(OTHER_SCRIPT, Verdict.RESEMBLES)
+        return Agreement(OTHER_SCRIPT, Verdict.MAY_AGREE)
     return agreement
 
 
@@ -162,7 +164,7 @@ def _combine(given: float, family: float) -> Agreement:
     if given >= AGREEING:
         return Agreement(OTHER_FAMILY * given, Verdict.AGREES)
     if given >= RESEMBLING and family >= AGREEING:
-        return Agreement(OTHER_GIVEN * family, Verdict.RESEMBLES)
+        return Agreement(OTHER_GIVEN * family, _verdict(given))
     return Agreement(FAMILY_ONLY if family >= AGREEING else 0.0, Verdict.CONTRADICTS)
 
 
@@ -175,7 +177,7 @@ def _compare_lone_with_full(lone: NameForm, full: NameForm) -> Agreement:
         return Agreement(HALF_KNOWN * given, Verdict.AGREES)
     if lone.given in full.family:
         return Agreement(OTHER_FAMILY, Verdict.AGREES)
-    return Agreement(FAMILY_ONLY, Verdict.RESEMBLES) if given >= RESEMBLING else Agreement(0.0, Verdict.CONTRADICTS)
+    return Agreement(FAMILY_ONLY if given >= RESEMBLING else 0.0, _verdict(given))
 
 
 def _compare_lone(one: NameForm, other: NameForm) -> Agreement:
@@ -184,7 +186,14 @@ def _compare_lone(one: NameForm, other: NameForm) -> Agreement:
         return Agreement(FULL_NAME, Verdict.AGREES)
     if given >= AGREEING:
         return Agreement(LONE_GIVEN * given, Verdict.AGREES)
-    return Agreement(FAMILY_ONLY, Verdict.RESEMBLES) if given >= RESEMBLING else Agreement(0.0, Verdict.CONTRADICTS)
+    return Agreement(FAMILY_ONLY if given >= RESEMBLING else 0.0, _verdict(given))
+
+
+def _verdict(given: float) -> Verdict:
+    """What given names allow that do not agree."""
+    if given >= SHORT_FORM:
+        return Verdict.MAY_AGREE
+    return Verdict.RESEMBLES if given >= RESEMBLING else Verdict.CONTRADICTS
 
 
 def _compare_given(one: NameForm, other: NameForm) -> float:
@@ -196,7 +205,7 @@ def _compare_given(one: NameForm, other: NameForm) -> float:
     if first >= AGREEING and any(
         given_name_similarity(left, right) < AGREEING for left, right in zip(one.later, other.later, strict=False)
     ):
-        first *= CONTRADICTION
+        return RESEMBLING  # Anna Lena and Anna Maria, Juan Carlos and Juan Pablo
     if first == SAME:
         return first
     scores = [first, _compare_initials(one, other), _compare_initials(other, one)]
@@ -230,11 +239,15 @@ def _compare_family(one: tuple[str, ...], other: tuple[str, ...]) -> float:
     if len(one) == 1 and len(other) == 1:
         return family_name_similarity(one[0], other[0])
     whole = family_name_similarity("".join(one), "".join(other))
+    cores = without_particles(one), without_particles(other)
+    if len(one) > 1 and len(other) > 1:
+        # Without the particles, which would make a short name long: de Boer and de Beer differ as Boer and Beer do.
+        whole = min(whole, family_name_similarity("".join(cores[0]), "".join(cores[1])))
+    core, other_core = set(cores[0]), set(cores[1])
+    if core <= other_core or other_core <= core:
+        return max(whole, PART_OF_FAMILY)
     if whole >= AGREEING:
         return whole
-    core, other_core = set(without_particles(one)), set(without_particles(other))
-    if core <= other_core or other_core <= core:
-        return PART_OF_FAMILY
     first = family_name_similarity(one[0], other[0])
     if len(one) > 1 and len(other) > 1:
         return first * CONTRADICTION if first >= AGREEING else DIFFERENT

@@ -1,16 +1,22 @@
-"""Keys of phone numbers: the national and the international form of a number have the same key.
+"""Keys of phone numbers: the national and the international form of a number share a key.
 
-The key is the national significant number: without country code, trunk prefix and punctuation. Country codes are
-prefix-free (ITU-T E.164), so they can be removed without knowing the user's country.
+The key is the national significant number, without country code, trunk prefix and punctuation, and then the extension.
+Country codes are prefix-free (ITU-T E.164), so they can be removed without knowing the user's country. Some trunk
+prefixes cannot: `06` is part of a number in most of Europe and is dialled before one in Hungary. Such a number has the
+keys of both readings. Keys are for searching and for evidence; what is the same entry is in people.phone_numbers.
 """
 
 import re
 import unicodedata
 
-# Also the German and French words for an extension.
-_EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste")
+from contacts_project.kernel.text_forms import ascii_digits
+from people.phone_numbers import EXTENSION
+
+_MAX_EXTENSION_DIGITS = 6  # what follows such a mark and is longer is another number
 _NON_DIGITS = re.compile("[^0-9]+")
 _TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
+# The exit code of Russia, where a tone is waited for after the 8.
+_RUSSIAN_EXIT_CODE = re.compile(r"8\s*+(?:[~-]\s*+)?10[\s-]")
 
 # Every two-digit code of E.164; +1 and +7 have one digit, all other codes three.
 _TWO_DIGIT_CODES = frozenset(
@@ -30,30 +36,115 @@ _TWO_DIGIT_CODES = frozenset(
     for code in range(first, last + 1)
 ) | {"86", "90", "91", "92", "93", "94", "95", "98"}
 MIN_DIGITS = 5  # shorter numbers are not unique: 112, or an extension
+MIN_SEARCHED_DIGITS = 3
+MAX_SHORT_DIGITS = 8  # with a country code
 MAX_NATIONAL_DIGITS = 11
+# A national number has at most 12 digits, trunk prefix included; what is longer and begins like this is an exit code.
+_EXIT_CODES = ("011", "010")  # of North America and of Japan, and of nearly all other countries 00
+_MIN_DIGITS_AFTER_EXIT_CODE = 10
+_NORTH_AMERICAN_DIGITS = 10
+_MEXICAN_DIGITS = _ARGENTINE_DIGITS = 10
+# What may be a trunk prefix, or the beginning of a number of another country.
+_TRUNK_PREFIXES = (
+    re.compile("06(?=(?:20|30|31|50|70)[0-9]{7}$)"),  # mobile numbers of Hungary
+    re.compile("04[45](?=[0-9]{10}$)"),  # mobile numbers of Mexico, until 2019
+    re.compile("8(?=[0-9]{8}$)"),  # Lithuania, until 2024
+)
+_ARGENTINE_MOBILE = re.compile("([0-9]{2,4}?)15([0-9]{6,8})")
+
+
+def phone_keys(number: str) -> tuple[str, ...]:
+    """The keys of `number` as typed, the likeliest reading first; none if it has fewer than MIN_DIGITS digits."""
+    return national_numbers(number, MIN_DIGITS)
 
 
 def phone_key(number: str) -> str | None:
-    """The key of `number` as typed; None when it has fewer than MIN_DIGITS digits."""
-    text = unicodedata.normalize("NFKC", number).strip().lower().removeprefix("tel:")
+    """The first of `phone_keys`; None if there is none."""
+    return next(iter(phone_keys(number)), None)
+
+
+def short_number(number: str) -> str | None:
+    """The digits of a number that is too short for a key but can be searched for, such as 4711; None for others."""
+    digits = _digits(_plain(number))[:MAX_SHORT_DIGITS]
+    return digits if len(digits) >= MIN_SEARCHED_DIGITS and not phone_keys(number) else None
+
+
+def searched_numbers(number: str) -> tuple[str, ...]:
+    """What GET /api/find compares the digits of a query with."""
+    short = short_number(number)
+    return (short,) if short else phone_keys(number)
+
+
+def national_numbers(number: str, least: int) -> tuple[str, ...]:
+    """The national numbers of at least `least` digits that `number` may mean, each with its extension."""
     # "+44 (0)20 …": the trunk prefix is not dialled after a country code.
-    text = _TRUNK_PREFIX_IN_BRACKETS.sub("", text)
-    is_international = text.startswith(("+", "(+"))
-    digits = _digits(_without_extension(text))
-    if not is_international and digits.startswith("00"):
-        is_international, digits = True, digits[2:]
-    national = _national_number(digits, is_international=is_international)
-    return national if len(national) >= MIN_DIGITS else None
+    text, extension = _split_extension(_TRUNK_PREFIX_IN_BRACKETS.sub("", _plain(number)))
+    digits, is_international = _digits(text), text.startswith(("+", "(+"))
+    if not is_international:
+        rest = _digits(text[found.end() :]) if (found := _RUSSIAN_EXIT_CODE.match(text)) else _after_exit_code(digits)
+        if rest is not None:
+            is_international, digits = True, rest
+    readings = [_after_country_code(digits)] if is_international else _read_national(digits)
+    return tuple(dict.fromkeys(reading + extension for reading in readings if len(reading) >= least))
 
 
-def _national_number(digits: str, *, is_international: bool) -> str:
+def _plain(number: str) -> str:
+    return unicodedata.normalize("NFKC", number).strip().lower().removeprefix("tel:")
+
+
+def _split_extension(text: str) -> tuple[str, str]:
+    """The text before an extension and the digits of it, provided that a whole number precedes it."""
+    found = EXTENSION.search(text)
+    if found is None or len(_digits(text[: found.start()])) < MIN_DIGITS:
+        return text, ""
+    extension = _digits(text[found.end() :])
+    return text[: found.start()], extension if len(extension) <= _MAX_EXTENSION_DIGITS else ""
+
+
+def _after_exit_code(digits: str) -> str | None:
+    """The digits after an exit code, beginning with a country code; None if `digits` do not begin with one."""
+    if digits.startswith("0011"):  # Australia's; no area code of +1 begins with 1
+        return digits[4:]
+    if digits.startswith("001") and len(digits) - 3 > _NORTH_AMERICAN_DIGITS:  # East Asia's 001, not 00 and +1
+        return digits[3:]
+    if digits.startswith("00"):
+        return digits[2:]
+    is_exit_code = digits.startswith(_EXIT_CODES) and len(digits) - 3 >= _MIN_DIGITS_AFTER_EXIT_CODE
+    # Not where 011 is Buenos Aires, and 15 follows.
+    return digits[3:] if is_exit_code and _without_argentine_prefix(digits[1:]) == digits[1:] else None
+
+
+def _after_country_code(digits: str) -> str:
+    code_length = 1 if digits[:1] in {"1", "7"} else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
+    code, national = digits[:code_length], digits[code_length:].lstrip("0")
+    # Mobile numbers of Mexico had a 1 until 2019; those of Argentina have a 9 when dialled from abroad.
+    if code == "52" and len(national) == _MEXICAN_DIGITS + 1 and national[0] == "1":
+        return national[1:]
+    if code == "54":
+        has_nine = len(national) > _ARGENTINE_DIGITS and national[0] == "9"
+        return _without_argentine_prefix(national[1:] if has_nine else national)
+    return national
+
+
+def _read_national(digits: str) -> list[str]:
     # A number this long without a trunk prefix begins with a country code; only the plus is missing.
-    if is_international or (len(digits) > MAX_NATIONAL_DIGITS and not digits.startswith("0")):
-        code_length = 1 if digits[:1] in {"1", "7"} else 2 if digits[:2] in _TWO_DIGIT_CODES else 3
-        return digits[code_length:].lstrip("0")
+    if len(digits) > MAX_NATIONAL_DIGITS and not digits.startswith("0"):
+        return [_after_country_code(digits)]
     if len(digits) == 11 and (_is_north_american(digits) or _is_russian(digits)):
-        return digits[1:]
-    return digits.lstrip("0")
+        return [digits[1:]]
+    readings = [digits.lstrip("0")]
+    readings += [digits[found.end() :] for prefix in _TRUNK_PREFIXES if (found := prefix.match(digits))]
+    if digits.startswith("0"):
+        readings.append(_without_argentine_prefix(digits[1:]))
+    return readings
+
+
+def _without_argentine_prefix(national: str) -> str:
+    """The number without the 15 of mobile numbers behind the area code, which has two to four digits."""
+    found = _ARGENTINE_MOBILE.fullmatch(national)
+    if found and len(found.group(1)) + len(found.group(2)) == _ARGENTINE_DIGITS:
+        return found.group(1) + found.group(2)
+    return national
 
 
 def _is_north_american(digits: str) -> bool:
@@ -66,16 +157,6 @@ def _is_russian(digits: str) -> bool:
     return digits[0] == "8" and digits[1] in "3479"
 
 
-def _without_extension(text: str) -> str:
-    """`text` up to an extension, provided that a whole number precedes it."""
-    found = _EXTENSION.search(text)
-    if found and len(_digits(text[: found.start()])) >= MIN_DIGITS:
-        return text[: found.start()]
-    return text
-
-
 def _digits(text: str) -> str:
     """The decimal digits of any script, as ASCII."""
-    if text.isascii():
-        return _NON_DIGITS.sub("", text)
-    return "".join(str(unicodedata.decimal(char)) for char in text if char.isdecimal())
+    return _NON_DIGITS.sub("", ascii_digits(text))

@@ -64,7 +64,7 @@ def similarity(one: Identity, other: Identity) -> float:
     # names.
     if agreement.verdict == Verdict.CONTRADICTS:
         score = min(score, MAX_CONTRADICTING_NAMES)
-    elif agreement.verdict == Verdict.RESEMBLES and not shares_email:
+    elif agreement.verdict == Verdict.RESEMBLES or (agreement.verdict == Verdict.MAY_AGREE and not shares_email):
         score = min(score, MAX_RESEMBLING_NAMES)
     return round(score, 3)
 

@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from people.names import NameParts, fold
+from contacts_project.kernel.text_forms import fold_letters
+from people.names import NameParts
 
 _NON_WORD = re.compile(r"[^\w]+|_+")
-_APOSTROPHES = re.compile("['\u2019\u02bc\u2018`\u00b4]")
 _DOUBLED_LETTER = re.compile(r"(.)\1+")
 _VOWELS = re.compile(r"[aeiou]")
 _MUTE_H = re.compile(r"(?<=.)h")
@@ -42,7 +42,7 @@ def words(text: str | None) -> tuple[str, ...]:
     """The words of `text`: folded, without punctuation. Apostrophes do not split a word (O'Brien, obrien)."""
     if not text:
         return ()
-    return tuple(_NON_WORD.sub(" ", _APOSTROPHES.sub("", fold(text))).split())
+    return tuple(_NON_WORD.sub(" ", fold_letters(text)).split())
 
 
 def given_and_family(parts: NameParts) -> tuple[list[str], list[str]]:
@@ -67,9 +67,9 @@ def _without_titles(found: tuple[str, ...]) -> list[str]:
 
 
 def without_particles(family: Sequence[str]) -> list[str]:
-    """The words of a family name without particles such as van, de and al; all words if nothing else is left."""
+    """The words of a family name without particles such as van, de and al. The last word is none, however short."""
     # Short words in other scripts are names, such as a Han character.
-    return [word for word in family if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()] or list(family)
+    return [word for word in family[:-1] if len(word) > _MAX_PARTICLE_LENGTH or not word.isascii()] + [*family[-1:]]
 
 
 @lru_cache(maxsize=16_384)

@@ -13,12 +13,15 @@ SAME = 1.0
 SAME_SOUND = 0.95
 INITIAL = 0.87
 AGREEING = 0.7  # the threshold from which two words count as the same word
-RESEMBLING = 0.5  # Anna and Anne, Tom and Thomas: evidence neither for nor against
+SHORT_FORM = 0.6  # Tom and Thomas: evidence neither for nor against
+RESEMBLING = 0.5  # Anna and Anne, Lena and Lina: two people of one family as likely as one
 DIFFERENT = 0.0
 
 _VOWELS = frozenset("aeiouаеиоуыэюяαεηιουω")  # of Latin, Cyrillic and Greek names
 _JARO_WINKLER_THRESHOLD = 0.8
 _MIN_SUBSTRING_LENGTH = 3
+_MAX_SHORT_NAME_LENGTH = 5
+_MIN_LETTERS_LEFT_OUT = 2
 # (minimum length of the longer word, score): in a short word an error is more likely another name.
 _ONE_ERROR = ((7, 0.93), (5, 0.9), (4, 0.87), (3, AGREEING))
 _TWO_ERRORS = ((9, 0.88), (7, 0.87), (6, AGREEING))
@@ -27,12 +30,33 @@ _ONE_LETTER_REPLACED = ((7, 0.93), (6, 0.9), (5, 0.85), (4, 0.8))
 
 @lru_cache(maxsize=65_536)
 def given_name_similarity(one: str, other: str) -> float:
-    """The similarity of two given names. A different ending makes another name: Maria and Mario, Andrea and Andreas."""
+    """The similarity of two given names.
+
+    A different ending makes another name (Maria and Mario, Andrea and Andreas), and so does one letter of a short name
+    (Lena and Lina, Lisa and Luisa), unless two are exchanged.
+    """
     score = _word_similarity(one, other)
     if AGREEING <= score < SAME_SOUND and not is_initial(one) and not is_initial(other):
-        has_other_ending = one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
-        return RESEMBLING if has_other_ending else score
+        is_short = max(len(one), len(other)) <= _MAX_SHORT_NAME_LENGTH and sorted(one) != sorted(other)
+        return RESEMBLING if is_short or _has_other_ending(one, other) else score
+    if score == RESEMBLING and _is_short_form(one, other):
+        return SHORT_FORM
     return score
+
+
+def _has_other_ending(one: str, other: str) -> bool:
+    return one[:3] == other[:3] and one[-1] != other[-1] and bool({one[-1], other[-1]} & _VOWELS)
+
+
+def _is_short_form(one: str, other: str) -> bool:
+    """Whether the shorter name is part of the longer, and does not become that of a woman by a few letters more.
+
+    Tom and Thomas, Alex and Alexander, but not Paul and Pauline, Jan and Janina.
+    """
+    shorter, longer = sorted((one, other), key=len)
+    if len(longer) - len(shorter) < _MIN_LETTERS_LEFT_OUT or (longer.startswith(shorter) and longer[-1] in _VOWELS):
+        return False
+    return _is_substring(one, other) or _is_substring(phonetic_key(one), phonetic_key(other))
 
 
 @lru_cache(maxsize=65_536)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from people import field_table
 from people.entries import ENTRY_KEYS, identify_entries
 from people.models import ImportantDate, Person
@@ -47,7 +48,7 @@ def card_of(
 
 
 def date_of(row: ImportantDate) -> CardDate:
-    return CardDate(date=row.date, type=row.type, title=row.title, year_unknown=row.year_unknown)
+    return CardDate(**{key.column: getattr(row, key.column) for key in field_table.CARD_DATE_KEYS})
 
 
 def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None:
@@ -67,14 +68,14 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None
 def remove_lines(person: Person, column: str) -> None:
     """Remove the lines of entries that the multi-value field does not contain any more (not saved)."""
     ids = {entry["id"] for entry in getattr(person, column)}
-    removed = [line for line in person.card_lines if line.get("fields") == [column] and line.get("id") not in ids]
-    if removed:
-        person.card_lines = [line for line in person.card_lines if line not in removed]
+    kept = [line for line in person.card_lines if line.get("fields") != [column] or line.get("id") in ids]
+    if len(kept) < len(person.card_lines):
+        person.card_lines = kept
 
 
 def _stored_lines(
-    card: Card, person: Person, documents: Mapping[str, Any], dates: Iterable[ImportantDate]
-) -> list[dict[str, Any]]:
+    card: Card, person: Person, documents: JsonMapping, dates: Iterable[ImportantDate]
+) -> list[JsonObject]:
     """The card's lines in the format of Person.card_lines: with the id of the entry or date that each line holds."""
     if not card.lines:
         return []
@@ -98,7 +99,7 @@ def _stored_lines(
     return lines
 
 
-def _find_entry_id(kept: KeptLine, ids: Mapping[Any, str]) -> str | None:
+def _find_entry_id(kept: KeptLine, ids: Mapping[object, str]) -> str | None:
     if isinstance(kept.entry, CardDate):
         # By type too: a person has one date of a type, whose day may differ from the card's.
         return ids.get(kept.entry) or (ids.get(kept.entry.type) if kept.entry.type else None)

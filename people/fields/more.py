@@ -4,8 +4,9 @@ It is computed from Person.card_lines on write. The lines themselves are kept un
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from contacts_project.kernel.json import JsonMapping
 from people.field_table import MAX_ENTRIES, OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine, parse_line
@@ -20,7 +21,7 @@ _BINARY_PROPERTIES: Final = frozenset({"PHOTO", "LOGO", "SOUND", "KEY"})
 _HIDDEN_PROPERTIES: Final = COMPANION_PROPERTIES | GENERATED_PROPERTIES | _BINARY_PROPERTIES
 
 
-def more_of(card_lines: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
+def more_of(card_lines: Iterable[JsonMapping]) -> list[dict[str, str | None]]:
     """`{ name, value, label }` of each line without a field, in the card's order: the first 100.
 
     Values are cut at 1,000 characters. `label` is the label of the line's item group, else its TYPE words, else null.

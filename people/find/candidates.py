@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import User
+from people.duplicates.phones import MAX_SHORT_DIGITS
 from people.find.statements import (
     INTERACTION_WORDS,
     INTERACTIONS,
@@ -64,6 +65,8 @@ def find_candidates(owner: User, terms: Sequence[Term], limit: int) -> tuple[lis
         for digits in term.digits:
             _add_keys(statement, position, LookupKey.PHONE, digits, PHONE_SCORES)
             _add_keys(statement, position, LookupKey.PHONE_TAIL, reversed_word(digits), PHONE_SCORES)
+            if len(digits) <= MAX_SHORT_DIGITS:
+                _add_keys(statement, position, LookupKey.SHORT_PHONE, digits, PHONE_SCORES)
     return _execute(statement, limit), corrections
 
 

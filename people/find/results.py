@@ -1,11 +1,12 @@
 """Loads and serializes the people found by a search, with the fields that matched."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from people.duplicates.keys import email_key
-from people.duplicates.phones import phone_key
+from people.duplicates.phones import searched_numbers
 from people.find.candidates import Candidate, find_candidates
 from people.find.terms import Term, parse_query
 from people.find.typing_errors import Corrections
@@ -33,7 +34,7 @@ _COLUMNS: Final = (
 MAX_TERM_SCORE: Final = 100
 
 
-def find_people(owner: User, query: str, limit: int) -> list[dict[str, Any]]:
+def find_people(owner: User, query: str, limit: int) -> list[JsonObject]:
     """The best `limit` people for `query`, as GET /api/find returns them: three statements."""
     terms = parse_query(query)
     if not terms:
@@ -55,7 +56,7 @@ def find_people(owner: User, query: str, limit: int) -> list[dict[str, Any]]:
 
 def _serialize(
     owner: User, person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
-) -> dict[str, Any]:
+) -> JsonObject:
     summary = {
         "id": str(person.pk),
         "displayName": person.display_name_for(owner),
@@ -82,8 +83,8 @@ def _matched_fields(
         yield "emails"
     numbers = [digits for term in terms for digits in term.digits]
     # Parsing a phone number is the slow part: most queries have no digits.
-    phone_keys = [phone_key(entry["number"]) or "" for entry in person.phone_numbers] if numbers else []
-    if any(key.startswith(digits) or key.endswith(digits) for key in phone_keys for digits in numbers):
+    stored = [key for entry in person.phone_numbers for key in searched_numbers(entry["number"])] if numbers else []
+    if any(key.startswith(digits) or key.endswith(digits) for key in stored for digits in numbers):
         yield "phoneNumbers"
     if any(_has_prefix(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):
         yield "customFields"

@@ -4,15 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from contacts_project.kernel.text_forms import ascii_digits
 from people.duplicates.keys import email_key
-from people.duplicates.phones import phone_key
+from people.duplicates.phones import MIN_SEARCHED_DIGITS, national_numbers, phone_keys
 from people.words import words_of
 
 MAX_QUERY_LENGTH: Final = 200
 # Each term adds branches to the statement.
 _MAX_TERMS: Final = 8
 _PHONE = re.compile(r"[\d\s()+./\u2010-\u2013-]+")
-_MIN_DIGITS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,10 @@ def parse_query(text: str) -> list[Term]:
 
 
 def _digit_variants(text: str) -> tuple[str, ...]:
-    """The digits without a trunk prefix, and without a country code in case the text begins with one."""
-    digits = re.sub(r"\D", "", text)
-    if len(digits) < _MIN_DIGITS:
+    """The digits as they are, without a trunk prefix, and without a country code in case the text begins with one."""
+    digits = re.sub(r"\D", "", ascii_digits(text))
+    if len(digits) < MIN_SEARCHED_DIGITS:
         return ()
-    variants = (phone_key(text), phone_key(f"+{digits}"), digits.lstrip("0"))
-    return tuple(dict.fromkeys(key for key in variants if key and len(key) >= _MIN_DIGITS))
+    # Without a plus, only what is as long as a stored number is also read as one with a country code.
+    variants = (*national_numbers(text, MIN_SEARCHED_DIGITS), *phone_keys(f"+{digits}"), digits.lstrip("0"), digits)
+    return tuple(dict.fromkeys(key for key in variants if len(key) >= MIN_SEARCHED_DIGITS))

@@ -1,8 +1,7 @@
 """Connects the address entries of people with the geocoder's rows: enqueues new addresses, copies results back."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
 from django.conf import settings
@@ -10,7 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write
 from people.models import GeocodedAddress, Person
 from people.signals import addresses_enqueued
@@ -22,10 +22,14 @@ _BATCH_SIZE = 500
 # People seldom have more addresses. An import needs many texts, and each number of keys is a statement of its own: it
 # would be compiled and kept, but hardly used again.
 _MAX_COMPILED_KEYS = 10
-_ROWS_BY_KEYS = CompiledQuery(lambda owner_id, keys: GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys))
 
 
-def address_text(entry: Mapping[str, Any]) -> str:
+@compiled_query
+def _rows_by_keys(owner_id: UUID, keys: Collection[UUID]) -> Rows:
+    return GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys)
+
+
+def address_text(entry: JsonMapping) -> str:
     """An address entry in one line, as it is sent to the geocoder; empty if the entry contains only its type."""
     return ", ".join(" ".join(str(entry[part]).split()) for part in _TEXT_KEYS if entry.get(part))
 
@@ -62,7 +66,7 @@ def copy_results(owner_id: UUID) -> int:
             ]
             if any(changes):
                 changed.append(person)
-        Person.objects.owned_by(owner_id).bulk_update(changed, ["addresses"], batch_size=_BATCH_SIZE)
+        Person.objects.owned_by(owner_id).bulk_update(changed, ["addresses"])
         GeocodedAddress.objects.owned_by(owner_id).filter(pk__in=[row.pk for row in rows.values()]).update(
             is_copied=True
         )
@@ -97,7 +101,7 @@ def _get_or_create_rows(
 ) -> dict[str, GeocodedAddress]:
     """The rows of the texts (by key), by text; missing ones are created."""
     if len(texts) <= _MAX_COMPILED_KEYS:
-        rows = _ROWS_BY_KEYS.instances(owner_id=owner_id, keys=list(texts))
+        rows = _rows_by_keys.instances(owner_id=owner_id, keys=list(texts))
     else:
         rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
     missing = texts.keys() - {row.key for row in rows}
@@ -122,7 +126,7 @@ def _get_or_create_rows(
     return {row.text: row for row in rows}
 
 
-def _copy_result(entry: dict[str, Any], row: GeocodedAddress | None) -> bool:
+def _copy_result(entry: JsonObject, row: GeocodedAddress | None) -> bool:
     """Copy the row's result into the entry, None for each key without a row; returns whether the entry changed."""
     result = {
         "latitude": row.latitude if row else None,

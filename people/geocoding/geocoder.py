@@ -1,7 +1,8 @@
-"""The background geocoder: looks up pending addresses at the provider's rate limit.
+"""The background geocoder: looks up pending addresses with Nominatim's search API, at the provider's rate limit.
 
 Before each request the row is leased by an UPDATE that also checks that the account still has geocoding enabled. The
-result is stored in the row before the next request, so a killed run loses at most one lookup.
+result is stored in the row before the next request, so a killed run loses at most one lookup. All processes share the
+limit through one row (GeocoderPace).
 """
 
 import datetime as dt
@@ -9,22 +10,90 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
 from contacts_project.kernel.outbound.session import OutboundSession, outbound_session
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
-from people.geocoding import rate_limit
 from people.geocoding.addresses import copy_results, delete_unused_addresses
-from people.geocoding.nominatim import Place, find_place
-from people.models import GeocodedAddress
+from people.models import GeocodedAddress, GeocoderPace
+from people.models.details import GeocodedAddressQuerySet
 from people.vocabularies import GeocodeState
+
+
+class Place(NamedTuple):
+    """Degrees, WGS 84."""
+
+    latitude: float
+    longitude: float
+
+
+def find_place(session: OutboundSession, text: str) -> Place | None:
+    """The coordinates of an address, or None when the provider finds none. One request. Raises OutboundError."""
+    response = session.request(
+        "GET",
+        f"{settings.GEOCODER_URL.removesuffix('/search')}/search",
+        params={"format": "jsonv2", "q": text, "limit": "1"},
+    )
+    check_status(response)
+    try:
+        return _parse_place(orjson.loads(response.content))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise OutboundError(Code.UNEXPECTED_RESPONSE, "The geocoder's answer makes no sense.") from None
+
+
+def _parse_place(body: Any) -> Place | None:
+    if not isinstance(body, list):
+        raise TypeError
+    if not body:
+        return None
+    # Nominatim returns the coordinates as strings.
+    place = Place(float(body[0]["lat"]), float(body[0]["lon"]))
+    # Also refuses NaN, which is outside every range.
+    if not (-90 <= place.latitude <= 90 and -180 <= place.longitude <= 180):
+        raise ValueError
+    return place
+
+
+_LONG_AGO = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+_ROW_ID = 1
+
+
+def _ensure_row() -> None:
+    GeocoderPace.objects.get_or_create(pk=_ROW_ID, defaults={"next_request_at": _LONG_AGO})
+
+
+def take_request_slot(*, now: dt.datetime, interval: dt.timedelta) -> dt.timedelta | None:
+    """Reserve one request now. Returns None on success, else the time to wait before the next attempt."""
+    _ensure_row()
+    rows = GeocoderPace.objects.filter(pk=_ROW_ID)
+    # A conditional UPDATE: of several processes only one gets the slot.
+    if rows.filter(next_request_at__lte=now).update(next_request_at=now + interval):
+        return None
+    return max(rows.values_list("next_request_at", flat=True).get() - now, dt.timedelta(milliseconds=1))
+
+
+def _pause_provider(*, until: dt.datetime) -> None:
+    """Allow no request before `until`; a later pause that is set already stays."""
+    GeocoderPace.objects.filter(pk=_ROW_ID, next_request_at__lt=until).update(next_request_at=until)
+
+
+def acquire_run_lease(*, now: dt.datetime, lease: dt.timedelta) -> UUID | None:
+    """Acquire the lease of the single geocoder run. Returns its claim, or None while another run has the lease."""
+    _ensure_row()
+    return GeocoderPace.objects.filter(pk=_ROW_ID).acquire(lease, clock=now)
+
+
+def release_run_lease(claim: UUID) -> None:
+    GeocoderPace.objects.filter(pk=_ROW_ID).held_by(claim).release()
+
 
 # Addresses of one account before the next account's turn.
 BATCH_SIZE = 10
@@ -71,13 +140,13 @@ def geocode_due(run: Run) -> dict[str, int]:
 
 def geocode_exclusively(run: Run) -> dict[str, int]:
     """Call geocode_due unless another process is running it; returns the counts."""
-    claim = rate_limit.acquire_run_lease(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
+    claim = acquire_run_lease(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
     if claim is None:
         return run.counts
     try:
         return geocode_due(run)
     finally:
-        rate_limit.release_run_lease(claim)
+        release_run_lease(claim)
 
 
 def apply_preferences() -> None:
@@ -104,8 +173,8 @@ def _apply_preference(owner_id: UUID) -> None:
         copy_results(owner_id)
 
 
-def _due_rows(now: dt.datetime) -> Any:
-    rows = GeocodedAddress.unscoped.rows().free(now)
+def _due_rows(now: dt.datetime) -> GeocodedAddressQuerySet:
+    rows: GeocodedAddressQuerySet = GeocodedAddress.unscoped.rows().free(now)
     return rows.filter(
         state=GeocodeState.PENDING,
         next_try_at__lte=now,
@@ -133,7 +202,7 @@ def _wait_for_request_slot(run: Run) -> bool:
     """Wait until the rate limit allows a request; returns False if the run ends before."""
     interval = dt.timedelta(seconds=settings.GEOCODER_INTERVAL_SECONDS)
     while not run.is_over:
-        wait = rate_limit.take_request_slot(now=run.now(), interval=interval)
+        wait = take_request_slot(now=run.now(), interval=interval)
         if wait is None:
             return True
         run.sleep(min(wait.total_seconds(), 1.0))
@@ -156,7 +225,7 @@ def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
     except OutboundError as error:
         # The provider fails, not the address: no further request goes out in this run.
         run.has_provider_failed = True
-        rate_limit.pause(until=run.now() + max(PROVIDER_PAUSE, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
+        _pause_provider(until=run.now() + max(PROVIDER_PAUSE, dt.timedelta(seconds=min(error.retry_after or 0, 3600))))
         _schedule_retry(run, row, error)
     else:
         _save_result(run, row, place)
@@ -180,6 +249,7 @@ def _schedule_retry(run: Run, row: GeocodedAddress, error: OutboundError) -> Non
     run.counts["later"] += _leased_row(row).release(next_try_at=run.now() + wait)
 
 
-def _leased_row(row: GeocodedAddress) -> Any:
+def _leased_row(row: GeocodedAddress) -> GeocodedAddressQuerySet:
     """The row under its lease; no row if the account has disabled geocoding meanwhile: the result is then discarded."""
-    return GeocodedAddress.unscoped.rows().filter(pk=row.pk, state=GeocodeState.PENDING).held_by(row.claim)
+    rows: GeocodedAddressQuerySet = GeocodedAddress.unscoped.rows()
+    return rows.filter(pk=row.pk, state=GeocodeState.PENDING).held_by(row.claim)

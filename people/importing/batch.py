@@ -4,33 +4,56 @@
 """
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.texts import define_text
 from people.dates import schedule
+from people.field_table import CARD_DATE_KEYS
 from people.fields.cards import put_card
 from people.importing.candidates import Candidates
 from people.importing.card_groups import GroupPlan
 from people.importing.dry_run import DryRun
-from people.importing.known import Item, KnownPerson
+from people.importing.group_cards import awaiting_groups, forget_awaited
+from people.importing.known import Item, KnownPerson, uid_key
 from people.importing.log import ImportLog
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
-from people.models import ImportantDate, Person
-from people.photos.files import confirm_upload, delete_files, photo_hash
+from people.models import Group, ImportantDate, Person
+from people.models.groups import group_key
+from people.photos.files import confirm_upload, delete_files
+from people.photos.names import photo_hash
+from people.services.group_rules import write_rules
 from people.services.person_writer import PersonWriter
-from people.services.plan_limits import count_reminders, describe_limit
+from people.services.plan_limits import describe_limit, remaining_in_plan
 from people.vcard import Card
+from people.vcard.limits import too_many_entries
+from people.vcard.merge import fields_beyond_limit
 from people.vocabularies import RecordKind
 
+_REMINDER_OFF = define_text(
+    "reminder_off",
+    "your plan allows %(limit)s reminder: its contact reminder is off",
+    plural="your plan allows %(limit)s reminders: its contact reminder is off",
+    number="limit",
+)
+_NOTHING_NEW = define_text("nothing_new", "nothing new: this person is there already")
+_OTHER_PHOTO = define_text("other_photo", "its photo is another one and was left out")
+
 #: The code of an outcome that the limit of the account's plan refused.
-PLAN_LIMIT = "plan_limit"
+PLAN_LIMIT = "plan_people"
+
+
+_CARD_COLUMNS = tuple(key.column for key in CARD_DATE_KEYS)
 
 
 class Batch:
     """The cards of one batch. `seen` contains the UIDs of the cards of earlier batches.
 
-    `log` records what is written, so that it can be undone. With a `dry_run` nothing is written.
+    `log` records what is written, so that it can be undone. With a `dry_run` nothing is written. Everybody whom the
+    cards mean joins the groups `group_ids`.
     """
 
     def __init__(
@@ -42,21 +65,31 @@ class Batch:
         *,
         log: ImportLog | None = None,
         dry_run: DryRun | None = None,
+        group_ids: Collection[UUID] = (),
     ) -> None:
         self.owner, self.items, self.now = owner, items, now
         self.log, self.dry_run = log, dry_run
         self.outcomes: list[Outcome] = []
+        # By the key of a UID, the groups of group cards that came before its card.
+        self.waiting: Mapping[str, list[Group]] = {}
         self.people = Candidates(owner, seen, dry_run)
         self.groups = GroupPlan(owner, dry_run.group_keys if dry_run else ())
+        self.group_ids, self.joined_by_all = group_ids, list[Group]()
 
     def plan(self) -> None:
         """Match each card to a person, and merge into that person what the card adds."""
         self.people.load(self.items)
+        self.waiting = awaiting_groups(self.owner, (item.card.uid for item in self.items))
         self.groups.load(name for item in self.items for name in item.card.categories)
+        if self.group_ids:
+            # Read under the lock: one of them may have been deleted since the request came.
+            self.joined_by_all = list(Group.objects.owned_by(self.owner).active().filter(pk__in=self.group_ids))
+            self.groups.groups |= {group.name_key: group for group in self.joined_by_all}
+        self.groups.groups |= {group.name_key: group for groups in self.waiting.values() for group in groups}
         remaining = self._remaining_people()
         self._limit_reminders()
         for item in self.items:
-            item.card = self.groups.drop_unavailable(item.card, item.reasons)
+            item.card = self.groups.drop_unavailable(item.card, item.remarks)
             outcome = self._match(item, is_full=remaining is not None and remaining <= 0)
             if remaining is not None:
                 remaining -= outcome.status == IMPORTED
@@ -68,22 +101,19 @@ class Batch:
 
     def _remaining_people(self) -> int | None:
         """How many more people the account's plan allows; None without a limit."""
-        limit = self.owner.plan_limit("people")
-        if limit is None:
-            return None
-        existing = Person.objects.owned_by(self.owner).active().count()
-        return limit - existing - (self.dry_run.added if self.dry_run else 0)
+        remaining = remaining_in_plan(self.owner, "people")
+        return remaining if remaining is None or not self.dry_run else remaining - self.dry_run.added
 
     def _limit_reminders(self) -> None:
         """Switch off the contact reminders that exceed the account's plan."""
         reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled")]
-        limit = self.owner.plan_limit("reminders") if reminding else None
-        if limit is None:
+        remaining = remaining_in_plan(self.owner, "reminders") if reminding else None
+        if remaining is None:
             return
-        existing = count_reminders(self.owner) + (self.dry_run.reminders if self.dry_run else 0)
-        for item in reminding[max(0, limit - existing) :]:
+        remaining -= self.dry_run.reminders if self.dry_run else 0
+        for item in reminding[max(0, remaining) :]:
             item.columns = {**item.columns, "contact_reminder_enabled": False}
-            item.reasons.append(f"{describe_limit(self.owner, 'reminders')}: its contact reminder is off")
+            item.remarks.append(_REMINDER_OFF.format(limit=self.owner.plan_limit("reminders")))
 
     @property
     def changed(self) -> list[KnownPerson]:
@@ -103,8 +133,16 @@ class Batch:
         self._write_dates(writer, new, moved)
         joined = [(known.person, known.card.categories[len(known.card_before.categories) :]) for known in changed]
         created = self.groups.write(joined)
+        pairs = self.groups.resolve(joined)
+        ruled = write_rules(writer, [(person, group.pk) for person, group in pairs if group.has_rule])
+        if ruled.people:
+            writer.flush()
+        if self.waiting:
+            stored = zip(self.items, self.outcomes, strict=True)
+            keys = {uid_key(item.card.uid or "") for item, outcome in stored if outcome.status != ERROR}
+            forget_awaited(self.owner, keys & self.waiting.keys())
         if self.log:
-            self.log.record_people([(known.person, known.is_new) for known in changed], self.groups.resolve(joined))
+            self.log.record_people([(known.person, known.is_new) for known in changed], pairs, ruled)
             self.log.record_created(RecordKind.GROUP, [group.pk for group in created])
             # Last, because the fingerprints are computed from the rows as this write leaves them.
             self.log.flush(write, self.outcomes)
@@ -114,13 +152,12 @@ class Batch:
         known, is_same = self.people.find_by_uid(item)
         known = known or self.people.find_by_name(item)
         if known is None and is_full:
-            reason = describe_limit(self.owner, "people")
-            return Outcome(item.result.index, item.result.name, ERROR, reason=reason, code=PLAN_LIMIT)
+            remark = describe_limit(self.owner, "people")
+            return Outcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)
-            self.people.add(
-                KnownPerson(person, Card(), item.card, picture=item.picture, is_new=True, columns=item.columns)
-            )
+            card = self._in_joined_groups(item.card, item.card.uid)
+            self.people.add(KnownPerson(person, Card(), card, picture=item.picture, is_new=True, columns=item.columns))
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
         # A person that only a dry run has created has no row, so its id would lead nowhere.
         person_id = None if self.dry_run and known.is_new else known.person.pk
@@ -129,11 +166,23 @@ class Batch:
         if known.card != before[0]:
             # Later cards of this batch must find the person by what this card has added.
             self.people.index(known)
+        item.remarks += [too_many_entries(field) for field in fields_beyond_limit(known.card, item.card)]
         self._update_photo(known, item, replace=is_same)
+        known.card = self._in_joined_groups(known.card, item.card.uid)
         if (known.card, known.picture) != before:
             return item.outcome(UPDATED, person_id)
-        item.reasons.append("nothing new: this person is there already")
+        item.remarks.append(_NOTHING_NEW)
         return item.outcome(SKIPPED, person_id)
+
+    def _in_joined_groups(self, card: Card, uid: str | None) -> Card:
+        """The card with the groups that everybody of the file joins, and those that wait for a person with this UID.
+
+        Only when its person is found: before, they would be something that the card adds to a namesake.
+        """
+        known = {group_key(name) for name in card.categories}
+        groups = (*self.joined_by_all, *self.waiting.get(uid_key(uid or ""), ()))
+        names = {group.name_key: group.name for group in groups if group.name_key not in known}
+        return replace(card, categories=(*card.categories, *names.values())) if names else card
 
     def _update_photo(self, known: KnownPerson, item: Item, *, replace: bool) -> None:
         """Replace the photo if the card is the same contact; a namesake's photo is only taken where there is none."""
@@ -145,7 +194,7 @@ class Batch:
         if replace or not stored:
             known.picture = item.picture
         else:
-            item.reasons.append("its photo is another one and was left out")
+            item.remarks.append(_OTHER_PHOTO)
 
     def _write_people(self, writer: PersonWriter, changed: list[KnownPerson]) -> None:
         for known in changed:
@@ -174,8 +223,10 @@ class Batch:
                     new.append(row)
                 else:
                     moved.append(row)
-                row.title = card_date.title or row.title
-                row.date, row.year_unknown, row.updated_at = card_date.date, card_date.year_unknown, self.now
+                title = card_date.title or row.title
+                for key in CARD_DATE_KEYS:
+                    setattr(row, key.column, getattr(card_date, key.column))
+                row.title, row.updated_at = title, self.now
         return new, moved
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
@@ -183,5 +234,5 @@ class Batch:
             schedule.plan_date(row, writer.calendar, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(
-            moved, ["title", "date", "year_unknown", "updated_at", *schedule.DATE_COLUMNS], batch_size=50
+            moved, [*_CARD_COLUMNS, "updated_at", *schedule.DATE_COLUMNS]
         )

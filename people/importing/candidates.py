@@ -10,10 +10,19 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import parse_id
 from people.fields.cards import card_of
 from people.importing.dry_run import DryRun
-from people.importing.known import ContactKey, Item, KnownPerson, contact_keys, name_key, person_sort_key, uid_spellings
+from people.importing.known import (
+    ContactKey,
+    Item,
+    KnownPerson,
+    contact_keys,
+    name_key,
+    person_sort_key,
+    uid_key,
+    uid_spellings,
+)
 from people.models import ImportantDate, LookupKey, Membership, Person
 from people.models.person import uid_of
 
@@ -54,7 +63,7 @@ class Candidates:
 
     def index(self, known: KnownPerson) -> None:
         """Index a person by its UIDs, by its name, and by its name with each contact key."""
-        for uid in filter(None, {known.card.uid, uid_of(known.person.pk)}):
+        for uid in {uid_key(uid) for uid in (known.card.uid, uid_of(known.person.pk)) if uid}:
             _add_to_bucket(self._by_uid[uid], known)
         name = name_key(known.card)
         for key in (None, *contact_keys(known.card)):
@@ -69,13 +78,14 @@ class Candidates:
         card = item.card
         if not card.uid:
             return None, False
-        spellings = uid_spellings(card.uid)
-        found = [known for uid in spellings for known in self._by_uid.get(uid, ())]
+        key = uid_key(card.uid)
+        found = [*self._by_uid.get(key, ())]
         if len(found) > 1:
             # Some programs copy a card with its UID, so several people have it: prefer the one with the same name.
             found.sort(key=lambda known: name_key(known.card) != item.name_key)
-        is_first = spellings[0] not in self.seen and spellings[0] not in self.met
-        self.met.update(spellings)
+            del found[_MAX_NAMESAKES:]
+        is_first = key not in self.seen and key not in self.met
+        self.met.add(key)
         for known in found:
             if known.merged_with(card) == known.card:
                 return known, is_first
@@ -105,7 +115,7 @@ class Candidates:
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
         shared = set(rows.values_list("person_id", flat=True)[: 10 * _MAX_CANDIDATES])
         people: dict[UUID, Person] = {}
-        exported = {person_id for uid in uids if (person_id := parse_id(uid.removeprefix("urn:uuid:")))}
+        exported = {person_id for item in items if (person_id := parse_id(uid_key(item.card.uid or "")))}
         by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported)) if uids else ()
         for found in by_uid:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}

@@ -3,12 +3,20 @@
 from collections.abc import Collection, Iterable
 
 from accounts.models import User
+from contacts_project.kernel.texts import Text, define_text
 from people.models import Group, Membership, Person
-from people.models.group import group_key
+from people.models.groups import group_key
 from people.palette import pick_color
-from people.services.plan_limits import describe_limit
+from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card
 from people.vcard.line_merge import without_categories
+
+_NOT_IN_GROUPS = define_text(
+    "groups_over_plan",
+    "your plan allows %(limit)s group: not put into %(groups)s",
+    plural="your plan allows %(limit)s groups: not put into %(groups)s",
+    number="limit",
+)
 
 
 class GroupPlan:
@@ -25,18 +33,17 @@ class GroupPlan:
 
     def load(self, names: Iterable[str]) -> None:
         """Read the active groups with these names, and what the account's plan still allows."""
-        active = Group.objects.owned_by(self.owner).active()
-        rows = active.filter(name_key__in={group_key(name) for name in names})
-        self.groups = {group.name_key: group for group in rows}
-        limit = self.owner.plan_limit("groups")
-        self.remaining = None if limit is None else limit - active.count() - len(self.planned)
+        active, keys = Group.objects.owned_by(self.owner).active(), {group_key(name) for name in names}
+        self.groups = {group.name_key: group for group in active.filter(name_key__in=keys)} if keys else {}
+        remaining = remaining_in_plan(self.owner, "groups")
+        self.remaining = None if remaining is None else remaining - len(self.planned)
 
-    def drop_unavailable(self, card: Card, reasons: list[str]) -> Card:
-        """Return the card without the categories that the account's plan refuses; appends to `reasons` which."""
+    def drop_unavailable(self, card: Card, remarks: list[Text]) -> Card:
+        """Return the card without the categories that the account's plan refuses; appends to `remarks` which."""
         refused = [name for name in card.categories if not self.reserve(name)]
         if not refused:
             return card
-        reasons.append(f"{describe_limit(self.owner, 'groups')}: not put into {', '.join(refused)}")
+        remarks.append(_NOT_IN_GROUPS.format(limit=self.owner.plan_limit("groups"), groups=refused))
         return without_categories(card, refused)
 
     def write(self, members: Iterable[tuple[Person, tuple[str, ...]]]) -> list[Group]:

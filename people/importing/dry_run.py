@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from people.importing.known import ContactKey, Item, KnownPerson, Picture, contact_keys, name_key, uid_spellings
+from people.importing.known import ContactKey, Item, KnownPerson, Picture, contact_keys, name_key, uid_key
 from people.models import Person
 from people.models.person import uid_of
 
@@ -39,7 +39,7 @@ class DryRun:
                 self.reminders += bool(known.columns.get("contact_reminder_enabled"))
             hashes = known.picture and known.picture.hashes
             self.people[key] = zlib.compress(pickle.dumps((known.card, hashes, known.is_new)), 1)
-            uids = {known.card.uid, None if known.is_new else uid_of(key)} - {None}
+            uids = {uid_key(uid) for uid in (known.card.uid, None if known.is_new else uid_of(key)) if uid}
             for lookup_key in (*uids, (name, None), *((name, shared) for shared in contact_keys(known.card))):
                 ids = self._ids_by_hash[hash(lookup_key)]
                 if key not in ids and len(ids) < _MAX_PER_KEY:
@@ -49,7 +49,7 @@ class DryRun:
         """Return the people that these cards may mean, by id. Of those that are not new, `person` has only an id."""
         lookup_keys: set[Any] = set()
         for item in items:
-            lookup_keys.update(uid_spellings(item.card.uid) if item.card.uid else ())
+            lookup_keys.update((uid_key(item.card.uid),) if item.card.uid else ())
             keys: list[ContactKey | None] = [*item.contact_keys]
             lookup_keys.update((item.name_key, shared) for shared in keys or [None])
         ids = {key for lookup_key in lookup_keys for key in self._ids_by_hash.get(hash(lookup_key), ())}

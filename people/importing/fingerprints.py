@@ -10,8 +10,8 @@ import orjson
 
 from people import field_table
 from people.entries import ENTRY_KEYS
+from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Membership, Person
-from people.services.person_rows import DATE_FIELDS
 
 #: Stored instead of the fingerprint of an edited person. It equals no digest.
 EDITED = "edited"
@@ -27,7 +27,7 @@ def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
     rows = {person.pk: person for person in people}
     dates: dict[UUID, list[Any]] = defaultdict(list)
     active = ImportantDate.objects.owned_by(owner_id).active().filter(person__in=rows)
-    for person_id, *values in active.order_by("id").values_list("person_id", *DATE_FIELDS):
+    for person_id, *values in active.order_by("id").values_list("person_id", *DATE_COLUMNS):
         dates[person_id].append(values)
     groups: dict[UUID, list[str]] = defaultdict(list)
     memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
@@ -37,7 +37,7 @@ def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
     return {key: hashlib.sha256(orjson.dumps(value)).hexdigest() for key, value in values.items()}
 
 
-def _editable_values(person: Person) -> list[Any]:
+def _editable_values(person: Person) -> list[object]:
     # Only the keys that a user can write: the geocoder adds others to an address.
     documents = (
         [[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in ENTRY_KEYS.items()

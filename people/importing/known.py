@@ -1,11 +1,13 @@
 """The cards of an import batch and the people that they may mean."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from people.duplicates.keys import email_key, phone_key
+from contacts_project.kernel.texts import Text
+from people.duplicates.keys import email_key, phone_keys
 from people.importing.receipts import Outcome
 from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of
@@ -15,6 +17,9 @@ from people.vcard.merge import merge_cards
 
 #: The kind and the key of a LookupKey.
 ContactKey = tuple[int, str]
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +32,12 @@ class Picture:
 
 @dataclass(slots=True)
 class Item:
-    """A parsed card with its photo. `reasons` become the reason of its outcome."""
+    """A parsed card with its photo. `remarks` become those of its outcome."""
 
     result: CardResult
     card: Card
     picture: Picture | None = None
-    reasons: list[str] = field(default_factory=list)
+    remarks: list[Text] = field(default_factory=list)
     columns: Mapping[str, Any] = field(default_factory=dict)
     # The keys of the look-up, computed once and outside the lock.
     name_key: bytes = b""
@@ -43,7 +48,7 @@ class Item:
         self.contact_keys = self.contact_keys or contact_keys(self.card)
 
     def outcome(self, status: str, person_id: UUID | None) -> Outcome:
-        return Outcome(self.result.index, self.result.name, status, person_id, "; ".join(self.reasons) or None)
+        return Outcome(self.result.index, self.result.name, status, person_id, tuple(self.remarks))
 
 
 @dataclass(slots=True, eq=False)
@@ -60,11 +65,15 @@ class KnownPerson:
     """Columns of a new person that no card has."""
 
     def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
-        """Like merge_cards, but the card's UID replaces a UID that this service generated, without a conflict."""
+        """Like merge_cards, but the UID of the card is no conflict where it is another spelling of the known one, which
+        stays, or where it replaces one that this service generated.
+        """
         known = self.card
         if card == known:
             return known
-        if card.uid and known.uid == uid_of(self.person.pk):
+        if card.uid and known.uid and uid_key(card.uid) == uid_key(known.uid):
+            card = replace(card, uid=known.uid)
+        elif card.uid and known.uid == uid_of(self.person.pk):
             known = replace(known, uid=None)
         return merge_cards(known, card, overwrite=overwrite)
 
@@ -86,11 +95,26 @@ def person_sort_key(card: Card) -> bytes:
 def contact_keys(card: Card) -> list[ContactKey]:
     """The e-mail and phone keys of a card, as people.lookup stores them."""
     keys = {(LookupKey.EMAIL, email_key(str(entry["email"]))) for entry in card.emails}
-    keys |= {(LookupKey.PHONE, phone_key(str(entry["number"]))) for entry in card.phone_numbers}
+    keys |= {(LookupKey.PHONE, key) for entry in card.phone_numbers for key in phone_keys(str(entry["number"]))}
     return sorted((kind, key) for kind, key in keys if key)
 
 
-def uid_spellings(uid: str) -> tuple[str, str]:
-    """The UID itself, and its other spelling with or without `urn:uuid:`, which some programs add or drop."""
-    uuid_text = uid.removeprefix("urn:uuid:")
-    return uid, uuid_text if uuid_text != uid else f"urn:uuid:{uid}"
+def uid_key(uid: str) -> str:
+    """The form in which UIDs are compared: without `urn:uuid:`, which some programs add or drop, and a UUID in lower
+    case with hyphens (RFC 9562, 4). Any other UID is compared with its letter case.
+    """
+    text = _without_scheme(uid.strip())
+    return str(UUID(hex=text)) if _UUID.fullmatch(text) else text
+
+
+def uid_spellings(uid: str) -> tuple[str, ...]:
+    """The spellings of a UID that a row may have: with and without `urn:uuid:`, a UUID in upper and lower case."""
+    text, key = _without_scheme(uid.strip()), uid_key(uid)
+    texts = [text]
+    if _UUID.fullmatch(text):
+        texts += [spelling for form in (key, key.replace("-", "")) for spelling in (form, form.upper())]
+    return tuple(dict.fromkeys((uid, *(prefix + t for t in texts for prefix in ("", "urn:uuid:", "URN:UUID:")))))
+
+
+def _without_scheme(uid: str) -> str:
+    return uid[9:] if uid[:9].lower() == "urn:uuid:" else uid

@@ -10,27 +10,33 @@ import orjson
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people import field_table
+from people.entries import date_entry
 from people.importing.fingerprints import EDITED, fingerprints
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
 from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Person
-from people.models.revision_set import RevisionSet
+from people.models.imports import RevisionSet
+from people.services.group_rules import RULED_COLUMNS, RulesWritten
 from people.vocabularies import RecordKind
 
-#: The columns of a person that a card sets, without the photo: its former file is deleted, so it cannot come back.
-CARD_COLUMNS = (
+#: The columns of a person that an import sets: those of a card without the photo, whose former file is deleted, so it
+#: cannot come back; and those that the rules of groups set.
+IMPORTED_COLUMNS = (
     *(field.column for field in field_table.CARD_SCALARS if field.name != "lastContact"),
     "contact_before",
     *Person.LIST_COLUMNS,
     "card_lines",
+    *RULED_COLUMNS,
+    "contact_reminder_from_id",
 )
 
 
-def columns_of(person: Person) -> dict[str, Any]:
-    """The current values of the columns that a card may change."""
-    return {column: getattr(person, column) for column in CARD_COLUMNS}
+def columns_of(person: Person) -> dict[str, object]:
+    """The current values of the columns that an import may change."""
+    return {column: getattr(person, column) for column in IMPORTED_COLUMNS}
 
 
 class ImportStoppedError(Exception):
@@ -69,8 +75,16 @@ class ImportLog:
             if record.fingerprint != prints[key]:
                 record.fingerprint = EDITED
 
-    def record_people(self, written: Iterable[tuple[Person, bool]], joined: Iterable[tuple[Person, Group]]) -> None:
-        """Log people as they are now, and whether they are new. `joined` are the groups that they were added to."""
+    def record_people(
+        self,
+        written: Iterable[tuple[Person, bool]],
+        joined: Iterable[tuple[Person, Group]],
+        ruled: RulesWritten,
+    ) -> None:
+        """Log people as they are now, and whether they are new.
+
+        `joined` are the groups that they were added to, `ruled` is what the rules of those have written.
+        """
         groups: dict[UUID, list[str]] = defaultdict(list)
         for person, group in joined:
             groups[person.pk].append(str(group.pk))
@@ -80,6 +94,7 @@ class ImportLog:
                 now = columns_of(person)
                 columns = {name: value for name, value in self._former[person.pk].items() if now[name] != value}
                 before = {"columns": columns, "groups": groups[person.pk], **self._dates.pop(person.pk, {})}
+                before["leadDays"] = {str(key): days for key, days in ruled.dates.get(person.pk, {}).items()}
             self._people[person.pk] = (person, is_new, before)
         self._dates = {}
 
@@ -91,11 +106,7 @@ class ImportLog:
         keys = [row.pk for row in moved]
         stored = ImportantDate.objects.owned_by(self.owner).filter(pk__in=keys) if keys else ()
         for row in stored:
-            self._dates[row.person_id]["movedDates"][str(row.pk)] = {
-                "title": row.title,
-                "date": row.date.isoformat(),
-                "yearUnknown": row.year_unknown,
-            }
+            self._dates[row.person_id]["movedDates"][str(row.pk)] = date_entry(row)
 
     def record_created(self, kind: RecordKind, keys: Collection[UUID]) -> None:
         """Log created records of a kind."""
@@ -151,7 +162,7 @@ class ImportLog:
     def _import_rows(self) -> OwnedQuerySet[ContactImport]:
         return ContactImport.objects.owned_by(self.owner).filter(pk=self.row.pk)
 
-    def _insert_import(self, columns: Mapping[str, Any]) -> None:
+    def _insert_import(self, columns: Mapping[str, object]) -> None:
         for name, value in columns.items():
             setattr(self.row, name, value)
         self.row.save(force_insert=True)
@@ -162,7 +173,7 @@ class ImportLog:
         )
 
 
-def _count_columns(counts: Counter[str]) -> dict[str, Any]:
+def _count_columns(counts: Counter[str]) -> dict[str, int]:
     return {
         "imported": counts[IMPORTED],
         "updated": counts[UPDATED],
@@ -171,11 +182,12 @@ def _count_columns(counts: Counter[str]) -> dict[str, Any]:
     }
 
 
-def _merge_changes(first: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+def _merge_changes(first: JsonObject, later: JsonObject) -> JsonObject:
     """Combine two changes of a person by the same import. The former values of the first change win."""
     return {
         "columns": {**later.get("columns", {}), **first.get("columns", {})},
         "groups": [*first.get("groups", []), *later.get("groups", [])],
         "newDates": [*first.get("newDates", []), *later.get("newDates", [])],
         "movedDates": {**later.get("movedDates", {}), **first.get("movedDates", {})},
+        "leadDays": {**first.get("leadDays", {}), **later.get("leadDays", {})},
     }

@@ -16,6 +16,8 @@ from django.db import DatabaseError
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.text_forms import nfc
+from contacts_project.kernel.texts import Text, define_text
 from people.extensions import EXTENSIONS, ImportedRelationship, RelationshipTypeSpec
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
@@ -28,6 +30,15 @@ from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import RecordKind
 from people.word_index import index_interactions
 
+_TYPES = define_text("noun_relationship_types", "relationship types")
+_INTERACTIONS = define_text("noun_interactions", "interactions")
+_RELATIONSHIPS = define_text("noun_relationships", "relationships")
+
+_TOO_MANY_PARTICIPANTS = define_text("too_many_participants", "of %(count)s people who took part, %(limit)s were noted")
+_INTERACTION_CUT = define_text("interaction_cut", "the text of an interaction was cut to %(limit)s characters")
+_RELATED_MISSING = define_text("related_missing", "a relationship to somebody who did not come in was left out")
+_EXCESS = define_text("too_many_of_a_kind", "%(count)s of them were left out: of one file %(limit)s are taken")
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -36,7 +47,10 @@ _BATCH_SIZE = 100
 _MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_RELATIONSHIP_NOTES = 50, 200, 10_000, 1_000
 #: How many of each one file may contain.
 MAX_TYPES, MAX_INTERACTIONS, MAX_RELATIONSHIPS = 200, 50_000, 50_000
-_NOT_WRITTEN = "its interactions or relationships could not be stored: import the file again, it goes on from here"
+_NOT_WRITTEN = define_text(
+    "related_not_stored",
+    "its interactions or relationships could not be stored: import the file again, it goes on from here",
+)
 
 
 class RelatedRecords:
@@ -45,7 +59,7 @@ class RelatedRecords:
     def __init__(self, owner: User, source: Source, log: ImportLog, now: dt.datetime) -> None:
         self.owner, self.source, self.log, self.now = owner, source, log, now
         self.people: Mapping[str, UUID] = {}
-        self.remarks: dict[str, list[str]] = {}
+        self.remarks: dict[str, list[Text]] = {}
         self.writer = BatchWriter(owner)
         self.is_undone = False
 
@@ -132,7 +146,7 @@ class RelatedRecords:
     def _participants_of(self, interaction: InteractionRecord) -> list[UUID]:
         keys = list(dict.fromkeys(self.people[key] for key in interaction.keys if key in self.people))
         if len(keys) > _MAX_PEOPLE:
-            self._add_remark(interaction.keys[0], f"of {len(keys)} people who took part, {_MAX_PEOPLE} were noted")
+            self._add_remark(interaction.keys[0], _TOO_MANY_PARTICIPANTS.format(count=len(keys), limit=_MAX_PEOPLE))
         return keys[:_MAX_PEOPLE]
 
     def _load_existing(self, people: set[UUID], times: set[dt.datetime]) -> set[tuple[object, ...]]:
@@ -146,7 +160,7 @@ class RelatedRecords:
         title = " ".join(_clean_text(interaction.title).split())
         notes = _clean_text(interaction.notes)
         if len(title) > _MAX_TITLE or len(notes) > _MAX_NOTES:
-            self._add_remark(interaction.keys[0], f"the text of an interaction was cut to {_MAX_NOTES:,} characters")
+            self._add_remark(interaction.keys[0], _INTERACTION_CUT.format(limit=_MAX_NOTES))
         return Interaction(
             owner=self.owner,
             created_at=self.now,
@@ -161,7 +175,7 @@ class RelatedRecords:
         for relationship in relationships:
             if relationship.key not in self.people or relationship.related not in self.people:
                 known_key = relationship.key if relationship.key in self.people else relationship.related
-                self._add_remark(known_key, "a relationship to somebody who did not come in was left out")
+                self._add_remark(known_key, _RELATED_MISSING)
                 continue
             person, related = self.people[relationship.key], self.people[relationship.related]
             if person != related:
@@ -179,25 +193,25 @@ class RelatedRecords:
                 self.log.record_created(RecordKind.RELATIONSHIP, created)
             self.log.flush(write)
 
-    def _add_remark(self, key: str, text: str) -> None:
+    def _add_remark(self, key: str, text: Text) -> None:
         remarks = self.remarks.setdefault(key, [])
         if text not in remarks:
             remarks.append(text)
 
 
-def describe_excess(source: Source) -> Iterator[tuple[str, str]]:
+def describe_excess(source: Source) -> Iterator[tuple[Text, Text]]:
     """Yield what the file contains too many of, and how many of them were left out."""
     for name, count, most in (
-        ("relationship types", len(source.relationship_types()), MAX_TYPES),
-        ("interactions", sum(1 for _ in source.interactions()), MAX_INTERACTIONS),
-        ("relationships", sum(1 for _ in source.relationships()), MAX_RELATIONSHIPS),
+        (_TYPES, len(source.relationship_types()), MAX_TYPES),
+        (_INTERACTIONS, sum(1 for _ in source.interactions()), MAX_INTERACTIONS),
+        (_RELATIONSHIPS, sum(1 for _ in source.relationships()), MAX_RELATIONSHIPS),
     ):
         if count > most:
-            yield name, f"{count - most:,} of them were left out: of one file {most:,} are taken"
+            yield name, _EXCESS.format(count=count - most, limit=most)
 
 
 def _clean_text(text: str) -> str:
-    return join_surrogates(remove_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
+    return nfc(join_surrogates(remove_controls(text)).replace("\r\n", "\n").replace("\r", "\n").strip())
 
 
 def _batches(rows: Iterator[T]) -> Iterator[list[T]]:

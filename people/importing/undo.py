@@ -12,13 +12,17 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock, account_write
 from contacts_project.kernel.ownership.batches import BatchWriter
 from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.texts import Text, define_text
 from people.dates import schedule
 from people.extensions import EXTENSIONS
+from people.field_table import CARD_DATE_KEYS
 from people.importing.fingerprints import fingerprints
 from people.models import (
+    AwaitedMember,
     ContactImport,
     Group,
     ImportantDate,
@@ -28,14 +32,16 @@ from people.models import (
     Participation,
     Person,
 )
-from people.models.revision_set import RevisionSet
+from people.models.imports import RevisionSet
 from people.services.group_lifecycle import delete_group
+from people.services.group_rules import drop_removed_source, take_back_lead_days
 from people.services.interactions import delete_interactions
 from people.services.people import delete_people
 from people.services.person_writer import PersonWriter
 from people.vocabularies import RecordKind
 
-_EDITED = "this person was edited since the import"
+_DATE_COLUMNS = {key.name: key.column for key in CARD_DATE_KEYS}
+_EDITED = define_text("edited_since_import", "this person was edited since the import")
 _BATCH_SIZE = 100
 # Longer than a batch takes. When it expires, another request may continue the undo of a process that died.
 _LEASE = dt.timedelta(minutes=1)
@@ -44,19 +50,19 @@ _LEASE = dt.timedelta(minutes=1)
 class ImportUndoneError(DomainError):
     """An import can be undone only once."""
 
-    message = "This import has already been undone."
+    message = define_text("import_already_undone", "This import has already been undone.")
 
 
 class ImportTooOldError(DomainError):
     """The records of an import are kept for the retention period."""
 
-    message = "This import is too old to be undone."
+    message = define_text("import_too_old", "This import is too old to be undone.")
 
 
 class UndoUnderWayError(DomainError):
     """Only one undo runs at a time: of two, each would report only a part of the people."""
 
-    message = "This import is being undone already: try again in a minute."
+    message = define_text("import_undo_under_way", "This import is being undone already: try again in a minute.")
 
 
 @dataclass(slots=True)
@@ -64,7 +70,7 @@ class UndoResult:
     """How many people were moved to the trash, and the people that were kept: (id, name, reason)."""
 
     removed: int = 0
-    kept: list[tuple[UUID, str, str]] = field(default_factory=list)
+    kept: list[tuple[UUID, str, Text]] = field(default_factory=list)
 
 
 def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult:
@@ -79,6 +85,7 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult
         run.undo_records(RecordKind.RELATIONSHIP, run.undo_relationships)
         run.undo_records(RecordKind.PERSON, run.undo_people)
         run.undo_records(RecordKind.GROUP, run.undo_groups)
+        AwaitedMember.objects.owned_by(owner).filter(contact_import=import_id).delete()
     run.writer.finish()
     return run.result
 
@@ -185,12 +192,13 @@ class _UndoRun:
             written += extension.relationships_changed_since(self.owner.pk, keys, self.own_revisions.since)
         return {key for key, revision in written if revision not in self.own_revisions}
 
-    def _restore(self, writer: PersonWriter, person: Person, before: dict[str, Any]) -> None:
+    def _restore(self, writer: PersonWriter, person: Person, before: JsonObject) -> None:
         """Restore a person that existed before the import."""
         writer.edit(person)
         for column, value in before.get("columns", {}).items():
             column_field: Any = Person._meta.get_field(column)
             setattr(person, column, column_field.to_python(value))
+        drop_removed_source(person)
         if "contact_before" in before.get("columns", {}):
             # last_contact is not logged, because interactions move it as well: derive it from both again.
             days = (person.contact_before, person.interacted_on)
@@ -200,11 +208,12 @@ class _UndoRun:
         dates = ImportantDate.objects.owned_by(self.owner).active().filter(person=person)
         dates.filter(pk__in=before.get("newDates", ())).update(deleted_at=self.now, updated_at=self.now)
         for row in dates.filter(pk__in=before.get("movedDates", ())):
-            was = before["movedDates"][str(row.pk)]
-            row.title, row.year_unknown = was["title"], was["yearUnknown"]
-            row.date, row.updated_at = dt.date.fromisoformat(was["date"]), self.now
+            for name, value in before["movedDates"][str(row.pk)].items():
+                setattr(row, _DATE_COLUMNS[name], dt.date.fromisoformat(value) if name == "date" else value)
+            row.updated_at = self.now
             schedule.plan_date(row, writer.calendar, self.now)
             row.save()
+        take_back_lead_days(writer, person, before.get("leadDays", {}))
 
 
 def owners_of_old_imports(now: dt.datetime) -> list[UUID]:

@@ -6,8 +6,9 @@ address or a phone number, or to which it adds nothing. So a second import chang
 
 import datetime as dt
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from uuid import UUID
 
 from django.db import DatabaseError
 
@@ -15,20 +16,23 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.storage import StorageUnavailableError
+from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.unavailable import is_unavailable
-from people.importing.batch import PLAN_LIMIT, Batch
-from people.importing.card_groups import GroupPlan
+from people.importing.batch import Batch
 from people.importing.dry_run import DryRun
-from people.importing.known import Item, Picture, uid_spellings
+from people.importing.group_cards import GroupCards
+from people.importing.known import Item, Picture
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
-from people.models import Person
-from people.photos.files import content_hash, upload_photo
+from people.photos.files import upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
-from people.services.groups import put_members
+from people.photos.names import content_hash
 from people.vcard import CardResult, without_photo
 
-__all__ = ["PLAN_LIMIT", "import_cards"]
+_PHOTO_REFUSED = define_text("photo_refused", "the photo was left out: %(reason)s")
+
+_NOT_STORED = define_text("not_stored", "this record could not be stored")
+_PHOTO_STORE_AWAY = define_text("photo_store_away", "its photo was left out: the store of photos is away")
 
 logger = logging.getLogger(__name__)
 
@@ -44,13 +48,15 @@ def import_cards(
     now: dt.datetime,
     log: ImportLog | None = None,
     dry_run: DryRun | None = None,
+    group_ids: Collection[UUID] = (),
 ) -> Iterator[Outcome]:
     """Yield the outcome of each card as the batches finish. The outcomes of group cards come last.
 
     Cards are parsed and photos converted outside of transactions. A batch that the database refuses is retried card by
     card. `log` records what is written. With a `dry_run` nothing is written, and the outcomes are those of an import.
+    Everybody whom the cards mean joins the groups `group_ids`.
     """
-    session = _Session(owner, now, log, dry_run)
+    session = _Session(owner, now, log, dry_run, group_ids)
     batch: list[Item] = []
     for result in cards:
         item = session.read(result)
@@ -73,22 +79,30 @@ def import_cards(
 class _Session:
     """The import of one file."""
 
-    def __init__(self, owner: User, now: dt.datetime, log: ImportLog | None, dry_run: DryRun | None) -> None:
-        self.owner, self.now = owner, now
+    def __init__(
+        self,
+        owner: User,
+        now: dt.datetime,
+        log: ImportLog | None,
+        dry_run: DryRun | None,
+        group_ids: Collection[UUID],
+    ) -> None:
+        self.owner, self.now, self.group_ids = owner, now, group_ids
         self.log, self.dry_run = log, dry_run
         self.seen: set[str] = set()
         self.is_undone = False
         self.pictures = _PhotoConverter()
         self.writer = BatchWriter(owner)
+        self.group_cards = GroupCards(owner, self.writer, now, log)
         self.group_items: list[Item] = []
 
     def read(self, result: CardResult) -> Item | Outcome:
         if result.card is None:
-            return Outcome(result.index, result.name, ERROR, reason=result.error)
+            return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
         columns = getattr(result, "columns", {})
-        item = Item(result, result.card, reasons=list(result.warnings), columns=columns)
+        item = Item(result, result.card, remarks=list(result.warnings), columns=columns)
         if result.card.photo and not result.card.is_group:
-            item.picture = self.pictures.convert(result.card.photo, item.reasons)
+            item.picture = self.pictures.convert(result.card.photo, item.remarks)
             item.card = without_photo(item.card, is_stored_elsewhere=item.picture is not None)
         return item
 
@@ -110,7 +124,7 @@ class _Session:
         if self.is_undone:
             return [_error_outcome(item, UNDONE) for item in items]
         if len(items) == 1:
-            return [_error_outcome(items[0], "this record could not be stored")]
+            return [_error_outcome(items[0], _NOT_STORED)]
         # The database refuses a whole batch for one bad card, so import the cards one by one.
         return [outcome for item in items for outcome in self.store([item])]
 
@@ -122,10 +136,12 @@ class _Session:
                     upload_photo(owner_id=self.owner.pk, jpeg=item.picture.jpeg)
                 except StorageUnavailableError:
                     item.picture = None
-                    item.reasons.append("its photo was left out: the store of photos is away")
+                    item.remarks.append(_PHOTO_STORE_AWAY)
         # Copies, because planning changes the items, and a failed batch is planned again card by card.
-        fresh = [replace(item, reasons=list(item.reasons)) for item in items]
-        batch = Batch(self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run)
+        fresh = [replace(item, remarks=list(item.remarks)) for item in items]
+        batch = Batch(
+            self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run, group_ids=self.group_ids
+        )
         if self.dry_run is None:
             self._write_batch(batch)
         else:
@@ -142,32 +158,21 @@ class _Session:
                     batch.write(write)
 
     def add_to_group(self, item: Item) -> Outcome:
-        """Add the members of a group card to the group with its name. A group card never becomes a person."""
+        """Apply a group card, which never becomes a person. It is skipped, and its remarks say what became of it."""
         try:
             with self.writer.attempt():
-                return self._add_group_members(item)
+                if not self.is_undone:
+                    remarks = self.group_cards.apply(item.card)
+                    return Outcome(item.result.index, item.result.name, SKIPPED, remarks=(*item.remarks, *remarks))
+        except ImportStoppedError:
+            self.is_undone = True
         except StoppedError:
             return _error_outcome(item, NOT_TRIED)
-
-    def _add_group_members(self, item: Item) -> Outcome:
-        uids = {spelling for member in item.card.members for spelling in uid_spellings(member)}
-        groups = GroupPlan(self.owner)
-        reason = f"a group, not a person; it has {len(item.card.members)} members"
-        with self.writer.batch():
-            groups.load([item.card.name])
-            people = Person.objects.owned_by(self.owner).active().filter(uid__in=uids)
-            same_name = people.exclude(memberships__group__in=groups.existing())
-            missing = list(same_name.order_by("id").values_list("pk", flat=True))
-            if missing and groups.reserve(item.card.name):
-                with account_write(self.owner):
-                    put_members(groups.make(item.card.name), missing, self.now)
-            elif missing:
-                reason = f"{reason}; your plan allows no more groups"
-        return Outcome(item.result.index, item.result.name, SKIPPED, reason=reason)
+        return _error_outcome(item, UNDONE)
 
 
-def _error_outcome(item: Item, reason: str) -> Outcome:
-    return Outcome(item.result.index, item.result.name, ERROR, reason=reason)
+def _error_outcome(item: Item, remark: Text) -> Outcome:
+    return Outcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
 
 
 class _PhotoConverter:
@@ -177,7 +182,7 @@ class _PhotoConverter:
         self._budget = PixelBudget()
         self._recent: dict[bytes, Picture | PictureRefusedError] = {}
 
-    def convert(self, data: bytes, reasons: list[str]) -> Picture | None:
+    def convert(self, data: bytes, remarks: list[Text]) -> Picture | None:
         if data not in self._recent:
             if len(self._recent) >= _CACHED_PHOTOS:
                 self._recent.pop(next(iter(self._recent)))
@@ -185,7 +190,7 @@ class _PhotoConverter:
         result = self._recent[data]
         if isinstance(result, Picture):
             return result
-        reasons.append(f"the photo was left out: {result}")
+        remarks.append(_PHOTO_REFUSED.format(reason=result.text))
         return None
 
     def _convert(self, data: bytes) -> Picture | PictureRefusedError:

@@ -9,35 +9,55 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.models import User
-from people.dates.recurrence import end_of_day, local_day
+from contacts_project.kernel.texts import Text, define_text
+from people.dates.nearest import Nearest
+from people.dates.recurrence import Recurrence, end_of_day, local_day
 from people.dates.schedule import Calendar, contact_rule
 from people.insights.insight import MAX_INSIGHTS, Insight
+from people.mentions import Topic, may_be_mentioned
 from people.models import Participation, Person
+
+_DAYS = define_text("days", "%(days)s day", plural="%(days)s days", number="days")
+_BEYOND_INTERVAL = define_text("contact_interval", "Silent for %(silence)s; you meant to be in touch %(interval)s.")
+_BEYOND_RHYTHM = define_text("own_rhythm", "Silent for %(silence)s; usual between you: %(usual)s.")
+_EVERY = {
+    "DAYS": define_text("every_day", "every day"),
+    "WEEKS": define_text("every_week", "every week"),
+    "MONTHS": define_text("every_month", "every month"),
+    "YEARS": define_text("every_year", "every year"),
+}
+_EVERY_FEW = {
+    "DAYS": define_text("every_few_days", "every %(count)s days"),
+    "WEEKS": define_text("every_few_weeks", "every %(count)s weeks"),
+    "MONTHS": define_text("every_few_months", "every %(count)s months"),
+    "YEARS": define_text("every_few_years", "every %(count)s years"),
+}
 
 CONTACT_INTERVAL, OWN_RHYTHM = "contact_interval", "own_rhythm"
 SILENCE_FACTOR: Final = 2
 _MIN_INTERACTIONS: Final = 3
+_CHUNK_SIZE: Final = 500
 
 
 def drifting_people(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
     """At most MAX_INSIGHTS people, ordered by the ratio of their silence to the expected pause, longest first."""
     pauses = _median_pauses(owner, calendar, today)
-    people = Person.objects.owned_by(owner).active().filter(deathday=None)
+    people = Person.objects.owned_by(owner).active().filter(may_be_mentioned(Topic.CONTACT))
     # The shortest median above zero is half a day, so a silence of one day may be twice the usual pause.
     rhythmic = Q(contact_reminder_enabled=True) | Q(interacted_on__lt=today)
-    found: list[tuple[float, Insight]] = []
-    for person in people.filter(rhythmic).defer(*Person.HEAVY_COLUMNS):
+    found: Nearest[Insight] = Nearest(MAX_INSIGHTS)
+    for person in people.filter(rhythmic).defer(*Person.HEAVY_COLUMNS).iterator(_CHUNK_SIZE):
         measures = list(_measures(owner, person, calendar, today, pauses.get(person.pk)))
         if measures:
-            found.append(max(measures, key=itemgetter(0)))
-    found.sort(key=lambda pair: (-pair[0], pair[1].person_name, str(pair[1].person_id)))
-    return [insight for _, insight in found[:MAX_INSIGHTS]]
+            ratio, insight = max(measures, key=itemgetter(0))
+            found.offer((-ratio, insight.person_name, str(insight.person_id)), insight)
+    return found.items()
 
 
 def _median_pauses(owner: User, calendar: Calendar, today: dt.date) -> dict[UUID, float]:
@@ -61,29 +81,25 @@ def _measures(
     since = person.last_contact or calendar.today(person.created_at)
     silent = (today - since).days
     if (rule := contact_rule(person, calendar)) and (limit := _exceeded_limit(rule.anchor, rule, today)):
-        reason = f"Silent for {_format_days(silent)}; you meant to be in touch every {_format_interval(person)}."
+        reason = _BEYOND_INTERVAL.format(silence=_DAYS.format(days=silent), interval=_interval_of(person))
         yield silent / limit * SILENCE_FACTOR, _build_insight(owner, person, CONTACT_INTERVAL, reason, since)
     if pause and silent >= SILENCE_FACTOR * pause:
-        usual = f"{_format_days(pause)} {'was' if pause == 1 else 'were'} usual"
-        reason = f"Silent for {_format_days(silent)}; {usual} between you."
+        usual = int(pause) if pause == int(pause) else pause
+        reason = _BEYOND_RHYTHM.format(silence=_DAYS.format(days=silent), usual=_DAYS.format(days=usual))
         yield silent / pause, _build_insight(owner, person, OWN_RHYTHM, reason, since)
 
 
-def _exceeded_limit(anchor: dt.date, rule: Any, today: dt.date) -> int:
+def _exceeded_limit(anchor: dt.date, rule: Recurrence, today: dt.date) -> int:
     """The length in days of twice the interval (calendar months or years) if it is over, else 0."""
     day = rule.nth(SILENCE_FACTOR)
     return max((day - anchor).days, 1) if day and day <= today else 0
 
 
-def _format_days(number: float) -> str:
-    return "1 day" if number == 1 else f"{number:g} days"
+def _interval_of(person: Person) -> Text:
+    unit = person.contact_reminder_interval_unit or "MONTHS"
+    count = person.contact_reminder_interval or 1
+    return _EVERY[unit] if count == 1 else _EVERY_FEW[unit].format(count=count)
 
 
-def _format_interval(person: Person) -> str:
-    number = person.contact_reminder_interval or 1
-    unit = (person.contact_reminder_interval_unit or "MONTHS").lower()
-    return unit.removesuffix("s") if number == 1 else f"{number} {unit}"
-
-
-def _build_insight(owner: User, person: Person, code: str, reason: str, since: dt.date) -> Insight:
+def _build_insight(owner: User, person: Person, code: str, reason: Text, since: dt.date) -> Insight:
     return Insight(person.pk, person.display_name_for(owner), code, reason, since)

@@ -5,14 +5,22 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from accounts.models import User
+from contacts_project.kernel.texts import define_text
 from people.dates.recurrence import Recurrence, full_years
 from people.dates.schedule import Calendar
-from people.dates.upcoming import active_dates, important_events
+from people.dates.upcoming import active_dates, event_rules
 from people.insights.insight import MAX_INSIGHTS, Insight
+from people.mentions import Topic, may_be_mentioned
 from people.models import Person
 from people.vocabularies import DateType
 
+_REASONS = {
+    "birthday": define_text("round_birthday", "%(years)s years on %(date)s: the birthday."),
+    "anniversary": define_text("round_anniversary", "%(years)s years on %(date)s: the anniversary."),
+}
+
 DAYS: Final = 30
+_CHUNK_SIZE: Final = 500
 _ROUND_YEARS: Final = frozenset({1, 10, 18, 20, 25, *range(30, 1000, 10)})
 _CODES: Final = {DateType.BIRTHDAY: "birthday", DateType.ANNIVERSARY: "anniversary"}
 
@@ -36,16 +44,18 @@ Found = Iterator[tuple[dt.date, Insight]]
 
 
 def _date_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
-    dates = active_dates(owner).filter(type__in=_CODES, person__deathday=None)
-    for event in important_events(owner, calendar, today, end, dates=dates):
-        if event["turns"] in _ROUND_YEARS:
-            day, code = dt.date.fromisoformat(event["date"]), _CODES[event["type"]]
-            yield day, _build_insight(event["personId"], event["personName"], code, event["turns"], day)
+    dates = active_dates(owner).filter(may_be_mentioned(Topic.CONTACT, "person__"), type__in=_CODES)
+    for row, rule, _ in event_rules(owner, calendar, today, end, dates=dates):
+        for day in rule.between(today, end):
+            years = None if row.year_unknown else full_years(row.date, day, calendar.leap_day)
+            if years in _ROUND_YEARS:
+                name = row.person.display_name_for(owner)
+                yield day, _build_insight(str(row.person_id), name, _CODES[cast("DateType", row.type)], years, day)
 
 
 def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.date) -> Found:
-    people = Person.objects.owned_by(owner).active().filter(anniversary__isnull=False, deathday=None)
-    for person in people.defer(*Person.HEAVY_COLUMNS):
+    people = Person.objects.owned_by(owner).active().filter(may_be_mentioned(Topic.CONTACT), anniversary__isnull=False)
+    for person in people.defer(*Person.HEAVY_COLUMNS).iterator(_CHUNK_SIZE):
         first = cast("dt.date", person.anniversary)
         for day in Recurrence(first, leap_day=calendar.leap_day).between(today, end):
             years = full_years(first, day, calendar.leap_day)
@@ -55,4 +65,5 @@ def _person_milestones(owner: User, calendar: Calendar, today: dt.date, end: dt.
 
 
 def _build_insight(person_id: str, name: str, code: str, years: int | None, day: dt.date) -> Insight:
-    return Insight(person_id, name, code, f"{years} years on {day.isoformat()}: the {code}.")
+    reason = _REASONS[code].format(years=years, date=day.isoformat())
+    return Insight(person_id, name, code, reason)

@@ -2,9 +2,8 @@
 before that day has begun."""
 
 import datetime as dt
-from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from people.dates.recurrence import end_of_day, fire_at, local_day
 from people.dates.schedule import Calendar
@@ -22,7 +21,7 @@ def set_counts_at(interaction: Interaction, calendar: Calendar, now: dt.datetime
     interaction.counts_at = None if interaction.is_deleted else counts_at(interaction.at, calendar, now)
 
 
-def annotate_latest(people: Any, before: dt.datetime) -> Any:
+def annotate_latest(people: QuerySet[Person], before: dt.datetime) -> QuerySet[Person]:
     """Annotate people with `latest_at`, the instant of their latest interaction before `before` (see end_of_today).
 
     Reads one index entry per person.

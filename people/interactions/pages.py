@@ -6,19 +6,20 @@ A cursor encodes the instant and id of the last interaction of a page, so that n
 import datetime as dt
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.texts import define_text
 from people.dates.recurrence import end_of_day, fire_at
 from people.dates.schedule import calendar_from_user
 from people.models import Interaction, Participation, Person
 
-NO_CURSOR = "This is no cursor that was given out here: begin anew, without one."
+NO_CURSOR = define_text("unknown_page_cursor", "This is no cursor that was given out here: begin anew, without one.")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,10 @@ def load_page(
     return Page(ids, _format_cursor(*found[limit - 1]) if len(found) > limit else None)
 
 
-def _filter_days(owner: User, rows: Any, first: dt.date | None, last: dt.date | None) -> Any:
+Row = TypeVar("Row", Interaction, Participation)
+
+
+def _filter_days(owner: User, rows: QuerySet[Row], first: dt.date | None, last: dt.date | None) -> QuerySet[Row]:
     zone = calendar_from_user(owner).zone
     try:
         if first is not None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from people.fields.cards import SCALARS
-from people.merging.entries import equal_entry_ids
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.vcard import KeptLine
@@ -17,10 +16,11 @@ _NAMES = tuple(column for column in NAME_COLUMNS if column != "nickname")
 _COLUMNS = {field: (column,) for column, field in SCALARS.items()} | {"n": _NAMES, "fn": _NAMES, "photo": ("photo",)}
 
 
-def merge_lines(primary: Person, secondary: Person, moved_dates: Iterable[str]) -> list[Line]:
-    """Add the secondary's lines to the merged `primary` (not saved); returns the lines that were added."""
-    # A line of the secondary names an entry by id; in the merged person an equal entry may have another id.
-    entry_ids = equal_entry_ids(primary, secondary) | {key: key for key in moved_dates}
+def merge_lines(primary: Person, secondary: Person, entry_ids: Mapping[str, str]) -> list[Line]:
+    """Add the secondary's lines to the merged `primary` (not saved); returns the lines that were added.
+
+    A line of the secondary names an entry or a date by id; `entry_ids` are the ids of these in the merged person.
+    """
     primary_lines = [_kept_line(line, line.get("id")) for line in primary.card_lines]
     secondary_lines = [
         _kept_line(line, entry_ids.get(line.get("id", "")))

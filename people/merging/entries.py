@@ -1,64 +1,55 @@
-"""Multi-value fields of a merged person: the primary's entries, then the secondary's entries that are not equal to one.
+"""Multi-value fields of a merged person: the primary's entries, then the secondary's that are not the same as one."""
 
-Two entries are equal when their normalized values are (see `_COMPARISON_KEYS`), whatever their type or label.
-"""
-
-from collections.abc import Callable, Mapping
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.texts import define_text
 from people import field_table
-from people.duplicates.keys import email_key, phone_key
-from people.entries import ENTRY_KEYS, address_values
+from people.entries import ENTRY_KEYS, pair_entries
 from people.field_table import MAX_ENTRIES
 from people.models import Person
-from people.names import fold
+
+_TOO_MANY_MERGED = define_text("too_many_merged", "Merged these would be %(count)s, over %(limit)s.")
 
 Entry = Mapping[str, Any]
 
 _JSON_NAMES = {field.column: field.name for field in field_table.LISTS}
 
 
-def merge_entries(primary: Person, secondary: Person) -> dict[str, list[Entry]]:
-    """Add the secondary's new entries to `primary` (not saved); returns the added entries by column.
+class MergedEntries(NamedTuple):
+    """The secondary's entries that were added to the primary, by column; and for each entry of the secondary the id of
+    the primary's entry that it is now."""
+
+    added: dict[str, list[Entry]]
+    ids: dict[str, str]
+
+
+def merge_entries(primary: Person, secondary: Person) -> MergedEntries:
+    """Add the secondary's new entries to `primary` (not saved).
 
     Raises FieldError where a field would exceed MAX_ENTRIES.
     """
     added: dict[str, list[Entry]] = {}
+    ids: dict[str, str] = {}
     for column in Person.LIST_COLUMNS:
-        current = getattr(primary, column)
-        comparison_key = _COMPARISON_KEYS[column]
-        known = {comparison_key(entry) for entry in current}
-        new: dict[Any, Entry] = {}
-        for entry in getattr(secondary, column):
-            if (key := comparison_key(entry)) not in known:
-                new.setdefault(key, entry)
+        current, others = getattr(primary, column), getattr(secondary, column)
+        new = []
+        for entry, index in zip(others, pair_entries(column, others, current), strict=True):
+            ids[entry["id"]] = entry["id"] if index is None else current[index]["id"]
+            if index is None:
+                new.append(entry)
         if not new:
             continue
         count = len(current) + len(new)
         if count > MAX_ENTRIES:
-            raise FieldError(_JSON_NAMES[column], f"Merged these would be {count}, over {MAX_ENTRIES}.")
-        setattr(primary, column, [*current, *new.values()])
-        added[column] = list(new.values())
-    return added
+            raise FieldError(_JSON_NAMES[column], _TOO_MANY_MERGED.format(count=count, limit=MAX_ENTRIES))
+        setattr(primary, column, [*current, *new])
+        added[column] = new
+    return MergedEntries(added, ids)
 
 
-def equal_entry_ids(primary: Person, secondary: Person) -> dict[str, str]:
-    """Map the id of each of the secondary's entries to the id of the equal entry of the merged primary."""
-    ids: dict[str, str] = {}
-    for column, comparison_key in _COMPARISON_KEYS.items():
-        # Reversed, so that of several equal entries of the primary the first one wins.
-        primary_ids = {comparison_key(entry): entry["id"] for entry in reversed(getattr(primary, column))}
-        ids |= {
-            entry["id"]: primary_ids[key]
-            for entry in getattr(secondary, column)
-            if (key := comparison_key(entry)) in primary_ids
-        }
-    return ids
-
-
-def revert(person: Person, added: Mapping[str, list[Any]]) -> None:
+def revert(person: Person, added: Mapping[str, list[Entry | str]]) -> None:
     """Remove the added entries that are unchanged (not saved); an entry that was edited since the merge stays."""
     for column, entries in added.items():
         # Merges of older versions recorded only the ids: those entries are removed even if they were edited.
@@ -67,40 +58,5 @@ def revert(person: Person, added: Mapping[str, list[Any]]) -> None:
         setattr(person, column, remaining)
 
 
-def _content(column: str, entry: Entry) -> tuple[Any, ...]:
+def _content(column: str, entry: Entry) -> tuple[object, ...]:
     return (entry["id"], *(entry.get(key) for key in ENTRY_KEYS[column]))
-
-
-def _normalized_phone(entry: Entry) -> Any:
-    # What has too few digits for a phone key (a short code, a word) is compared as text.
-    return phone_key(entry["number"]) or "".join(entry["number"].split()).casefold()
-
-
-def _normalized_address(entry: Entry) -> Any:
-    return tuple(fold(text) if text else None for text in address_values(entry))
-
-
-def _normalized_url(entry: Entry) -> Any:
-    """Scheme and host ignore case (RFC 3986, section 6.2.2.1); a trailing slash of the path is ignored too."""
-    try:
-        parts = urlsplit(entry["url"])
-    except ValueError:
-        return entry["url"]
-    return parts.scheme.lower(), parts.netloc.lower(), parts.path.rstrip("/"), parts.query, parts.fragment
-
-
-def _normalized_location(entry: Entry) -> Any:
-    label = entry.get("label")
-    # Six decimals of a degree are about 11 cm at the equator.
-    return round(entry["latitude"], 6), round(entry["longitude"], 6), fold(label) if label else None
-
-
-_COMPARISON_KEYS: dict[str, Callable[[Entry], Any]] = {
-    "phone_numbers": _normalized_phone,
-    "emails": lambda entry: email_key(entry["email"]),
-    "addresses": _normalized_address,
-    "urls": _normalized_url,
-    "im_handles": lambda entry: ((entry.get("protocol") or "").casefold(), entry["handle"].casefold()),
-    "locations": _normalized_location,
-    "custom_fields": lambda entry: (fold(entry["key"]), entry["value"]),
-}

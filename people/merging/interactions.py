@@ -6,7 +6,7 @@ An interaction of both people stays as it is: the primary already takes part, an
 from collections.abc import Collection
 from uuid import UUID
 
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from people.interactions.days import annotate_latest, end_of_today, latest_day
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
@@ -14,20 +14,22 @@ from people.services.person_writer import PersonWriter
 BATCH_SIZE = 500
 
 # Participations of one person in interactions without the other. The database compares, since there may be thousands.
-_PARTICIPATIONS_WITHOUT_OTHER = CompiledQuery(
-    lambda owner_id, person_id, other_id: (
+
+
+@compiled_query
+def _participations_without_other(owner_id: UUID, person_id: UUID, other_id: UUID) -> Rows:
+    return (
         Participation.objects.owned_by(owner_id)
         .filter(person_id=person_id)
         .exclude(
             interaction__in=Participation.objects.owned_by(owner_id).filter(person_id=other_id).values("interaction")
         )
     )
-)
 
 
 def move_interactions(writer: PersonWriter, primary: Person, secondary: Person) -> list[str]:
     """Move the secondary's interactions to the primary; returns their ids. Both people must be under `writer.edit`."""
-    rows = _PARTICIPATIONS_WITHOUT_OTHER.instances(
+    rows = _participations_without_other.instances(
         owner_id=primary.owner_id, person_id=secondary.pk, other_id=primary.pk
     )
     moved = [row.interaction_id for row in rows]
@@ -47,7 +49,7 @@ def _move_participations(writer: PersonWriter, ids: list[UUID], source: Person, 
     for start in range(0, len(ids), BATCH_SIZE):
         batch = ids[start : start + BATCH_SIZE]
         # Before the move: the filter finds the interactions by the person who still takes part.
-        Interaction.objects.owned_by(owner_id).filter(pk__in=batch, participations__person=source).mark_changed()
+        Interaction.objects.owned_by(owner_id).filter(pk__in=batch, participations__person=source).update()
         Participation.objects.owned_by(owner_id).filter(person=source, interaction__in=batch).update(person=target)
     if ids:
         people = annotate_latest(

@@ -5,23 +5,37 @@ later edits of everything else.
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.json import format_timestamp
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
+from contacts_project.kernel.json import JsonMapping, JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.texts import define_text
 from people.extensions import EXTENSIONS, PersonExtension
 from people.merging import card_lines, entries, interactions, related_rows, scalars
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
+from people.services.group_rules import take_back_lead_days, write_rules
 from people.services.people import mark_related_changed
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan, reminders_in_plan
 from people.signals import announce_deletion
+
+_SAME_PERSON = define_text("merged_with_itself", "A person cannot be merged with itself.")
+_ONE_DELETED = define_text(
+    "merge_undo_deleted", "This merge cannot be undone any more: one of the two people was deleted."
+)
+_RESTORED = define_text(
+    "merge_undo_restored", "This merge cannot be undone any more: the merged person was restored since."
+)
+_CHANGED = define_text("merge_undo_changed", "This merge cannot be undone any more: %(fields)s was changed since.")
+_TYPE_REMOVED = define_text(
+    "merge_undo_type_removed", "This merge cannot be undone any more: a relationship type was removed since."
+)
 
 __all__ = [
     "AlreadyUndoneError",
@@ -36,11 +50,11 @@ __all__ = [
 class AlreadyUndoneError(DomainError):
     """The merge was undone before; a merge can be undone once."""
 
-    message = "This merge has already been undone."
+    message = define_text("merge_already_undone", "This merge has already been undone.")
 
 
 def merge_people(
-    *, owner: User, primary: Person, secondary: Person, overrides: Mapping[str, Any], now: dt.datetime
+    *, owner: User, primary: Person, secondary: Person, overrides: JsonMapping, now: dt.datetime
 ) -> MergeRecord:
     """Merge the secondary into the primary and move it to the trash. `overrides`: values by column.
 
@@ -49,7 +63,7 @@ def merge_people(
     PlanLimitError.
     """
     if primary.pk == secondary.pk:
-        raise FieldError("secondaryId", "A person cannot be merged with itself.")
+        raise FieldError("secondaryId", _SAME_PERSON)
     with account_write(owner) as write:
         if not write.is_fresh:
             primary = _load_active_person(owner, primary.pk, "primaryId")
@@ -63,9 +77,11 @@ def merge_people(
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
         writer.edit(primary, secondary)
+        merged = entries.merge_entries(primary, secondary)
+        reminder = scalars.reminder_values(primary)
+        changes = scalars.merge_scalars(primary, secondary, overrides)
         image: dict[str, Any] = {
-            "scalars": scalars.to_json(scalars.merge_scalars(primary, secondary, overrides)),
-            "documents": entries.merge_entries(primary, secondary),
+            "documents": merged.added,
             "groups": related_rows.move_groups(primary, secondary),
             "dates": related_rows.move_dates(primary, secondary),
             "values": related_rows.move_values(primary, secondary),
@@ -75,16 +91,25 @@ def merge_people(
             "deletedAt": format_timestamp(now),
         }
         # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
-        image["cardLines"] = card_lines.merge_lines(primary, secondary, image["dates"])
+        moved_dates = {key: key for key in image["dates"]}
+        image["cardLines"] = card_lines.merge_lines(primary, secondary, merged.ids | moved_dates)
+        image |= _join_groups(writer, primary, image["groups"])
+        image["scalars"] = scalars.to_json(changes | scalars.changes_since(primary, reminder))
         secondary.deleted_at = now
         writer.flush()
         mark_related_changed(owner.pk, [secondary.pk])
         announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
-        return MergeRecord.objects.create(
-            owner=owner, primary=primary, secondary=secondary, image=image, created_at=now
-        )
+        record = MergeRecord(owner=owner, primary=primary, secondary=secondary, image=image, created_at=now)
+        MergeRecord.objects.bulk_create([record])
+        return record
+
+
+def _join_groups(writer: PersonWriter, primary: Person, group_ids: Iterable[str]) -> JsonObject:
+    """Write the rules of the groups that are new to the primary; returns what undoing needs besides its columns."""
+    written = write_rules(writer, [(primary, UUID(key)) for key in group_ids])
+    return {"leadDays": {str(key): days for key, days in written.dates.get(primary.pk, {}).items()}}
 
 
 def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
@@ -110,6 +135,47 @@ def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
     return record
 
 
+def list_merges(*, owner: User, now: dt.datetime) -> list[JsonObject]:
+    """The account's merges within the retention period as GET /api/people/merges shows them, newest first."""
+    rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
+    return [
+        {
+            "mergeId": record.pk,
+            "primary": _name_person(owner, record.primary),
+            "secondary": _name_person(owner, record.secondary),
+            "mergedAt": format_timestamp(record.created_at),
+            "undoable": is_undoable(record),
+        }
+        for record in rows.select_related("primary", "secondary").order_by("-created_at", "-pk")
+    ]
+
+
+def _name_person(owner: User, person: Person | None) -> JsonObject | None:
+    return None if person is None else {"id": person.pk, "name": person.display_name_for(owner)}
+
+
+def is_undoable(record: MergeRecord) -> bool:
+    """Whether the two people are still as the merge left them, in what undoing it would revert.
+
+    Of what undo checks, the plan and the rows in other tables are left out: they would take several queries each.
+    """
+    try:
+        primary, _ = _load_merged_people(record)
+    except UndoConflictError:
+        return False
+    return record.undone_at is None and not scalars.conflicts(primary, scalars.from_json(record.image["scalars"]))
+
+
+def merges_of_deleted(owner: User, people: Mapping[UUID, object]) -> dict[UUID, UUID]:
+    """The id of the merge that moved each of these people to the trash, for those of whom it was one.
+
+    `people`: the time of deletion as in responses, by id.
+    """
+    rows = MergeRecord.objects.owned_by(owner).filter(secondary__in=people, undone_at=None)
+    found = rows.values_list("secondary_id", "pk", "image__deletedAt")
+    return {key: merge_id for key, merge_id, deleted_at in found if key and people[key] == deleted_at}
+
+
 def owners_of_old_merges(now: dt.datetime) -> list[UUID]:
     """Ids of the accounts with merges older than the retention period, which cannot be undone any more."""
     old = MergeRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
@@ -133,27 +199,28 @@ def _load_merged_people(record: MergeRecord) -> tuple[Person, Person]:
     """The primary and the secondary. Raises UndoConflictError where one was deleted or restored since the merge."""
     primary, secondary = record.primary, record.secondary
     if primary is None or secondary is None or primary.deleted_at is not None:
-        raise UndoConflictError("This merge cannot be undone any more: one of the two people was deleted.")
+        raise UndoConflictError(_ONE_DELETED)
     # Any other timestamp: the secondary was restored, and perhaps moved to the trash again.
     if format_timestamp(secondary.deleted_at) != record.image["deletedAt"]:
-        raise UndoConflictError("This merge cannot be undone any more: the merged person was restored since.")
+        raise UndoConflictError(_RESTORED)
     return primary, secondary
 
 
-def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, image: dict[str, Any]) -> None:
+def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, image: JsonObject) -> None:
     writer.edit(primary, secondary)
     changes = scalars.from_json(image["scalars"])
     if changed := scalars.conflicts(primary, changes):
-        raise UndoConflictError(f"This merge cannot be undone any more: {', '.join(changed)} was changed since.")
+        raise UndoConflictError(_CHANGED.format(fields=list(changed)))
     scalars.revert(primary, changes)
     # The old value is a foreign key from the stored image; its row may have been removed from the trash since.
     type_id = primary.relationship_to_user_id
     if type_id and not RelationshipType.objects.owned_by(primary.owner_id).filter(pk=type_id).exists():
-        raise UndoConflictError("This merge cannot be undone any more: a relationship type was removed since.")
+        raise UndoConflictError(_TYPE_REMOVED)
     entries.revert(primary, image["documents"])
     # `get`: images of older versions have no card lines and no interactions.
     card_lines.revert(primary, image.get("cardLines", ()))
     related_rows.restore_groups(primary, secondary, image["groups"])
+    take_back_lead_days(writer, primary, image.get("leadDays", {}))
     related_rows.restore_dates(primary, secondary, image["dates"])
     related_rows.restore_values(primary, secondary, image["values"])
     interactions.restore_interactions(writer, primary, secondary, image.get("interactions", ()))

@@ -1,14 +1,15 @@
 """Merges rows that refer to a person: memberships, important dates, custom field values, dismissed duplicates."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db.models import Q
 
-from contacts_project.kernel.database.compiled_queries import CompiledQuery, CompiledUpdate
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+from people.entries import date_entry, pair_entries
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -18,7 +19,6 @@ from people.models import (
     Membership,
     Person,
 )
-from people.names import fold
 from people.services.dismissals import add_dismissals
 from people.word_index import index_values
 
@@ -26,45 +26,49 @@ from people.word_index import index_values
 class UndoConflictError(DomainError):
     """Data that the merge changed was changed again since, so the merge cannot be reverted."""
 
-    message = "This merge cannot be undone any more: what it changed was changed again."
+    message = define_text("undo_conflict", "This merge cannot be undone any more: what it changed was changed again.")
 
 
-_MEMBERSHIPS = CompiledQuery(
-    lambda owner_id, person_ids: Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
-)
-_DATES = CompiledQuery(
-    lambda owner_id, person_ids: (
+@query_by_ids
+def _memberships(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+
+
+@query_by_ids
+def _dates(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         ImportantDate.objects.owned_by(owner_id).active().filter(person_id__in=person_ids).order_by("created_at", "id")
     )
-)
-_VALUES = CompiledQuery(
-    lambda owner_id, person_ids: CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
-)
-_DISMISSALS = CompiledQuery(
-    lambda owner_id, person_id: DuplicateDismissal.objects.owned_by(owner_id).filter(
-        Q(first_id=person_id) | Q(second_id=person_id)
-    )
-)
-_SET_MEMBER = CompiledUpdate(
-    lambda owner_id, person_id, group_ids: Membership.objects.owned_by(owner_id).filter(
-        person_id=person_id, group_id__in=group_ids
-    ),
-    "person",
-)
-_SET_DATE_PERSON = FeedUpdate(
-    ImportantDate,
-    lambda owner_id, row_ids: ImportantDate.objects.owned_by(owner_id).active().filter(pk__in=row_ids),
-    "person",
-)
+
+
+@query_by_ids
+def _values(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+
+
+@compiled_query
+def _dismissals(owner_id: UUID, person_id: UUID) -> Rows:
+    return DuplicateDismissal.objects.owned_by(owner_id).filter(Q(first_id=person_id) | Q(second_id=person_id))
+
+
+@query_by_ids
+def _memberships_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return Membership.objects.owned_by(owner_id).filter(pk__in=row_ids)
+
+
+@query_by_ids
+def _dates_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return ImportantDate.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
 
 
 def move_groups(primary: Person, secondary: Person) -> list[str]:
     """Put the primary into the secondary's groups; returns the ids of the groups that are new to it."""
-    of_both = _MEMBERSHIPS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    of_both = _memberships.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {row.group_id for row in of_both if row.person_id == primary.pk}
-    ids = [row.group_id for row in of_both if row.person_id == secondary.pk and row.group_id not in known]
-    _SET_MEMBER.run(owner_id=primary.owner_id, person_id=secondary.pk, group_ids=ids, person=primary.pk)
-    return [str(key) for key in ids]
+    new = [row for row in of_both if row.person_id == secondary.pk and row.group_id not in known]
+    row_ids = [row.pk for row in new]
+    _memberships_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=row_ids)
+    return [str(row.group_id) for row in new]
 
 
 def restore_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
@@ -86,14 +90,12 @@ def move_dates(primary: Person, secondary: Person) -> list[str]:
     A person has one date of a type, and one of a title on one day; a repeated date stays with the secondary. A moved
     date keeps its id and its next reminder, so that no reminder is sent twice.
     """
-    of_both = _DATES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    known = {_comparison_key(row) for row in of_both if row.person_id == primary.pk}
-    moved = []
-    for row in of_both:
-        if row.person_id == secondary.pk and (key := _comparison_key(row)) not in known:
-            known.add(key)
-            moved.append(row.pk)
-    _SET_DATE_PERSON.run(owner_id=primary.owner_id, row_ids=moved, person=primary.pk)
+    of_both = _dates.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    current = [date_entry(row) for row in of_both if row.person_id == primary.pk]
+    others = [row for row in of_both if row.person_id == secondary.pk]
+    pairs = pair_entries("important_dates", [date_entry(row) for row in others], current)
+    moved = [row.pk for row, index in zip(others, pairs, strict=True) if index is None]
+    _dates_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=moved)
     return [str(key) for key in moved]
 
 
@@ -112,9 +114,9 @@ def restore_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -
     rows.filter(pk__in=ids).update(person=secondary)
 
 
-def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
+def move_values(primary: Person, secondary: Person) -> list[JsonObject]:
     """Move the values of templates for which the primary has no value; returns the data that recreates them."""
-    of_both = _VALUES.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    of_both = _values.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     known = {row.template_id for row in of_both if row.person_id == primary.pk}
     new = [row for row in of_both if row.person_id == secondary.pk and row.template_id not in known]
     if new:
@@ -123,7 +125,7 @@ def move_values(primary: Person, secondary: Person) -> list[dict[str, Any]]:
     return [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
 
 
-def restore_values(primary: Person, secondary: Person, moved: list[dict[str, Any]]) -> None:
+def restore_values(primary: Person, secondary: Person, moved: list[JsonObject]) -> None:
     """Move them back; a value that was cleared since the merge is recreated, unless its template was removed."""
     rows = CustomFieldValue.objects.owned_by(primary.owner_id)
     present = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))
@@ -147,7 +149,7 @@ def restore_values(primary: Person, secondary: Person, moved: list[dict[str, Any
 
 def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
     """Copy the secondary's dismissed pairs to the primary; returns the ids of the new rows."""
-    rows = _DISMISSALS.instances(owner_id=primary.owner_id, person_id=secondary.pk)
+    rows = _dismissals.instances(owner_id=primary.owner_id, person_id=secondary.pk)
     others = {key for row in rows for key in (row.first_id, row.second_id)} - {primary.pk, secondary.pk}
     if not others:
         return []
@@ -156,7 +158,3 @@ def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
 
 def delete_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:
     DuplicateDismissal.objects.owned_by(owner_id).filter(pk__in=[UUID(key) for key in ids]).delete()
-
-
-def _comparison_key(row: ImportantDate) -> tuple[Any, ...]:
-    return (row.type,) if row.type else (fold(row.title or ""), row.date)

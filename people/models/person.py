@@ -1,5 +1,6 @@
-"""People: scalar columns, and multi-value fields as JSON columns of the same row."""
+"""People, the types of relationships that they may have to the user, and how people are sorted."""
 
+import datetime as dt
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -17,9 +18,56 @@ from contacts_project.kernel.ownership.models import (
     owner_without_index,
 )
 from people import field_table
-from people.models.relationship_type import RelationshipType
 from people.names import COLUMNS, NameParts, format_name
 from people.vocabularies import Unit
+
+
+class RelationshipType(TrashModel):
+    """What one person is to another. `inverse` is the type in the other direction; a symmetric type is its own inverse.
+
+    Two types are always each other's inverse: the column is unique, and the services of the relationships app, the only
+    writers, set both rows together. They are in that app because a change of a type changes its relationships. A type
+    is created with an inverse, and loses it when that is permanently removed. Without an inverse it cannot be used by
+    relationships.
+    """
+
+    name = models.CharField(max_length=50)
+    label = models.CharField(max_length=50)
+    color = models.CharField(max_length=7)
+    inverse = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    FEED_TYPE = "relationshipType"
+
+    unscoped = UnscopedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
+    objects = OwnedManager["RelationshipType", TrashQuerySet["RelationshipType"]](TrashQuerySet)
+
+    class Meta:
+        # The table was created by the relationships app, before Person.relationship_to_user became a foreign key.
+        db_table = "relationships_relationshiptype"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="relationship_type_name_unique",
+                condition=models.Q(deleted_at=None),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["owner", "revision", "id"], name="relationship_type_feed"),
+            models.Index(
+                fields=["owner", "deleted_at"],
+                name="relationship_type_trash",
+                condition=models.Q(deleted_at__isnull=False),
+            ),
+        ]
+
+    @property
+    def symmetric(self) -> bool:
+        return self.inverse_id == self.pk
+
+    @property
+    def active_inverse(self) -> "RelationshipType | None":
+        """The inverse, or None while it is in the trash; the next relationship of the type restores it."""
+        return self.inverse if self.symmetric or (self.inverse and not self.inverse.is_deleted) else None
 
 
 class PersonQuerySet(TrashQuerySet["Person"]):
@@ -30,7 +78,7 @@ class PersonQuerySet(TrashQuerySet["Person"]):
         return self.order_by("sort_key", "id")
 
     def with_name_containing(self, folded: str, *, ignore_spaces: bool) -> "PersonQuerySet":
-        """Those whose search key contains the text, which is from people.names.fold."""
+        """Those whose search key contains the text, which is from `fold`."""
         # The search key has spaces between the parts of every name, and lines between its orders.
         key = Replace("search_key", Value(" "), output_field=models.TextField()) if ignore_spaces else "search_key"
         # Not LIKE, for which the text would have to be escaped: a compiled query passes it on as it is.
@@ -51,8 +99,25 @@ def uid_of(person_id: UUID) -> str:
     return f"urn:uuid:{person_id}"
 
 
+#: Values of Person.next_date_until: of those without dates, and of those whose dates have changed.
+ALWAYS, NOT_KNOWN = dt.date.max, dt.date.min
+
+
 def _list_column() -> Any:
     return models.JSONField(default=list, blank=True)
+
+
+def _orders_of(condition: models.Q, *, by_name: str, others: str) -> list[models.Index]:
+    """An index of the people of the condition for each order of the list (people.projection.people_order).
+
+    `by_name` is the name of the first, `others` begins the names of the others.
+    """
+    columns = {by_name: [], f"{others}_contact": ["last_contact"], f"{others}_next_date": ["next_date_on"]}
+    columns[f"{others}_creation"] = ["created_at"]
+    return [
+        models.Index(fields=["owner", *more, "sort_key", "id"], name=name, condition=condition)
+        for name, more in columns.items()
+    ]
 
 
 class Person(TrashModel):
@@ -62,14 +127,24 @@ class Person(TrashModel):
     `id`); they are validated on write and replaced as a whole. people.names computes `sort_key` and `search_key`;
     normalized e-mail addresses, phone numbers and names are in LookupKey. `contact_due_at` is the instant of the next
     contact reminder, which is for the day `contact_due_on` (null: there is none; people.dates.schedule).
+    `contact_reminder_from` is the group whose rule has set the reminder (people.services.group_rules); null if the
+    owner has.
 
     `last_contact` is the later of `contact_before`, the date that the user entered, and `interacted_on`, the day of the
     latest interaction that counts; PersonWriter maintains it.
+
+    `next_date_on` is the next day of one of its dates, as far as it is known: it is right up to the day
+    `next_date_until`. A trigger sets that to NOT_KNOWN when a date changes, and a task computes both anew
+    (people.dates.next_dates).
+
+    `without_groups` says that it is in no active group. Only triggers write it (people.without_groups).
 
     `card_lines` are the properties of the vCard from which the person was created, in order: the unfolded `line`, the
     `fields` that it fills (none if no field holds it), and the `id` of the entry or date that holds it. They are not in
     responses; people.fields.cards builds cards from them. `more` lists the properties that no field holds
     (people.fields.more), and is written together with them.
+
+    Nobody is reminded of a `quiet` person, or shown it unasked (people.mentions).
     """
 
     owner = owner_without_index()
@@ -107,10 +182,19 @@ class Person(TrashModel):
     contact_reminder_enabled = models.BooleanField(default=False)
     contact_reminder_interval = models.PositiveSmallIntegerField(null=True, blank=True)
     contact_reminder_interval_unit = models.CharField(max_length=6, choices=Unit.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    contact_reminder_from = models.ForeignKey(
+        "people.Group", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
     contact_due_at = models.DateTimeField(null=True, blank=True, editable=False)
     contact_due_on = models.DateField(null=True, blank=True, editable=False)
 
+    next_date_on = models.DateField(null=True, blank=True, editable=False)
+    next_date_until = models.DateField(default=ALWAYS, db_default=ALWAYS, editable=False)
+    without_groups = models.BooleanField(default=True, db_default=True, editable=False)
+
     card_dav_sync_enabled = models.BooleanField(default=True)
+    favourite = models.BooleanField(default=False)
+    quiet = models.BooleanField(default=False)
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     uid = UidField(max_length=255)
     card_lines = models.JSONField(default=list, blank=True)
@@ -133,6 +217,9 @@ class Person(TrashModel):
             "sort_key",
             "search_key",
             "card_lines",
+            "next_date_on",
+            "next_date_until",
+            "without_groups",
         }
     )
 
@@ -167,6 +254,38 @@ class Person(TrashModel):
             # GET /api/find excludes deleted people by this index.
             models.Index(fields=["id"], name="person_in_trash", condition=models.Q(deleted_at__isnull=False)),
             models.Index(fields=["owner", "uid"], name="person_uid"),
+            # For the removal of a group; few people have one.
+            models.Index(
+                fields=["contact_reminder_from"],
+                name="person_contact_reminder_from",
+                condition=models.Q(contact_reminder_from__isnull=False),
+            ),
+            # The orders of the list (people.projection.people_order). That of creation has an index for each direction,
+            # because all people of an import are created at once.
+            models.Index(fields=["owner", "last_contact", "sort_key", "id", "deleted_at"], name="person_by_contact"),
+            models.Index(fields=["owner", "next_date_on", "sort_key", "id", "deleted_at"], name="person_by_next_date"),
+            models.Index(fields=["owner", "created_at", "sort_key", "id", "deleted_at"], name="person_by_creation"),
+            models.Index(fields=["owner", "-created_at", "sort_key", "id", "deleted_at"], name="person_newest_first"),
+            *_orders_of(models.Q(favourite=True), by_name="person_favourites", others="person_fav_by"),
+            *_orders_of(models.Q(without_groups=True), by_name="person_without_groups", others="person_no_group_by"),
+            # For favourites first among those without groups.
+            *_orders_of(
+                models.Q(without_groups=True, favourite=True),
+                by_name="person_no_group_favourites",
+                others="person_no_group_fav",
+            ),
+            *_orders_of(models.Q(quiet=True), by_name="person_quiet", others="person_quiet_by"),
+            # An import may create thousands of these at once.
+            *(
+                models.Index(fields=["owner", "-created_at", "sort_key", "id"], name=name, condition=condition)
+                for name, condition in (
+                    ("person_no_group_newest_first", models.Q(without_groups=True)),
+                    ("person_fav_newest_first", models.Q(favourite=True)),
+                    ("person_no_group_fav_newest", models.Q(without_groups=True, favourite=True)),
+                )
+            ),
+            models.Index(fields=["owner", "next_date_until"], name="person_next_date_known"),
+            models.Index(fields=["next_date_until"], name="person_next_date_passed"),
             models.Index(
                 fields=["owner", "contact_due_on"],
                 name="person_contact_reminder",

@@ -7,8 +7,6 @@ deleted after the lock is released. The daily sweep removes what a killed proces
 """
 
 import datetime as dt
-import hashlib
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -27,18 +25,15 @@ from contacts_project.kernel.ownership.recheck import still_broken
 from contacts_project.kernel.storage import PART_SUFFIX, StorageUnavailableError
 from people.models import Person, StoredPhoto
 from people.photos.images import PictureRefusedError, make_photo
+from people.photos.names import is_photo_name, photo_name
 
 __all__ = [
     "PictureRefusedError",
     "account_photo_paths",
     "confirm_upload",
-    "content_hash",
     "delete_files",
     "find_faulty_files",
-    "is_photo_name",
     "make_photo",
-    "photo_hash",
-    "photo_name",
     "photo_paths",
     "put_photo",
     "read_photo",
@@ -48,7 +43,6 @@ __all__ = [
     "upload_photo",
 ]
 
-_NAME = re.compile(r"[0-9a-f]{40}-[0-9a-f]{32}\.jpg")
 # The sweep keeps younger files without a row: the transaction that will reference them may not be committed yet.
 _MIN_STRAY_AGE = dt.timedelta(days=1)
 # The doctor reports older files without a row: by then a daily sweep should have removed them.
@@ -147,26 +141,6 @@ def put_photo(name: str, jpeg: bytes) -> None:
     """Write a file under this name, unless it exists with this content."""
     if read_photo(name) != jpeg:
         default_storage.save(_path(name), ContentFile(jpeg))
-
-
-def is_photo_name(name: str) -> bool:
-    """Whether this is the file name of a photo."""
-    return _NAME.fullmatch(name) is not None
-
-
-def photo_name(owner_id: UUID, jpeg: bytes) -> str:
-    """The file name of an account's photo, from the hash of its content and the account's id."""
-    return f"{content_hash(jpeg)}-{owner_id.hex}.jpg"
-
-
-def content_hash(jpeg: bytes) -> str:
-    """The hash of the content, which is the first part of the file name."""
-    return hashlib.sha256(jpeg).hexdigest()[:40]
-
-
-def photo_hash(name: str) -> str:
-    """The hash of the content, from the file name."""
-    return name.partition("-")[0]
 
 
 def delete_files(names: Iterable[str | None]) -> None:

@@ -4,6 +4,7 @@ people.photos.pixels checks and decodes them. It is imported with the first pict
 process.
 """
 
+import json
 import subprocess
 import sys
 
@@ -11,13 +12,20 @@ from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.slots import Slots
+from contacts_project.kernel.texts import Text, define_text
 from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 
-__all__ = ["PictureRefusedError", "PixelBudget", "convert_heif", "make_photo", "to_stored_form"]
+_OVER_BUDGET = define_text("pictures_over_budget", "the pictures of one request may have %(limit)s megapixels in all")
+_TOO_SLOW = define_text("picture_too_slow", "This picture takes too long to read.")
+_DAMAGED = define_text("picture_damaged", "This picture is damaged: it cannot be read.")
+
+__all__ = ["PictureRefusedError", "PixelBudget", "convert_heif", "make_photo", "make_thumbnail", "to_stored_form"]
 
 MAX_PIXELS_PER_REQUEST = 200_000_000
 _TIMEOUT_SECONDS = 60
-_BUSY = "Other large pictures are being read. Nothing was changed: try again in a few seconds."
+_BUSY = define_text(
+    "pictures_busy", "Other large pictures are being read. Nothing was changed: try again in a few seconds."
+)
 _process_slots = Slots(1, waiting=3, seconds=20, message=_BUSY)
 
 
@@ -33,8 +41,7 @@ class PixelBudget:
     def draw(self, pixels: int) -> None:
         """Raises PictureRefusedError and draws nothing if fewer are left: a smaller picture may still be accepted."""
         if pixels > self.left:
-            most = MAX_PIXELS_PER_REQUEST // 1_000_000
-            raise PictureRefusedError(f"the pictures of one request may have {most} megapixels in all")
+            raise PictureRefusedError(_OVER_BUDGET.format(limit=MAX_PIXELS_PER_REQUEST // 1_000_000))
         self.left -= pixels
 
 
@@ -52,6 +59,18 @@ def make_photo(data: bytes, budget: PixelBudget | None = None) -> bytes:
     if size.is_heavy:
         return _convert_in_process("make_photo", data, wait_forever=budget is not None)
     return pixels.make_photo(data)
+
+
+def make_thumbnail(data: bytes) -> bytes:
+    """A small copy of a whole picture (people.photos.pixels.make_thumbnail). Must be called outside of transactions.
+
+    Waits for a process without limit, as pictures of a sync do. Raises PictureRefusedError.
+    """
+    from people.photos import pixels  # noqa: PLC0415 - see the module's docstring
+
+    if pixels.measure(data).is_heavy:
+        return _convert_in_process("make_thumbnail", data, wait_forever=True)
+    return pixels.make_thumbnail(data)
 
 
 def to_stored_form(data: bytes, budget: PixelBudget | None = None) -> bytes:
@@ -82,11 +101,11 @@ def _convert_in_process(conversion: str, data: bytes, *, wait_forever: bool) -> 
                 command, input=data, capture_output=True, timeout=_TIMEOUT_SECONDS, cwd=settings.BASE_DIR, check=False
             )
         except subprocess.TimeoutExpired:
-            raise PictureRefusedError("This picture takes too long to read.") from None
+            raise PictureRefusedError(_TOO_SLOW) from None
         except OSError as error:
             raise UnavailableError(_BUSY) from error
     if process.returncode == REFUSED_EXIT_STATUS:
-        raise PictureRefusedError(process.stderr.decode())
+        raise PictureRefusedError(Text.from_stored(json.loads(process.stderr)))
     if process.returncode:
-        raise PictureRefusedError("This picture is damaged: it cannot be read.")
+        raise PictureRefusedError(_DAMAGED)
     return process.stdout

@@ -1,9 +1,12 @@
 """Converts uploaded pictures into the one form that is stored: JPEG, 256x256, without metadata.
 
-No picture is decoded before its size is known from the header. Pillow may use only the parsers of the four accepted
-formats (of HEIF for the conversion), whatever the file's name or type, so that no rarely used parser can be attacked.
+No picture is decoded before its size is known from the header, and of a file only its essential parts reach a decoder
+(people.photos.containers). Pillow may use only the parsers of the four accepted formats (of HEIF for the conversion),
+whatever the file's name or type, so that no rarely used parser can be attacked.
 """
 
+import json
+import re
 import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,21 +16,37 @@ from io import BytesIO
 
 from PIL import Image, ImageFile, UnidentifiedImageError
 
+from contacts_project.kernel.texts import Text, define_text
+from people.photos.colors import Profile, opaque_mode, profile_of, to_srgb
+from people.photos.containers import JPEG_END, Container, essential_parts, read_orientation
 from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 
+_HEIF_PICTURE = define_text("heif_picture", "a HEIC or HEIF picture")
+
+_NOT_SUCH_A_PICTURE = define_text("not_such_a_picture", "This is not %(formats)s.")
+_DAMAGED = define_text("picture_unreadable", "This picture is damaged: it cannot be read (%(error)s).")
+
 SIDE = 256
+THUMBNAIL_SIDE = 128
 MAX_SIDE = 12_000
 MAX_PIXELS = 50_000_000
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 HEIF = ("HEIF",)
 
 # Decoding a larger picture takes up to seconds and hundreds of megabytes. JPEG is decoded at a fraction of its size,
-# unless it is progressive.
+# unless it has several scans, which are all decoded over the whole picture: programs write about ten.
 _HEAVY_PIXELS = 12_000_000
+_USUAL_SCANS = 10
+# Bits that continue a scan which was cut off: if they change the picture, a part of it was missing.
+_FILLINGS = (b"\x55" * 1024, b"\xaa" * 1024)
+_RESTART_MARKER = re.compile(rb"\xff[\xd0-\xd7]")
 # The only APP segment in a JPEG that Pillow writes without metadata: its name and length.
 _JFIF_SEGMENT = ("APP0", 14)
-_PHOTO_FORMATS = "a JPEG, PNG, GIF or WebP picture"
-_TOO_BIG = f"The picture is too big: at most {MAX_SIDE:,} pixels a side and {MAX_PIXELS // 1_000_000} megapixels."
+_PHOTO_FORMATS = define_text("photo_picture", "a JPEG, PNG, GIF or WebP picture")
+_CUT_OFF = define_text("picture_cut_off", "This picture is cut off: a part of it is missing. Send the whole file.")
+_TOO_BIG = define_text(
+    "picture_too_big", "The picture is too big: at most %(side)s pixels a side and %(megapixels)s megapixels."
+).format(side=MAX_SIDE, megapixels=MAX_PIXELS // 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +64,11 @@ def measure(data: bytes) -> Size:
     if width:
         # Pillow must not open a large WebP file in this process: opening alone allocates three canvases of its size.
         return Size(width * height, is_heavy=width * height > _HEAVY_PIXELS)
-    with _open_image(data, FORMATS, _PHOTO_FORMATS) as image:
+    file = essential_parts(data)
+    with _open_image(file.data, FORMATS, _PHOTO_FORMATS) as image:
         pixels = image.width * image.height
-        is_reduced = image.format == "JPEG" and not image.info.get("progressive")
-        return Size(pixels, is_heavy=pixels > _HEAVY_PIXELS and not is_reduced)
+        decoded = pixels * max(1, file.scans // _USUAL_SCANS)
+        return Size(pixels, is_heavy=decoded > _HEAVY_PIXELS and file.scans != 1)
 
 
 def make_photo(data: bytes) -> bytes:
@@ -56,12 +76,75 @@ def make_photo(data: bytes) -> bytes:
 
     Raises PictureRefusedError.
     """
+    file = essential_parts(data)
+    if file.lacks_end:
+        _check_completeness(file)
+    with _open_image(file.data + (JPEG_END if file.lacks_end else b""), FORMATS, _PHOTO_FORMATS) as image:
+        _reduce_while_decoding(image)
+        orientation, profile = file.orientation or _read_orientation(image), profile_of(image)
+        square = _crop_to_square(image, profile).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        return _encode_jpeg(_apply_orientation(to_srgb(square, profile), orientation), quality=88)
+
+
+def _reduce_while_decoding(image: ImageFile.ImageFile) -> None:
+    # JPEG can decode at a fraction of its size. The middle square is the same before and after every turn.
+    image.draft("RGB", (2 * SIDE, 2 * SIDE))
+
+
+def _check_completeness(file: Container) -> None:
+    """Refuse a JPEG without end marker of which pixels are missing.
+
+    libjpeg fills a scan that was cut off with grey, and only warns. So the data is continued in different ways: if all
+    pixels were there, what follows them is not read.
+    """
+    if file.lacks_scans:
+        raise PictureRefusedError(_CUT_OFF)
+    data = file.data.rstrip(b"\xff")
+    first, *others = (_decoded_pixels(data + filling + JPEG_END) for filling in (b"", *_continuations(data)))
+    if any(other != first for other in others):
+        raise PictureRefusedError(_CUT_OFF)
+
+
+def _continuations(data: bytes) -> Iterator[bytes]:
+    """What may follow the data of a scan: the fillings, also behind the restart markers whose turn it is.
+
+    At a restart marker libjpeg skips what lies before it.
+    """
+    *_, last = (0xD7, *(found.group()[1] for found in _RESTART_MARKER.finditer(data)))
+    markers = [bytes((0xFF, 0xD0 | (last + number & 7))) for number in range(1, 9)]
+    for filling in _FILLINGS:
+        yield filling + b"".join(marker + filling for marker in markers)
+
+
+def _decoded_pixels(data: bytes) -> bytes:
     with _open_image(data, FORMATS, _PHOTO_FORMATS) as image:
-        # JPEG can decode at a fraction of its size. The middle square is the same before and after every turn.
-        image.draft("RGB", (2 * SIDE, 2 * SIDE))
-        orientation = _read_orientation(image)
-        square = _crop_to_square(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
-        return _encode_jpeg(_apply_orientation(square, orientation), quality=88)
+        _reduce_while_decoding(image)
+        return image.tobytes()
+
+
+def make_thumbnail(data: bytes) -> bytes:
+    """A small copy of the whole picture, upright and opaque, for comparisons: two numbers of four bytes, which are the
+    width and height of the picture, and a PNG of at most THUMBNAIL_SIDE pixels a side. Raises PictureRefusedError.
+    """
+    file = essential_parts(data)
+    with _open_image(file.data + (JPEG_END if file.lacks_end else b""), FORMATS, _PHOTO_FORMATS) as image:
+        width, height = image.size
+        image.draft("RGB", (4 * THUMBNAIL_SIDE, 4 * THUMBNAIL_SIDE))
+        orientation, profile = file.orientation or _read_orientation(image), profile_of(image)
+        image.load()
+        factor = max(1, min(image.size) // (4 * THUMBNAIL_SIDE))
+        small = to_srgb(
+            _to_opaque(image.reduce(factor) if factor > 1 and image.mode in {"RGB", "L"} else image, profile), profile
+        )
+        small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.LANCZOS)
+        if (orientation or 1) > 4:
+            width, height = height, width
+        out = BytesIO(width.to_bytes(4) + height.to_bytes(4))
+        out.seek(0, 2)
+        upright = _apply_orientation(small, orientation)
+        upright.info = {}
+        upright.save(out, "PNG")
+        return out.getvalue()
 
 
 def is_stored_form(data: bytes) -> bool:
@@ -69,9 +152,12 @@ def is_stored_form(data: bytes) -> bool:
 
     It can be stored unchanged, since it discloses nothing but pixels.
     """
-    if data[:3] != b"\xff\xd8\xff" or data.find(b"\xff\xd9") != len(data) - 2:
+    if data[:3] != b"\xff\xd8\xff" or data.find(JPEG_END) != len(data) - 2:
         return False
     try:
+        file = essential_parts(data)
+        if file.data != data or file.scans != 1:
+            return False
         with Image.open(BytesIO(data), formats=("JPEG",)) as image:
             segments = [(name, len(content)) for name, content in getattr(image, "applist", ())]
             if image.size != (SIDE, SIDE) or image.mode != "RGB" or segments != [_JFIF_SEGMENT]:
@@ -88,13 +174,13 @@ def convert_heif(data: bytes) -> bytes:
     import pillow_heif  # noqa: PLC0415 - takes memory, and only the process that converts needs it
 
     pillow_heif.register_heif_opener()
-    with _open_image(data, HEIF, "a HEIC or HEIF picture") as image:
-        orientation = _read_orientation(image)
-        return _encode_jpeg(_apply_orientation(_to_rgb(image), orientation), quality=90)
+    with _open_image(data, HEIF, _HEIF_PICTURE) as image:
+        orientation, profile = _read_orientation(image), profile_of(image)
+        return _encode_jpeg(_apply_orientation(to_srgb(_to_opaque(image, profile), profile), orientation), quality=90)
 
 
 @contextmanager
-def _open_image(data: bytes, formats: tuple[str, ...], description: str) -> Iterator[ImageFile.ImageFile]:
+def _open_image(data: bytes, formats: tuple[str, ...], description: Text) -> Iterator[ImageFile.ImageFile]:
     # Before Pillow opens the file, which for WebP allocates memory for its whole size.
     _check_size(*_webp_size(data))
     try:
@@ -106,9 +192,9 @@ def _open_image(data: bytes, formats: tuple[str, ...], description: str) -> Iter
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise PictureRefusedError(_TOO_BIG) from None
     except UnidentifiedImageError:
-        raise PictureRefusedError(f"This is not {description}.") from None
+        raise PictureRefusedError(_NOT_SUCH_A_PICTURE.format(formats=description)) from None
     except Exception as error:  # noqa: BLE001 - on a broken file, parsers raise errors of any kind
-        raise PictureRefusedError(f"This picture is damaged: it cannot be read ({type(error).__name__}).") from None
+        raise PictureRefusedError(_DAMAGED.format(error=type(error).__name__)) from None
 
 
 def _check_size(width: int, height: int) -> None:
@@ -141,21 +227,19 @@ _TRANSPOSES = {
 }
 
 
-def _read_orientation(image: Image.Image) -> int:
-    """The EXIF orientation; 1, which is upright, if there is none or the EXIF block is broken."""
-    try:
-        return int(image.getexif().get(0x0112, 1))
-    except Exception:  # noqa: BLE001 - see _open_image
-        return 1
+def _read_orientation(image: Image.Image) -> int | None:
+    """The EXIF orientation of a WebP or HEIF picture; None if there is none or the EXIF block is broken."""
+    exif = image.info.get("exif")
+    return read_orientation(exif) if isinstance(exif, bytes) else None
 
 
-def _apply_orientation(image: Image.Image, orientation: int) -> Image.Image:
-    transpose = _TRANSPOSES.get(orientation)
+def _apply_orientation(image: Image.Image, orientation: int | None) -> Image.Image:
+    transpose = _TRANSPOSES.get(orientation or 1)
     return image if transpose is None else image.transpose(transpose)
 
 
-def _crop_to_square(image: Image.Image) -> Image.Image:
-    """The middle square of the first frame as RGB; a side of more than 512 pixels is reduced to 512 or a little more.
+def _crop_to_square(image: Image.Image, profile: Profile | None) -> Image.Image:
+    """The middle square of the first frame, opaque; a side of more than 512 pixels is reduced to 512 or a little more.
 
     Works in bands, because a change of mode copies the pixels: the copies stay small, whatever the size of the picture.
     """
@@ -163,28 +247,32 @@ def _crop_to_square(image: Image.Image) -> Image.Image:
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     factor = max(1, side // (2 * SIDE))
-    square = Image.new("RGB", (-(-side // factor),) * 2)
+    square = Image.new(opaque_mode(profile), (-(-side // factor),) * 2)
     step = factor * 64
     for y in range(0, side, step):
         band = image.crop((left, top + y, left + side, top + min(y + step, side)))
-        square.paste(_to_rgb(band).reduce(factor), (0, y // factor))
+        square.paste(_to_opaque(band, profile).reduce(factor), (0, y // factor))
     return square
 
 
-def _to_rgb(image: Image.Image) -> Image.Image:
-    """The pixels of the first frame as RGB, on white, in a new image without the metadata of the file."""
+def _to_opaque(image: Image.Image, profile: Profile | None) -> Image.Image:
+    """The pixels of the first frame on white, in a new image without the metadata of the file.
+
+    They are RGB, unless the colour profile is of another mode of the picture: grey or CMYK.
+    """
     image.load()
+    mode = opaque_mode(profile)
     if image.mode.startswith("I"):
         # 16 bits per channel: Pillow would clip the values at 255 instead of scaling them.
-        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert("RGB")
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert(mode)
     if image.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in image.info:
         foreground = image.convert("RGBA")
         flattened = Image.new("RGB", foreground.size, "white")
         flattened.paste(foreground, mask=foreground.getchannel("A"))
-        return flattened
-    rgb = image.convert("RGB")
-    rgb.info = {}
-    return rgb
+        return flattened.convert(mode)
+    opaque = image.convert(mode)
+    opaque.info = {}
+    return opaque
 
 
 def _encode_jpeg(image: Image.Image, *, quality: int) -> bytes:
@@ -194,7 +282,11 @@ def _encode_jpeg(image: Image.Image, *, quality: int) -> bytes:
     return out.getvalue()
 
 
-CONVERSIONS: Mapping[str, Callable[[bytes], bytes]] = {"make_photo": make_photo, "convert_heif": convert_heif}
+CONVERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
+    "make_photo": make_photo,
+    "make_thumbnail": make_thumbnail,
+    "convert_heif": convert_heif,
+}
 _MAX_MEMORY_BYTES = 2 * 1024**3
 
 
@@ -209,7 +301,7 @@ def main() -> None:
     try:
         converted = CONVERSIONS[sys.argv[1]](sys.stdin.buffer.read())
     except PictureRefusedError as refusal:
-        sys.stderr.write(str(refusal))
+        sys.stderr.write(json.dumps(refusal.text.to_stored()))
         sys.exit(REFUSED_EXIT_STATUS)
     sys.stdout.buffer.write(converted)
 

@@ -1,12 +1,12 @@
-"""Columns that the database renders as the JSON of the API, in addition to contacts_project.kernel.api.columns."""
-
-from typing import Any
+"""Columns that the database renders as the JSON of the API, in addition to contacts_project.kernel.database.columns."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
+from django.db.models.expressions import Combinable
+from django.db.models.sql.compiler import SQLCompiler
 
-from contacts_project.kernel.api.columns import DateText, RawColumn
-from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.columns import DateText, RawColumn, Sql
+from contacts_project.kernel.database.ids import IdHex
 from people.field_table import Kind, PersonField
 
 
@@ -17,10 +17,8 @@ class IdHexList(Aggregate):
     function = "group_concat"
     arg_joiner = "||','||"
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(
-            compiler, connection, template="string_agg(replace((%(expressions)s)::text, '-', ''), ',')", **context
-        )
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
+        return self.as_sql(compiler, connection, template="string_agg(replace((%(expressions)s)::text, '-', ''), ',')")
 
 
 class JsonObject(Func):
@@ -28,18 +26,19 @@ class JsonObject(Func):
 
     output_field = TextField()
 
-    def __init__(self, **columns: Any) -> None:
+    def __init__(self, **columns: str | Combinable) -> None:
         self.names = tuple(columns)
         super().__init__(*columns.values())
 
-    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: object) -> Sql:
         return self._as_call("json_object(%s)", compiler)
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
         return self._as_call("json_build_object(%s)::text", compiler)
 
-    def _as_call(self, call: str, compiler: Any) -> tuple[str, list[Any]]:
-        pieces, params = [], []
+    def _as_call(self, call: str, compiler: SQLCompiler) -> Sql:
+        pieces: list[str] = []
+        params: list[str | int] = []
         for name, column in zip(self.names, self.source_expressions, strict=True):
             sql, column_params = compiler.compile(column)
             pieces.append(f"'{name}',{sql}")
@@ -56,13 +55,13 @@ class JsonMembers(Func):
         self.names = tuple(columns)
         super().__init__(*columns.values())
 
-    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: object) -> Sql:
         return self._joined(compiler, cast="")
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
         return self._joined(compiler, cast="::text")
 
-    def _joined(self, compiler: Any, cast: str) -> tuple[str, list[Any]]:
+    def _joined(self, compiler: SQLCompiler, cast: str) -> Sql:
         pairs = zip(self.names, self.source_expressions, strict=True)
         # The comma is part of the next constant: SQLite copies the text before it at each `||`.
         members = (f"""{name}":'||{compiler.compile(column)[0]}{cast}""" for name, column in pairs)
@@ -76,8 +75,8 @@ class JsonBoolean(Func):
     output_field = TextField()
     template = "json(CASE WHEN %(expressions)s THEN 'true' ELSE 'false' END)"
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="%(expressions)s", **context)
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
+        return self.as_sql(compiler, connection, template="%(expressions)s")
 
 
 class JsonDocument(Func):
@@ -87,8 +86,8 @@ class JsonDocument(Func):
     output_field = TextField()
     template = "json(%(expressions)s)"
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="%(expressions)s", **context)
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
+        return self.as_sql(compiler, connection, template="%(expressions)s")
 
 
 class MidnightText(Func):
@@ -98,11 +97,11 @@ class MidnightText(Func):
     output_field = TextField()
     template = "(%(expressions)s)||'T00:00:00.000Z'"
 
-    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(%(expressions)s)::text||'T00:00:00.000Z'", **context)
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)::text||'T00:00:00.000Z'")
 
 
-def column_of(field: PersonField) -> Any:
+def column_of(field: PersonField) -> str | Combinable:
     """The expression that renders a single-valued field; a reference is an IdHex."""
     if field.kind is Kind.DATE:
         return DateText(field.column)

@@ -1,13 +1,14 @@
 """The JSON of custom field templates."""
 
-from typing import Any
+from collections.abc import Iterable
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation, format_timestamp
+from contacts_project.kernel.json import JsonObject, format_timestamp
+from contacts_project.kernel.representations import Representation
 from people.models import CustomFieldTemplate
 
 
-def serialize_template(row: CustomFieldTemplate) -> dict[str, Any]:
+def serialize_template(row: CustomFieldTemplate) -> JsonObject:
     return {
         "id": str(row.pk),
         "name": row.name,
@@ -26,11 +27,11 @@ def represent_template(row: CustomFieldTemplate) -> Representation:
     return Representation(row.revision, serialize_template(row))
 
 
-def list_templates(owner: User) -> list[dict[str, Any]]:
+def list_templates(owner: User) -> list[JsonObject]:
     """The active templates in the account's order."""
     rows = CustomFieldTemplate.objects.owned_by(owner).active().order_by("position", "id")
     return [serialize_template(row) for row in rows]
 
 
-def deleted_templates(owner: User, rows: Any) -> list[dict[str, Any]]:
+def deleted_templates(owner: User, rows: Iterable[CustomFieldTemplate]) -> list[JsonObject]:
     return [serialize_template(row) for row in rows]

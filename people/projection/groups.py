@@ -1,26 +1,28 @@
 """The JSON of groups: two queries for any number of them."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import Representation, format_id, format_timestamp
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.ids import format_id
+from contacts_project.kernel.json import JsonObject, format_timestamp
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.text_forms import fold
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership
-from people.names import COLUMNS, fold, format_name
+from people.names import COLUMNS, format_name
 
 
-def serialize_groups(rows: Any) -> list[dict[str, Any]]:
+def serialize_groups(rows: Iterable[Group]) -> list[JsonObject]:
     """The groups of a queryset, in its order. `memberCount` excludes people in the trash."""
     groups = list(rows)
     members = counts_by_id(groups[0].owner_id, MEMBERS) if groups else {}
     return [_serialize_group(group, members.get(group.pk, 0)) for group in groups]
 
 
-def list_groups(owner: User) -> list[dict[str, Any]]:
+def list_groups(owner: User) -> list[JsonObject]:
     """The active groups, sorted by name without case and accents."""
     groups = serialize_groups(Group.objects.owned_by(owner).active())
     return sorted(groups, key=lambda group: (fold(group["name"]), group["id"]))
@@ -28,7 +30,7 @@ def list_groups(owner: User) -> list[dict[str, Any]]:
 
 def represent_group(owner: User, group_id: UUID) -> Representation:
     """One group, active or in the trash, with its people in name order. Raises MissingError."""
-    group = _GROUP.find(owner_id=owner.pk, group_id=group_id)
+    group = _group.find(owner_id=owner.pk, group_id=group_id)
     return _with_people(owner, [group])[group.pk]
 
 
@@ -37,37 +39,43 @@ def represent_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Represent
     return _with_people(owner, list(Group.objects.owned_by(owner).active().filter(pk__in=ids)))
 
 
-_GROUP = CompiledQuery(lambda owner_id, group_id: Group.objects.owned_by(owner_id).filter(pk=group_id))
-_NAMES_OF_MEMBERS = CompiledQuery(
-    lambda owner_id, group_ids: (
+@compiled_query
+def _group(owner_id: UUID, group_id: UUID) -> Rows:
+    return Group.objects.owned_by(owner_id).filter(pk=group_id)
+
+
+@compiled_query
+def _names_of_members(owner_id: UUID, group_ids: Collection[UUID]) -> Rows:
+    return (
         Membership.objects.owned_by(owner_id)
         .filter(group__in=group_ids, person__deleted_at=None)
         .order_by("person__sort_key", "person_id")
         .values_list(IdHex("group_id"), IdHex("person_id"), *(f"person__{column}" for column in COLUMNS))
     )
-)
 
 
 def _with_people(owner: User, groups: Sequence[Group]) -> dict[UUID, Representation]:
     records = {
         group.pk.hex: {**record, "people": []} for group, record in zip(groups, serialize_groups(groups), strict=True)
     }
-    members = _NAMES_OF_MEMBERS.rows(owner_id=owner.pk, group_ids=[group.pk for group in groups])
+    members = _names_of_members.rows(owner_id=owner.pk, group_ids=[group.pk for group in groups])
     for group_key, person_key, *parts in members:
         records[group_key]["people"].append({"id": format_id(person_key), "name": format_name(owner, parts)})
     return {group.pk: Representation(group.revision, records[group.pk.hex]) for group in groups}
 
 
-def deleted_groups(owner: User, rows: Any) -> list[dict[str, Any]]:
+def deleted_groups(owner: User, rows: Iterable[Group]) -> list[JsonObject]:
     return serialize_groups(rows)
 
 
-def _serialize_group(group: Any, members: int) -> dict[str, Any]:
+def _serialize_group(group: Group, members: int) -> JsonObject:
     return {
         "id": str(group.pk),
         "name": group.name,
         "description": group.description,
         "color": group.color,
+        "contactReminder": group.contact_reminder,
+        "leadDays": group.lead_days,
         "memberCount": members,
         "deletedAt": format_timestamp(group.deleted_at),
         "createdAt": format_timestamp(group.created_at),

@@ -1,26 +1,22 @@
 """The JSON of important dates."""
 
-from typing import Any
+from django.db.models import QuerySet
 
 from accounts.models import User
-from contacts_project.kernel.api.json import Representation, format_timestamp
+from contacts_project.kernel.json import JsonObject, format_timestamp
+from contacts_project.kernel.representations import Representation
+from people.field_table import DATE_KEYS
 from people.models import ImportantDate
 
+_COLUMNS = {key.name: key.column for key in DATE_KEYS}
 
-def serialize_date(row: ImportantDate) -> dict[str, Any]:
+
+def serialize_date(row: ImportantDate) -> JsonObject:
     return {
         "id": str(row.pk),
         "personId": str(row.person_id),
-        "type": row.type,
-        "title": row.title,
+        **{name: getattr(row, column) for name, column in _COLUMNS.items()},
         "date": f"{row.date.isoformat()}T00:00:00.000Z",
-        "yearUnknown": row.year_unknown,
-        "reminderEnabled": row.reminder_enabled,
-        "reminderType": row.reminder_type,
-        "reminderInterval": row.reminder_interval,
-        "reminderIntervalUnit": row.reminder_interval_unit,
-        "reminderLeadDays": row.reminder_lead_days,
-        "extraLeadDays": row.extra_lead_days,
         "deletedAt": format_timestamp(row.deleted_at),
         "createdAt": format_timestamp(row.created_at),
         "updatedAt": format_timestamp(row.updated_at),
@@ -32,7 +28,7 @@ def represent_date(row: ImportantDate) -> Representation:
     return Representation(row.revision, serialize_date(row))
 
 
-def deleted_dates(owner: User, rows: Any) -> list[dict[str, Any]]:
+def deleted_dates(owner: User, rows: QuerySet[ImportantDate]) -> list[JsonObject]:
     """Deleted dates, each with the name of its person."""
     dates = rows.select_related("person")
     return [{**serialize_date(row), "personName": row.person.display_name_for(owner)} for row in dates]

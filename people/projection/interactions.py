@@ -2,25 +2,26 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import Representation, format_id, format_timestamp
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.ids import format_id
+from contacts_project.kernel.json import JsonObject, format_timestamp
+from contacts_project.kernel.representations import Representation
 from people.models import Interaction, Participation
 from people.names import COLUMNS, format_name
 
 
-def serialize_interactions(owner: User, rows: Iterable[Interaction]) -> list[dict[str, Any]]:
+def serialize_interactions(owner: User, rows: Iterable[Interaction]) -> list[JsonObject]:
     """The rows in their order. `people` has the active participants, `personIds` all of them."""
     listed = list(rows)
     people = _load_participants(owner, [row.pk for row in listed])
     return [_serialize_interaction(row, *people[row.pk]) for row in listed]
 
 
-def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[dict[str, Any]]:
+def serialize_interactions_by_id(owner: User, ids: Collection[UUID]) -> list[JsonObject]:
     """The active interactions among `ids`, in the order of the ids."""
     found = Interaction.objects.owned_by(owner).active().in_bulk(ids)
     return serialize_interactions(owner, [found[key] for key in ids if key in found])
@@ -37,7 +38,7 @@ def represent_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Rep
 
 def represent_interaction(owner: User, interaction_id: UUID) -> Representation:
     """One interaction, active or in the trash. Raises MissingError."""
-    row: Interaction = _INTERACTION.find(owner_id=owner.pk, interaction_id=interaction_id)
+    row: Interaction = _interaction.find(owner_id=owner.pk, interaction_id=interaction_id)
     return Representation(row.revision, serialize_interactions(owner, [row])[0])
 
 
@@ -53,7 +54,7 @@ def participant_ids(owner: User) -> dict[UUID, list[str]]:
 def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
     """By interaction, the ids of all its participants, and the ids and names of the active ones."""
     found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))
-    rows = _PARTICIPANTS.rows(owner_id=owner.pk, interaction_ids=ids)
+    rows = _participants.rows(owner_id=owner.pk, interaction_ids=ids)
     for interaction_key, person_key, deleted_at, *parts in rows:
         person_ids, people = found[UUID(interaction_key)]
         person_id = format_id(person_key)
@@ -63,11 +64,14 @@ def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[st
     return found
 
 
-_INTERACTION = CompiledQuery(
-    lambda owner_id, interaction_id: Interaction.objects.owned_by(owner_id).filter(pk=interaction_id)
-)
-_PARTICIPANTS = CompiledQuery(
-    lambda owner_id, interaction_ids: (
+@compiled_query
+def _interaction(owner_id: UUID, interaction_id: UUID) -> Rows:
+    return Interaction.objects.owned_by(owner_id).filter(pk=interaction_id)
+
+
+@compiled_query
+def _participants(owner_id: UUID, interaction_ids: Collection[UUID]) -> Rows:
+    return (
         Participation.objects.owned_by(owner_id)
         .filter(interaction__in=interaction_ids)
         .order_by("position", "person_id")
@@ -78,10 +82,9 @@ _PARTICIPANTS = CompiledQuery(
             *(f"person__{column}" for column in COLUMNS),
         )
     )
-)
 
 
-def _serialize_interaction(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> dict[str, Any]:
+def _serialize_interaction(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> JsonObject:
     return {
         "id": str(row.pk),
         "personIds": person_ids,

@@ -5,7 +5,7 @@ The database writes JSON text, which is put into the response unparsed (orjson.F
 people would cost more, in memory and garbage collection, than writing the text costs the database.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from operator import itemgetter
@@ -17,10 +17,11 @@ from django.db.models.functions import Cast
 from orjson import Fragment
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import RawColumn
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import format_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.columns import RawColumn
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.ids import format_id
+from contacts_project.kernel.text_forms import fold_letters
 from people.extensions import EXTENSIONS
 from people.models import (
     CustomFieldTemplate,
@@ -31,18 +32,19 @@ from people.models import (
     Person,
     RelationshipType,
 )
-from people.names import fold, is_cjk
+from people.names import is_cjk
 from people.projection.columns import IdHexList
 from people.projection.people import (
     COLUMNS,
     COLUMNS_WITH_LISTS,
-    DATE_COLUMNS,
+    DATE_OBJECT,
     FETCH_SIZE,
     GroupLists,
     TypeSummary,
     build_assembler,
     build_group_lists,
     date_json,
+    summarize_source,
     summarize_type,
     template_json,
     value_json,
@@ -60,41 +62,68 @@ def project(owner: User, rows: Any, *, include_details: bool = True) -> list[Fra
 
 def project_found(owner: User, text: str, *, limit: int) -> list[Fragment]:
     """The JSON of the first people, in name order, whose names contain the text, without regard to case and accents."""
-    folded = fold(text)
+    folded = fold_letters(text)
     # Names in these scripts are displayed without spaces.
-    query = _FOUND_WITHOUT_SPACES if is_cjk(folded) else _FOUND
+    query = _found_without_spaces if is_cjk(folded) else _found_query
     return _project_rows(owner, COLUMNS_WITH_LISTS, query.rows(owner_id=owner.pk, folded=folded, limit=limit))
 
 
 def project_page(owner: User, *, limit: int, offset: int, include_details: bool) -> list[Fragment]:
     """The JSON of one page of all active people, in name order."""
-    columns, query = (COLUMNS_WITH_LISTS, _PAGE) if include_details else (COLUMNS, _PAGE_WITHOUT_LISTS)
+    columns, query = (COLUMNS_WITH_LISTS, _page_query) if include_details else (COLUMNS, _page_without_lists)
     return _project_rows(owner, columns, query.rows(owner_id=owner.pk, limit=limit, offset=offset))
+
+
+def project_ids(owner: User, ids: Sequence[UUID], *, include_details: bool) -> list[Fragment]:
+    """The JSON of the active people with these ids, in their order."""
+    columns, query = (COLUMNS_WITH_LISTS, _by_ids_query) if include_details else (COLUMNS, _by_ids_without_lists)
+    rows = {row[0]: row for row in query.rows(owner_id=owner.pk, person_ids=list(ids))} if ids else {}
+    return _project_rows(owner, columns, [rows[key.hex] for key in ids if key.hex in rows])
+
+
+def _by_ids(owner_id: UUID, person_ids: Collection[UUID], columns: Mapping[str, Any]) -> Rows:
+    people = Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids)
+    return people.values_list(*columns.values(), _group_ids(owner_id))
 
 
 def _project_rows(owner: User, columns: Collection[str], rows: list[Any]) -> list[Fragment]:
     """The JSON of rows that have `columns`, and behind them _group_ids."""
-    find_groups = _group_finder(owner)
+    summaries = _load_summaries(owner)
+    find_groups = _group_finder(summaries)
     groups = {key: find_groups(group_ids) for key, group_ids in map(_pick_id_and_group_ids, rows) if group_ids}
-    assemble = build_assembler(owner, columns, load_types(owner), groups, {})
+    assemble = build_assembler(owner, columns, load_types(owner), _sources(summaries), groups, {})
     return [Fragment(assemble(row)) for row in rows]
 
 
-def project_all(owner: User, rows: Any, *, include_details: bool = True, include_all: bool = False) -> Iterator[bytes]:
+def project_all(
+    owner: User,
+    rows: Any,
+    *,
+    include_details: bool = True,
+    include_all: bool = False,
+    places: Mapping[UUID, int] | None = None,
+) -> Iterator[bytes]:
     """The JSON of each person in a large queryset.
 
-    The related tables are read before the first person is yielded; the people are read while iterating.
+    The related tables are read before the first person is yielded; the people are read while iterating. With `places`,
+    the people in these places instead of the order of the rows; then they are all read at once.
     """
     columns = COLUMNS_WITH_LISTS if include_details else COLUMNS
     lists: dict[str, Mapping[str, str]] = {}
     if include_all:
         from_extensions = {extension.name: extension.rows(owner, None) for extension in EXTENSIONS if extension.name}
         lists = {"importantDates": _load_dates(owner), **from_extensions, "customFieldValues": _load_values(owner)}
-    assemble = build_assembler(owner, columns, load_types(owner), load_groups(owner), lists)
-    return map(assemble, rows.values_list(*columns.values()).iterator(chunk_size=FETCH_SIZE))
+    summaries = _load_summaries(owner)
+    groups = _load_members(owner, summaries)
+    assemble = build_assembler(owner, columns, load_types(owner), _sources(summaries), groups, lists)
+    people = rows.values_list(*columns.values())
+    if places is not None:
+        keys = {key.hex: place for key, place in places.items()}
+        return map(assemble, sorted((row for row in people if row[0] in keys), key=lambda row: keys[row[0]]))
+    return map(assemble, people.iterator(chunk_size=FETCH_SIZE))
 
 
-def _page(owner_id: UUID, limit: int, offset: int, columns: Mapping[str, Any]) -> Any:
+def _page(owner_id: UUID, limit: int, offset: int, columns: Mapping[str, Any]) -> Rows:
     people = Person.objects.owned_by(owner_id)
     # The ids come from the index of names. With a plain OFFSET PostgreSQL computes all columns of every skipped person.
     listed = people.active().in_name_order().values("pk")[offset : offset + limit]
@@ -107,52 +136,89 @@ def _group_ids(owner_id: UUID) -> Subquery:
     return Subquery(rows.values("person_id").annotate(ids=IdHexList("group_id")).values("ids"))
 
 
-def _found(owner_id: UUID, folded: str, limit: int, *, ignore_spaces: bool) -> Any:
+def _found(owner_id: UUID, folded: str, limit: int, *, ignore_spaces: bool) -> Rows:
     people = Person.objects.owned_by(owner_id).active().with_name_containing(folded, ignore_spaces=ignore_spaces)
     return people.in_name_order().values_list(*COLUMNS_WITH_LISTS.values(), _group_ids(owner_id))[:limit]
 
 
-_FOUND = CompiledQuery(lambda owner_id, folded, limit: _found(owner_id, folded, limit, ignore_spaces=False))
-_FOUND_WITHOUT_SPACES = CompiledQuery(
-    lambda owner_id, folded, limit: _found(owner_id, folded, limit, ignore_spaces=True)
-)
-_PAGE = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS_WITH_LISTS))
-_PAGE_WITHOUT_LISTS = CompiledQuery(lambda owner_id, limit, offset: _page(owner_id, limit, offset, COLUMNS))
+@compiled_query
+def _found_query(owner_id: UUID, folded: str, limit: int) -> Rows:
+    return _found(owner_id, folded, limit, ignore_spaces=False)
 
 
-_TYPES = CompiledQuery(
-    lambda owner_id: (
-        RelationshipType.objects.owned_by(owner_id).active().values_list(IdHex("id"), "name", "label", "color")
-    )
-)
-_GROUPS = CompiledQuery(
-    lambda owner_id: Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("id"), "name", "color")
-)
+@compiled_query
+def _found_without_spaces(owner_id: UUID, folded: str, limit: int) -> Rows:
+    return _found(owner_id, folded, limit, ignore_spaces=True)
+
+
+@query_by_ids
+def _by_ids_query(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return _by_ids(owner_id, person_ids, COLUMNS_WITH_LISTS)
+
+
+@query_by_ids
+def _by_ids_without_lists(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return _by_ids(owner_id, person_ids, COLUMNS)
+
+
+@compiled_query
+def _page_query(owner_id: UUID, limit: int, offset: int) -> Rows:
+    return _page(owner_id, limit, offset, COLUMNS_WITH_LISTS)
+
+
+@compiled_query
+def _page_without_lists(owner_id: UUID, limit: int, offset: int) -> Rows:
+    return _page(owner_id, limit, offset, COLUMNS)
+
+
+@compiled_query
+def _types(owner_id: UUID) -> Rows:
+    return RelationshipType.objects.owned_by(owner_id).active().values_list(IdHex("id"), "name", "label", "color")
+
+
+@compiled_query
+def _groups(owner_id: UUID) -> Rows:
+    return Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("id"), "name", "color")
 
 
 def load_types(owner: User) -> dict[str, TypeSummary]:
     """The account's active relationship types, by IdHex."""
-    rows = _TYPES.rows(owner_id=owner.pk)
+    rows = _types.rows(owner_id=owner.pk)
     return {key: summarize_type(key, name, label, color) for key, name, label, color in rows}
 
 
-def _group_finder(owner: User) -> Callable[[str], GroupLists]:
-    """A function that returns the active groups of an IdHexList; people with equal lists share the result."""
-    rows = _GROUPS.rows(owner_id=owner.pk)
+_Summaries = Mapping[str, dict[str, str]]
+"""The active groups by IdHex, in name order, each as the entry of a person's `groups`."""
+
+
+def _load_summaries(owner: User) -> _Summaries:
+    rows = _groups.rows(owner_id=owner.pk)
     # Sorted here, because databases collate text differently.
-    groups = {key: {"id": format_id(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
+    return {key: {"id": format_id(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
+
+
+def _sources(summaries: _Summaries) -> dict[str, Fragment]:
+    return {key: summarize_source(key, group["name"]) for key, group in summaries.items()}
+
+
+def _group_finder(summaries: _Summaries) -> Callable[[str], GroupLists]:
+    """A function that returns the active groups of an IdHexList; people with equal lists share the result."""
 
     @cache
     def find_groups(ids: str) -> GroupLists:
         group_ids = set(ids.split(","))
-        return build_group_lists([group for key, group in groups.items() if key in group_ids])
+        return build_group_lists([group for key, group in summaries.items() if key in group_ids])
 
     return find_groups
 
 
 def load_groups(owner: User) -> dict[str, GroupLists]:
     """The active groups of every person that has any, by IdHex."""
-    find_groups = _group_finder(owner)
+    return _load_members(owner, _load_summaries(owner))
+
+
+def _load_members(owner: User, summaries: _Summaries) -> dict[str, GroupLists]:
+    find_groups = _group_finder(summaries)
     # All in one row: for SQLite's driver, each row takes longer than splitting two ids from a text.
     pairs = Membership.objects.owned_by(owner).aggregate(ids=IdHexList("person_id", "group_id"))["ids"]
     ids = pairs.split(",") if pairs else []
@@ -166,7 +232,7 @@ def _load_dates(owner: User) -> dict[str, str]:
     """The active dates of each person as JSON in order of creation, like people.projection.important_dates."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by()
     # Text, because the driver of SQLite takes longer to convert a timestamp than to read the rest of the row.
-    columns = rows.values_list(IdHex("person_id"), Cast("created_at", TextField()), IdHex("id"), DATE_COLUMNS)
+    columns = rows.values_list(IdHex("person_id"), Cast("created_at", TextField()), IdHex("id"), DATE_OBJECT)
     first: dict[str, Any] = {}
     several: dict[str, list[Any]] = {}
     for row in columns.iterator(chunk_size=FETCH_SIZE):

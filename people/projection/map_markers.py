@@ -6,18 +6,22 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from people.geocoding.addresses import address_text
+from people.mentions import may_be_mentioned
 from people.models import Membership, Person
 from people.names import COLUMNS, format_name
 from people.vocabularies import GeocodeState
 
 
-def build_map(owner: User) -> dict[str, Any]:
-    """The markers of active people in name order, and how many addresses the geocoder has pending or failed."""
+def build_map(owner: User) -> JsonObject:
+    """The markers of active people of whom may be spoken, in name order, and how many of their addresses the geocoder
+    has pending or failed."""
     states: Counter[str] = Counter()
     markers: list[dict[str, Any]] = []
     group_ids = _group_ids(owner)
-    people = Person.objects.owned_by(owner).active().exclude(addresses=[], locations=[]).in_name_order()
+    people = Person.objects.owned_by(owner).active().filter(may_be_mentioned())
+    people = people.exclude(addresses=[], locations=[]).in_name_order()
     for key, addresses, locations, *parts in people.values_list("id", "addresses", "locations", *COLUMNS):
         states.update(entry.get("geocodeStatus") for entry in addresses)
         person = {
@@ -35,7 +39,7 @@ def build_map(owner: User) -> dict[str, Any]:
     }
 
 
-def _build_markers(addresses: list[dict[str, Any]], locations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _build_markers(addresses: list[JsonObject], locations: list[JsonObject]) -> Iterator[JsonObject]:
     for entry in locations:
         yield _build_marker("location", entry, entry.get("label") or entry["type"])
     for entry in addresses:
@@ -43,7 +47,7 @@ def _build_markers(addresses: list[dict[str, Any]], locations: list[dict[str, An
             yield _build_marker("address", entry, address_text(entry))
 
 
-def _build_marker(source: str, entry: dict[str, Any], label: str) -> dict[str, Any]:
+def _build_marker(source: str, entry: JsonObject, label: str) -> JsonObject:
     return {
         "id": entry["id"],
         "source": source,
@@ -56,7 +60,8 @@ def _build_marker(source: str, entry: dict[str, Any], label: str) -> dict[str, A
 def _group_ids(owner: User) -> dict[UUID, list[str]]:
     """The ids of the active groups of each person, in name order."""
     groups: dict[UUID, list[str]] = defaultdict(list)
-    rows = Membership.objects.owned_by(owner).filter(group__deleted_at=None).order_by("group__name_key", "group_id")
-    for person_id, group_id in rows.values_list("person_id", "group_id"):
+    rows = Membership.objects.owned_by(owner).filter(group__deleted_at=None)
+    # Sorted here, because databases collate text differently.
+    for _, group_id, person_id in sorted(rows.values_list("group__name_key", "group_id", "person_id")):
         groups[person_id].append(str(group_id))
     return groups

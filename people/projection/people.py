@@ -5,7 +5,7 @@ Here also: one or a few people with everything, in three statements.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import F, TextField, Value
@@ -13,13 +13,16 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.api.columns import JsonText, TimestampText, text_value
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import Representation, dumps_ascii, format_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.columns import JsonText, TimestampText, text_value
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.ids import format_id
+from contacts_project.kernel.json import dumps_ascii
+from contacts_project.kernel.representations import Representation
 from people import field_table
 from people.extensions import EXTENSIONS
+from people.field_table import Kind
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -27,6 +30,8 @@ from people.projection.columns import JsonBoolean, JsonDocument, JsonMembers, Js
 
 # Rows fetched at once from a server-side cursor: each fetch is a round trip to PostgreSQL.
 FETCH_SIZE = 250
+REPEATED_IN_FEED: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
+"""The parts of a person that repeat other records, which the change feed contains as records of their own."""
 
 _EMPTY_LIST = Fragment(b"[]")
 
@@ -45,6 +50,7 @@ _BLANK_PERSON: dict[str, Any] = {
 COLUMNS: dict[str, Any] = {
     "id": IdHex("id"),
     **{field.name: column_of(field) for field in field_table.SCALARS},
+    "contactReminderFrom": IdHex("contact_reminder_from_id"),
     "deletedAt": TimestampText("deleted_at"),
     "createdAt": TimestampText("created_at"),
     "updatedAt": TimestampText("updated_at"),
@@ -58,6 +64,8 @@ _ALL_COLUMNS: dict[str, Any] = {
     **COLUMNS_WITH_LISTS,
     # The relationship type is joined, which saves a query for it.
     **{f"type_{name}": f"relationship_to_user__{name}" for name in ("name", "label", "color", "deleted_at")},
+    # Joined as well: the person may have left the group.
+    **{f"source_{name}": f"contact_reminder_from__{name}" for name in ("name", "deleted_at")},
     "revision": "revision",
 }
 _POSITIONS = {expression: position for position, expression in enumerate(COLUMNS.values())}
@@ -66,31 +74,31 @@ _pick_name_parts = itemgetter(*(_POSITIONS[column] for column in NAME_COLUMNS))
 
 def serialize_people(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
     """People with everything, in the order of the ids, including those in the trash."""
-    found = dict(_represent_rows(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=person_ids)))
+    found = dict(_represent_rows(owner, _any_people.rows(owner_id=owner.pk, person_ids=person_ids)))
     return [found[key.hex].body for key in person_ids if key.hex in found]
 
 
 def represent_any_person(owner: User, person_id: UUID) -> Representation:
     """A person with everything, active or in the trash. Three statements. Raises MissingError."""
-    for _, representation in _represent_rows(owner, _ANY_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+    for _, representation in _represent_rows(owner, _any_people.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError
 
 
 def represent_person(owner: User, person_id: UUID) -> Representation:
     """An active person with everything. Three statements. Raises MissingError."""
-    for _, representation in _represent_rows(owner, _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=[person_id])):
+    for _, representation in _represent_rows(owner, _active_people.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError
 
 
 def represent_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
-    """The active people among some hundred `ids`, each with everything, by id."""
+    """The active people among some hundred `ids`, each with everything, by id; `in_feed` lacks REPEATED_IN_FEED."""
     id_list = list(ids)
     found: dict[UUID, Representation] = {}
     for start in range(0, len(id_list), FETCH_SIZE):
-        rows = _ACTIVE_PEOPLE.rows(owner_id=owner.pk, person_ids=_pad_ids(id_list[start : start + FETCH_SIZE]))
-        found |= {UUID(key): representation for key, representation in _represent_rows(owner, rows)}
+        rows = _active_people.rows(owner_id=owner.pk, person_ids=_pad_ids(id_list[start : start + FETCH_SIZE]))
+        found |= {UUID(key): representation for key, representation in _represent_rows(owner, rows, for_feed=True)}
     return found
 
 
@@ -100,19 +108,17 @@ def _pad_ids(ids: list[UUID]) -> list[UUID]:
     return [*ids, *[ids[-1]] * (length - len(ids))]
 
 
-_ANY_PEOPLE = CompiledQuery(
-    lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
-    )
-)
-_ACTIVE_PEOPLE = CompiledQuery(
-    lambda owner_id, person_ids: (
-        Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
-    )
-)
+@query_by_ids
+def _any_people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
 
 
-def _represent_rows(owner: User, rows: list[Any]) -> Iterator[tuple[str, Representation]]:
+@query_by_ids
+def _active_people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids).values_list(*_ALL_COLUMNS.values())
+
+
+def _represent_rows(owner: User, rows: list[Any], *, for_feed: bool = False) -> Iterator[tuple[str, Representation]]:
     """For rows with _ALL_COLUMNS, the id of each (as IdHex) and its representation."""
     if not rows:
         return
@@ -122,10 +128,24 @@ def _represent_rows(owner: User, rows: list[Any]) -> Iterator[tuple[str, Represe
         for person in people
         if (key := person["relationshipToUserId"]) and person["type_deleted_at"] is None
     }
-    groups, lists = _load_related(owner, [UUID(person["id"]) for person in people])
-    assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, groups, lists)
+    sources = {
+        key: summarize_source(key, person["source_name"])
+        for person in people
+        if (key := person["contactReminderFrom"]) and person["source_deleted_at"] is None
+    }
+    groups, lists, short_values = _load_related(owner, [UUID(person["id"]) for person in people])
+    in_feed: dict[str, Fragment] = {}
+    feed_lists = _build_joiner({"customFieldValues": short_values})
+
+    def add_to_feed(key: str, person: dict[str, Any], own_lists: str) -> None:
+        kept = {name: value for name, value in person.items() if name not in REPEATED_IN_FEED}
+        in_feed[key] = Fragment(dumps(kept)[:-1] + f",{own_lists}{feed_lists(key)}}}".encode())
+
+    observe = add_to_feed if for_feed else None
+    assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, sources, groups, lists, observe=observe)
     for row, person in zip(rows, people, strict=True):
-        yield person["id"], Representation(person["revision"], Fragment(assemble(row)))
+        body = Fragment(assemble(row))
+        yield person["id"], Representation(person["revision"], body, in_feed.get(person["id"]))
 
 
 class TypeSummary(NamedTuple):
@@ -140,6 +160,11 @@ def summarize_type(key: str, name: str, label: str, color: str) -> TypeSummary:
     """`key` is the type's id as IdHex."""
     summary = {"id": format_id(key), "name": name, "label": label, "color": color}
     return TypeSummary(format_id(key), Fragment(dumps(summary)), label)
+
+
+def summarize_source(key: str, name: str) -> Fragment:
+    """The value of `contactReminderFrom`; `key` is the group's id as IdHex."""
+    return Fragment(dumps({"groupId": format_id(key), "name": name}))
 
 
 class GroupLists(NamedTuple):
@@ -165,45 +190,67 @@ def build_assembler(
     owner: User,
     columns: Collection[str],
     types: Mapping[str, TypeSummary],
+    sources: Mapping[str, Fragment],
     groups: Mapping[str, GroupLists],
     lists: Mapping[str, Mapping[str, str]],
+    *,
+    observe: Callable[[str, dict[str, Any], str], None] | None = None,
 ) -> Callable[[Any], bytes]:
     """Return a function that turns a row into the JSON of a person.
 
-    Rows start with `columns` and may have more columns behind them. `types` are by id, `groups` by person; `lists` have
-    further lists of the JSON by name, each with the text of its entries by person. All ids are as IdHex.
+    Rows start with `columns` and may have more columns behind them. `types` are by id, `sources` (of summarize_source)
+    by group, `groups` by person; `lists` have further lists of the JSON by name, each with the text of its entries by
+    person. All ids are as IdHex. `observe` gets each person's id, the person without lists, and the text of the lists
+    in the row.
     """
     order, form = owner.name_order, owner.name_display_format
     names = tuple(columns)
-    further_lists = [(f',"{field}":[', texts) for field, texts in lists.items()]
+    further_lists = _build_joiner(lists) if lists else None
 
+    # One function, though long: a call for each of its steps would be made for each of ten thousand people.
     def assemble(row: Any) -> bytes:
         person = _BLANK_PERSON.copy()
         person.update(zip(names, row))  # noqa: B905 - the row may be longer
-        members = [",", person.pop("lists")]
-        key = person["id"]
+        own_lists, key = person.pop("lists"), person["id"]
         person["id"] = format_id(key)
         person["displayName"] = display_name(_pick_name_parts(row), order=order, form=form)
         type_summary = types.get(person["relationshipToUserId"], _NO_TYPE)
         person["relationshipToUserId"], person["relationshipToUser"], _ = type_summary
+        if source := person["contactReminderFrom"]:
+            person["contactReminderFrom"] = sources.get(source)
         person["groupIds"], person["groups"], _ = groups.get(key, NO_GROUPS)
-        for opening, texts in further_lists:
-            members += (opening, texts.get(key, ""), "]")
-        members.append("}")
+        if observe:
+            observe(key, person, own_lists)
         # The lists are JSON text already: joined behind the object, they are neither parsed nor encoded again.
-        return dumps(person)[:-1] + "".join(members).encode()
+        return dumps(person)[:-1] + f",{own_lists}{further_lists(key) if further_lists else ''}}}".encode()
 
     return assemble
+
+
+def _build_joiner(lists: Mapping[str, Mapping[str, str]]) -> Callable[[str], str]:
+    """Return a function that makes the text of these lists of a person, by its id."""
+    openings = [(f',"{field}":[', texts) for field, texts in lists.items()]
+
+    def join(key: str) -> str:
+        members: list[str] = []
+        for opening, texts in openings:
+            members += (opening, texts.get(key, ""), "]")
+        return "".join(members)
+
+    return join
 
 
 _NO_TYPE = (None, None, None)
 NO_GROUPS = GroupLists()
 
 
-def _load_related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, GroupLists], dict[str, Mapping[str, str]]]:
-    """The `groups` and `lists` of build_assembler for these people: one statement, and one for each extension."""
+def _load_related(
+    owner: User, ids: Sequence[UUID]
+) -> tuple[dict[str, GroupLists], dict[str, Mapping[str, str]], dict[str, str]]:
+    """The `groups` and `lists` of build_assembler for these people, and the custom values as the feed sends them: one
+    statement, and one for each extension."""
     found: dict[str, dict[str, list[_RelatedRow]]] = {_GROUP: {}, _DATE: {}, _VALUE: {}}
-    for row in map(_RelatedRow._make, _RELATED_ROWS.rows(owner_id=owner.pk, person_ids=ids)):
+    for row in map(_RelatedRow._make, _related_rows.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person_id, []).append(row)
     from_extensions = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
     groups = {
@@ -223,20 +270,20 @@ def _load_related(owner: User, ids: Sequence[UUID]) -> tuple[dict[str, GroupList
         )
         for person_id, rows in found[_VALUE].items()
     }
-    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}
+    short_values = {
+        person_id: ",".join(_short_value_json(row.id, row.template_id, row.json) for row in sorted(rows))
+        for person_id, rows in found[_VALUE].items()
+    }
+    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}, short_values
 
 
-DATE_COLUMNS = JsonObject(
-    type=F("type"),
-    title=F("title"),
-    date=MidnightText("date"),
-    yearUnknown=JsonBoolean("year_unknown"),
-    reminderEnabled=JsonBoolean("reminder_enabled"),
-    reminderType=F("reminder_type"),
-    reminderInterval=F("reminder_interval"),
-    reminderIntervalUnit=F("reminder_interval_unit"),
-    reminderLeadDays=F("reminder_lead_days"),
-    extraLeadDays=JsonDocument("extra_lead_days"),
+_DATE_EXPRESSIONS: Mapping[Kind, Callable[[str], Any]] = {
+    Kind.DATE: MidnightText,
+    Kind.FLAG: JsonBoolean,
+    Kind.LIST: JsonDocument,
+}
+DATE_OBJECT = JsonObject(
+    **{key.name: _DATE_EXPRESSIONS.get(key.kind, F)(key.column) for key in field_table.DATE_KEYS},
     deletedAt=Value(None),  # only active dates are read
     createdAt=TimestampText("created_at"),
     updatedAt=TimestampText("updated_at"),
@@ -244,7 +291,7 @@ DATE_COLUMNS = JsonObject(
 
 
 def date_json(person_id: str, date_id: str, columns: str) -> str:
-    """The JSON of a date; `columns` is the text of DATE_COLUMNS. Formatting ids here is faster than in SQLite."""
+    """The JSON of a date; `columns` is the text of DATE_OBJECT. Formatting ids here is faster than in SQLite."""
     return f'{{"id":"{format_id(date_id)}","personId":"{format_id(person_id)}",{columns[1:]}'
 
 
@@ -257,6 +304,10 @@ def template_json(template_id: str, name: str, slug: str, type_: str) -> str:
 def value_json(value_id: str, template: str, value: str) -> str:
     """The JSON of a custom value; `template` is from template_json, `value` is JSON."""
     return f'{{"id":"{format_id(value_id)}",{template},"value":{value}}}'
+
+
+def _short_value_json(value_id: str, template_id: str, value: str) -> str:
+    return f'{{"id":"{format_id(value_id)}","templateId":"{format_id(template_id)}","value":{value}}}'
 
 
 _GROUP, _DATE, _VALUE = "group", "date", "value"
@@ -281,7 +332,8 @@ class _RelatedRow(NamedTuple):
     json: str
 
 
-def _related_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
+@query_by_ids
+def _related_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     """The rows of three tables as _RelatedRow, in one statement."""
     groups = Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids, group__deleted_at=None)
     dates = ImportantDate.objects.owned_by(owner_id).filter(person_id__in=person_ids).active()
@@ -289,7 +341,7 @@ def _related_rows(owner_id: UUID, person_ids: Collection[UUID]) -> Any:
     group_columns = _related_columns(
         _GROUP, sort_text="group__name_key", id=IdHex("group_id"), name="group__name", color="group__color"
     )
-    date_columns = _related_columns(_DATE, sort_text=Cast("created_at", TextField()), id=IdHex("id"), json=DATE_COLUMNS)
+    date_columns = _related_columns(_DATE, sort_text=Cast("created_at", TextField()), id=IdHex("id"), json=DATE_OBJECT)
     value_columns = _related_columns(
         _VALUE,
         position="template__position",
@@ -308,6 +360,3 @@ def _related_columns(source: str, **columns: Any) -> list[Any]:
     """The columns of _RelatedRow; those that are not given are empty, since a UNION needs the same ones everywhere."""
     fixed = {"source": text_value(source), "person_id": IdHex("person_id"), "position": Value(0)}
     return [(fixed | columns).get(field, text_value("")) for field in _RelatedRow._fields]
-
-
-_RELATED_ROWS = CompiledQuery(_related_rows)

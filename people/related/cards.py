@@ -7,7 +7,7 @@ those of RFC 6350, of Apple's and Google's labels, and common ones in the six la
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from people.names import fold
+from contacts_project.kernel.text_forms import fold
 from people.vcard import values
 from people.vcard.content_lines import parse_line
 from people.vcard.readers import group_labels

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Collection, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
@@ -10,19 +9,25 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.text_forms import fold
+from contacts_project.kernel.texts import define_text
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
-from people.names import fold
 from people.services.plan_limits import check_plan
 from people.vocabularies import TemplateType
 from people.word_index import index_values
 
+_NO_OPTION = define_text("select_without_options", "A SELECT field needs at least one option.")
+_OPTIONS_NOT_ALLOWED = define_text("options_not_allowed", "Only a SELECT field has options.")
+_OPTION_IN_USE = define_text("option_in_use", "The option %(option)s is in use: it can be renamed, not removed.")
+
 SLUG_LENGTH = 80
 
 
-def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> CustomFieldTemplate:
+def create_template(*, owner: User, data: JsonObject, now: dt.datetime) -> CustomFieldTemplate:
     """Insert a template, at the end unless `data` has a `position`.
 
     Raises PlanLimitError, FieldError, IdTakenError.
@@ -38,7 +43,7 @@ def create_template(*, owner: User, data: dict[str, Any], now: dt.datetime) -> C
     return template
 
 
-def update_template(*, template: CustomFieldTemplate, data: dict[str, Any]) -> CustomFieldTemplate:
+def update_template(*, template: CustomFieldTemplate, data: JsonObject) -> CustomFieldTemplate:
     """Update name, options and position as far as they are in `data`; slug and type never change.
 
     A renamed option is renamed in the stored values too (renamed_options). A removed option must not be in use. Raises
@@ -108,16 +113,16 @@ def renamed_options(before: Sequence[str], after: Sequence[str]) -> dict[str, st
     return {old: new for old, new in pairs if old not in after and new not in before}
 
 
-def _save_template(template: CustomFieldTemplate, data: dict[str, Any]) -> None:
+def _save_template(template: CustomFieldTemplate, data: JsonObject) -> None:
     for field in data.keys() & {"name", "position"}:
         setattr(template, field, data[field])
     if template.type == TemplateType.SELECT:
         if (options := data.get("options")) is not None:
             template.options = options
         if not template.options:
-            raise FieldError("options", "A SELECT field needs at least one option.")
+            raise FieldError("options", _NO_OPTION)
     elif data.get("options"):
-        raise FieldError("options", "Only a SELECT field has options.")
+        raise FieldError("options", _OPTIONS_NOT_ALLOWED)
     template.save()
 
 
@@ -129,21 +134,21 @@ def _rename_stored_options(template: CustomFieldTemplate, options: list[str]) ->
     changed = []
     for value in values if dropped or renamed else ():
         if value.value in dropped:
-            raise FieldError("options", f"The option {value.value} is in use: it can be renamed, not removed.")
+            raise FieldError("options", _OPTION_IN_USE.format(option=value.value))
         if value.value in renamed:
             value.value = renamed[value.value]
             changed.append(value)
-    CustomFieldValue.unscoped.bulk_update(changed, ["value"], batch_size=500)
+    CustomFieldValue.objects.owned_by(template.owner_id).bulk_update(changed, ["value"])
     index_values(template.owner_id, changed)
     if changed:
         people = Person.objects.owned_by(template.owner_id).active()
-        people.filter(pk__in={value.person_id for value in changed}).mark_changed()
+        people.filter(pk__in={value.person_id for value in changed}).update()
 
 
 def _mark_people_changed(template: CustomFieldTemplate) -> None:
     """Mark the people with a value of the template as changed, after it was deleted or restored."""
     rows = CustomFieldValue.objects.owned_by(template.owner_id).filter(template=template)
-    Person.objects.owned_by(template.owner_id).active().filter(pk__in=rows.values("person")).mark_changed()
+    Person.objects.owned_by(template.owner_id).active().filter(pk__in=rows.values("person")).update()
 
 
 def _free_slug(name: str, taken: set[str]) -> str:

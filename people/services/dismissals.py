@@ -6,7 +6,10 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
 from people.models import DuplicateDismissal, Person
+
+_SAME_PERSON = define_text("dismissed_with_itself", "A person cannot be told apart from itself.")
 
 
 def dismiss_pair(*, owner: User, one_id: UUID, other_id: UUID) -> None:
@@ -15,7 +18,7 @@ def dismiss_pair(*, owner: User, one_id: UUID, other_id: UUID) -> None:
     Raises FieldError if both are the same person, or if one was deleted meanwhile.
     """
     if one_id == other_id:
-        raise FieldError("personBId", "A person cannot be told apart from itself.")
+        raise FieldError("personBId", _SAME_PERSON)
     with account_write(owner):
         found = Person.objects.active_ids.rows(owner_id=owner.pk, row_ids=[one_id, other_id])
         active = {UUID(key) for (key,) in found}

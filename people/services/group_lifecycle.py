@@ -2,24 +2,27 @@
 
 import datetime as dt
 from collections.abc import Collection, Iterable
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
+from contacts_project.kernel.texts import define_text
 from people.models import Group, Person
-from people.models.group import group_key
+from people.models.groups import group_key
 from people.palette import pick_color
 from people.services.groups import announce_members, memberships_of, put_members, touch_members
 from people.services.people import delete_people
 from people.services.plan_limits import check_plan
 
+_NAME_TAKEN = define_text("group_name_taken", "There is a group of this name already.")
 
-def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person], now: dt.datetime) -> Group:
+
+def create_group(*, owner: User, data: JsonObject, people: Iterable[Person], now: dt.datetime) -> Group:
     """Insert a group with its first members. Raises PlanLimitError, FieldError (the name is taken), IdTakenError."""
     with account_write(owner):
         check_plan(owner, "groups")
@@ -28,7 +31,7 @@ def create_group(*, owner: User, data: dict[str, Any], people: Iterable[Person],
     return group
 
 
-def update_group(*, group: Group, data: dict[str, Any], now: dt.datetime) -> Group:
+def update_group(*, group: Group, data: JsonObject, now: dt.datetime) -> Group:
     """Update the fields in `data`. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id) as write:
         group = Group.objects.find_active(group.owner_id, group.pk)
@@ -75,8 +78,8 @@ def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     return []
 
 
-def _save_group(group: Group, data: dict[str, Any]) -> Group:
-    for field in data.keys() & {"name", "description", "color"}:
+def _save_group(group: Group, data: JsonObject) -> Group:
+    for field in data.keys() & {"name", "description", "color", "contact_reminder", "lead_days"}:
         setattr(group, field, data[field])
     group.name_key = group_key(group.name)
     group.color = group.color or pick_color(group.name)
@@ -86,13 +89,11 @@ def _save_group(group: Group, data: dict[str, Any]) -> Group:
 
 
 def _check_name(group: Group) -> None:
-    same = _GROUPS_OF_NAME.rows(owner_id=group.owner_id, name_key=group.name_key)
+    same = _groups_of_name.rows(owner_id=group.owner_id, name_key=group.name_key)
     if any(key != group.pk.hex for (key,) in same):
-        raise FieldError("name", "There is a group of this name already.")
+        raise FieldError("name", _NAME_TAKEN)
 
 
-_GROUPS_OF_NAME = CompiledQuery(
-    lambda owner_id, name_key: (
-        Group.objects.owned_by(owner_id).active().filter(name_key=name_key).values_list(IdHex("pk"))
-    )
-)
+@compiled_query
+def _groups_of_name(owner_id: UUID, name_key: str) -> Rows:
+    return Group.objects.owned_by(owner_id).active().filter(name_key=name_key).values_list(IdHex("pk"))

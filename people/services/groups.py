@@ -1,15 +1,20 @@
 """Adds people to groups and removes them. A group in the trash keeps its members until it is restored."""
 
 import datetime as dt
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from django.db.models import QuerySet
+
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person
+from people.services.group_rules import COLUMNS_TO_READ, RulesWritten, write_rules
 from people.services.people import touch_people
+from people.services.person_writer import PersonWriter
 from people.signals import announce_change
 
 
@@ -30,30 +35,82 @@ def remove_member(*, group: Group, person_id: UUID, now: dt.datetime) -> None:
         touch_people(group.owner_id, [person_id], now)
 
 
-def memberships_of(group: Group) -> Any:
+def memberships_of(group: Group) -> QuerySet[Membership]:
     """The group's memberships of active people."""
     return Membership.objects.owned_by(group.owner_id).filter(group=group, person__deleted_at=None)
 
 
-def put_members(group: Group, person_ids: list[UUID], now: dt.datetime) -> None:
-    """Add those of these people who are active and no members yet."""
-    owner_id = group.owner_id
-    active = Person.objects.active_ids.rows(owner_id=owner_id, row_ids=person_ids)
-    present = _MEMBERS_AMONG.rows(owner_id=owner_id, group_id=group.pk, person_ids=person_ids)
+def put_members(group: Group, person_ids: Iterable[UUID], now: dt.datetime) -> None:
+    """Add those of these people who are active and no members yet, and write the group's rule to them."""
+    keys = list(dict.fromkeys(person_ids))
+    active = Person.objects.active_ids.rows(owner_id=group.owner_id, row_ids=keys)
+    present = _members_among.rows(owner_id=group.owner_id, group_id=group.pk, person_ids=keys)
     new = {UUID(key) for (key,) in {*active} - {*present}}
-    Membership.objects.bulk_create(
-        Membership(owner_id=owner_id, person_id=key, group=group) for key in person_ids if key in new
-    )
-    touch_people(owner_id, sorted(new), now)
+    join_group(group, [key for key in keys if key in new], now)
 
 
-_MEMBERS_AMONG = CompiledQuery(
-    lambda owner_id, group_id, person_ids: (
+def join_group(
+    group: Group, person_ids: Sequence[UUID], now: dt.datetime, *, loaded: Iterable[Person] = ()
+) -> RulesWritten:
+    """Add these active people, none of whom is a member, and write the group's rule to them.
+
+    `loaded` are people of whom the caller has the rows, which then have the new values.
+    """
+    owner_id = group.owner_id
+    Membership.objects.bulk_create(Membership(owner_id=owner_id, person_id=key, group=group) for key in person_ids)
+    touch_people(owner_id, sorted(person_ids), now)
+    if not group.has_rule:
+        return RulesWritten()
+    rows = list(loaded) or [*_load_for_rules(owner_id, person_ids).values()]
+    return _write_rules(group.owner, [(person, group.pk) for person in rows], now)
+
+
+def write_rules_to(
+    owner: User, joined: Mapping[UUID, Collection[UUID]], now: dt.datetime, *, refuse_beyond_plan: bool = False
+) -> int:
+    """Write the rules of groups to active people who are members by now: their ids by the id of the group.
+
+    Returns how many people have changed. Must be called inside `account_write`. With `refuse_beyond_plan` raises
+    PlanLimitError before anything is written.
+    """
+    people = _load_for_rules(owner.pk, {key for ids in joined.values() for key in ids})
+    pairs = [(people[key], group_id) for group_id, ids in joined.items() for key in ids if key in people]
+    return len(_write_rules(owner, pairs, now, refuse_beyond_plan=refuse_beyond_plan).people)
+
+
+def _load_for_rules(owner_id: UUID, person_ids: Collection[UUID]) -> dict[UUID, Person]:
+    rows = Person.objects.owned_by(owner_id).active().only(*COLUMNS_TO_READ)
+    return rows.in_bulk(person_ids) if person_ids else {}
+
+
+def _write_rules(
+    owner: User, joined: Collection[tuple[Person, UUID]], now: dt.datetime, *, refuse_beyond_plan: bool = False
+) -> RulesWritten:
+    with account_write(owner) as write:
+        writer = PersonWriter(owner, write, now)
+        written = write_rules(writer, joined, refuse_beyond_plan=refuse_beyond_plan)
+        writer.flush()
+    return written
+
+
+def apply_rule(*, group: Group, now: dt.datetime) -> int:
+    """Write the group's rule to all members, as if they joined now; returns how many people have changed.
+
+    Raises PlanLimitError before anything is written, MissingError.
+    """
+    with account_write(group.owner_id):
+        group = Group.objects.owned_by(group.owner_id).active().select_related("owner").find(group.pk)
+        members = list(memberships_of(group).order_by("person_id").values_list("person_id", flat=True))
+        return write_rules_to(group.owner, {group.pk: members}, now, refuse_beyond_plan=True)
+
+
+@compiled_query
+def _members_among(owner_id: UUID, group_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         Membership.objects.owned_by(owner_id)
         .filter(group=group_id, person__in=person_ids, person__deleted_at=None)
         .values_list(IdHex("person_id"))
     )
-)
 
 
 def announce_members(group: Group) -> None:

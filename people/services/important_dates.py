@@ -3,24 +3,28 @@
 import datetime as dt
 from collections.abc import Collection
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
-from contacts_project.kernel.ownership.columns import update_columns
+from contacts_project.kernel.texts import define_text
 from people.dates import schedule
+from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
+from people.services.date_rows import set_date_fields
+from people.services.group_rules import longest_lead_days, takes_lead_days
 from people.services.people import touch_people
-from people.services.person_rows import DATE_FIELDS, set_date_fields
 from people.services.plan_limits import check_plan
 
+_TYPE_TAKEN = define_text("date_type_taken", "This person already has a date of type %(type)s.")
 
-def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
+
+def create_date(*, owner: User, person: Person, data: JsonObject, now: dt.datetime) -> ImportantDate:
     """Add a date to an active person, read after `owner`.
 
     Raises FieldError (a second one of its type), PlanLimitError, IdTakenError, MissingError.
@@ -30,6 +34,8 @@ def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.da
             Person.objects.find_active(owner, person.pk)
         row = ImportantDate(id=claimed_id(data), owner=owner, person=person)
         _check_type_once(row, data.get("type"))
+        if takes_lead_days(data):
+            data = {**data, "reminder_lead_days": longest_lead_days(owner.pk, [person.pk]).get(person.pk)}
         _save_date(write, row, data, now)
         touch_people(owner.pk, [person.pk], now)
     return row
@@ -37,19 +43,19 @@ def create_date(*, owner: User, person: Person, data: dict[str, Any], now: dt.da
 
 def find_date(owner: User, person_id: UUID, date_id: UUID) -> ImportantDate:
     """The active date of an active person. Raises MissingError."""
-    row: ImportantDate = _ACTIVE_DATE.find(owner_id=owner.pk, person_id=person_id, date_id=date_id)
+    row: ImportantDate = _active_date.find(owner_id=owner.pk, person_id=person_id, date_id=date_id)
     row.owner = owner
     return row
 
 
-_ACTIVE_DATE = CompiledQuery(
-    lambda owner_id, person_id, date_id: (
+@compiled_query
+def _active_date(owner_id: UUID, person_id: UUID, date_id: UUID) -> Rows:
+    return (
         ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, pk=date_id, person__deleted_at=None)
     )
-)
 
 
-def update_date(*, owner: User, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> ImportantDate:
+def update_date(*, owner: User, row: ImportantDate, data: JsonObject, now: dt.datetime) -> ImportantDate:
     """Replace all fields of a date that was read after `owner`.
 
     Raises FieldError (a second one of its type), PlanLimitError, MissingError.
@@ -116,10 +122,10 @@ def _remove_lines(owner_id: UUID, ids: Collection[UUID]) -> None:
     people = list(rows.only("card_lines"))
     for person in people:
         person.card_lines = [line for line in person.card_lines if line.get("id") not in removed]
-    update_columns(Person, people, ["card_lines"])
+    Person.objects.owned_by(owner_id).bulk_update(people, ["card_lines"])
 
 
-def _save_date(write: AccountWrite, row: ImportantDate, data: dict[str, Any], now: dt.datetime) -> None:
+def _save_date(write: AccountWrite, row: ImportantDate, data: JsonObject, now: dt.datetime) -> None:
     calendar = partial(schedule.calendar_under_lock, row.owner, is_fresh=write.is_fresh)
     change = set_date_fields(row, data, calendar, now)
     if change.starts_reminding:
@@ -129,7 +135,7 @@ def _save_date(write: AccountWrite, row: ImportantDate, data: dict[str, Any], no
         return
     # A job may have moved the stored reminder on since the row was read: jobs take the lock, but no revision.
     reminder = schedule.DATE_COLUMNS if change.is_replanned else ()
-    row.save(update_fields=[*DATE_FIELDS, *reminder, "updated_at"])
+    row.save(update_fields=[*DATE_COLUMNS, *reminder, "updated_at"])
 
 
 def _refresh(row: ImportantDate) -> None:
@@ -144,13 +150,13 @@ def _refresh(row: ImportantDate) -> None:
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:
     if not kind:
         return
-    same = _DATES_OF_TYPE.rows(owner_id=row.owner_id, person_id=row.person_id, kind=kind)
+    same = _dates_of_type.rows(owner_id=row.owner_id, person_id=row.person_id, kind=kind)
     if any(key != row.pk.hex for (key,) in same):
-        raise FieldError("type", f"This person already has a date of type {kind}.")
+        raise FieldError("type", _TYPE_TAKEN.format(type=kind))
 
 
-_DATES_OF_TYPE = CompiledQuery(
-    lambda owner_id, person_id, kind: (
+@compiled_query
+def _dates_of_type(owner_id: UUID, person_id: UUID, kind: str) -> Rows:
+    return (
         ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, type=kind).values_list(IdHex("pk"))
     )
-)

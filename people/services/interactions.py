@@ -1,26 +1,30 @@
 """Creates, updates, deletes and restores interactions, and updates the last contact of their people."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
+from contacts_project.kernel.texts import define_text
 from people.dates.schedule import Calendar
 from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation, Person
+from people.models.dates import InteractionQuerySet
 from people.services.last_contact import update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.word_index import index_interactions
 
+_ALL_DELETED = define_text("participants_deleted", "One of them at least must not be in the trash.")
+
 _COLUMNS = ("kind", "at", "title", "notes")
 
 
-def create_interaction(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Interaction:
+def create_interaction(*, owner: User, data: JsonMapping, now: dt.datetime) -> Interaction:
     """Insert an interaction and update lastContact of its people. Raises FieldError, IdTakenError.
 
     `data` has `person_ids` (of active people, checked after `owner` was read), `kind`, `at`, and optionally `title`,
@@ -41,18 +45,16 @@ def create_interaction(*, owner: User, data: Mapping[str, Any], now: dt.datetime
 
 def find_interaction(owner: User, interaction_id: UUID) -> Interaction:
     """An active interaction with an active participant. Raises MissingError."""
-    row: Interaction = _ACTIVE_INTERACTION.find(owner_id=owner.pk, interaction_id=interaction_id)
+    row: Interaction = _active_interaction.find(owner_id=owner.pk, interaction_id=interaction_id)
     return row
 
 
-_ACTIVE_INTERACTION = CompiledQuery(
-    lambda owner_id, interaction_id: (
-        Interaction.objects.owned_by(owner_id).active().with_active_people().filter(pk=interaction_id)
-    )
-)
+@compiled_query
+def _active_interaction(owner_id: UUID, interaction_id: UUID) -> Rows:
+    return Interaction.objects.owned_by(owner_id).active().with_active_people().filter(pk=interaction_id)
 
 
-def update_interaction(*, owner: User, interaction_id: UUID, data: Mapping[str, Any], now: dt.datetime) -> Interaction:
+def update_interaction(*, owner: User, interaction_id: UUID, data: JsonMapping, now: dt.datetime) -> Interaction:
     """Update the fields in `data`. Raises FieldError, MissingError.
 
     `person_ids` may keep people in the trash, but not add any.
@@ -94,7 +96,7 @@ def restore_interaction(*, owner: User, interaction_id: UUID, now: dt.datetime) 
 
 
 def _set_deleted_at(
-    owner: User, rows: Any, interaction_id: UUID, *, deleted_at: dt.datetime | None, now: dt.datetime
+    owner: User, rows: InteractionQuerySet, interaction_id: UUID, *, deleted_at: dt.datetime | None, now: dt.datetime
 ) -> None:
     with account_write(owner) as write:
         row = rows.with_active_people().find(interaction_id)
@@ -117,7 +119,7 @@ def remove_interactions(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
     return []
 
 
-def _set_fields(row: Interaction, data: Mapping[str, Any], calendar: Calendar, now: dt.datetime) -> None:
+def _set_fields(row: Interaction, data: JsonMapping, calendar: Calendar, now: dt.datetime) -> None:
     for column in _COLUMNS:
         if column in data:
             setattr(row, column, data[column])
@@ -142,7 +144,7 @@ def _check_people(owner: User, person_ids: Sequence[UUID], *, present: Collectio
         if key in new and key not in known:
             raise FieldError(f"personIds.{index}", NO_SUCH_RECORD)
     if person_ids and not new and not Person.objects.owned_by(owner).active().filter(pk__in=person_ids).exists():
-        raise FieldError("personIds", "One of them at least must not be in the trash.")
+        raise FieldError("personIds", _ALL_DELETED)
 
 
 def _insert_participations(row: Interaction, people: Collection[tuple[int, UUID]]) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
-from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.interactions.days import annotate_latest, counts_at, end_of_today, latest_day
 from people.models import Interaction, Participation, Person
@@ -29,7 +28,7 @@ _MAX_SCAN_SECONDS = 20.0
 def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
     """Recompute the last contact of these people from their interactions. Must be called inside the writer's write."""
     before = end_of_today(writer.calendar, writer.now)
-    people = _WITH_LATEST.instances(owner_id=writer.owner.pk, person_ids=list(person_ids), before=before)
+    people = _with_latest.instances(owner_id=writer.owner.pk, person_ids=list(person_ids), before=before)
     hidden: list[Person] = []
     moved = 0
     for person in people:
@@ -45,16 +44,15 @@ def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> 
             person.interacted_on = day
             moved += 1
     # The date that the user has entered is later, so no response changes and the revision must not change either.
-    update_columns(Person, hidden, ["interacted_on"])
+    Person.objects.owned_by(writer.owner).bulk_update(hidden, ["interacted_on"])
     if moved:
         writer.flush()
 
 
-_WITH_LATEST = CompiledQuery(
-    lambda owner_id, person_ids, before: annotate_latest(
-        Person.objects.owned_by(owner_id).filter(pk__in=person_ids), before
-    )
-)
+@compiled_query
+def _with_latest(owner_id: UUID, person_ids: Collection[UUID], before: dt.datetime) -> Rows:
+    rows: Rows = annotate_latest(Person.objects.owned_by(owner_id).filter(pk__in=person_ids), before)
+    return rows
 
 
 def apply_due_interactions(*, now: dt.datetime) -> int:
@@ -127,4 +125,4 @@ def _replan_counts(owner_id: UUID, calendar: schedule.Calendar, now: dt.datetime
         if begins_at != row.counts_at:
             row.counts_at = begins_at
             moved.append(row)
-    update_columns(Interaction, moved, ["counts_at"])
+    Interaction.objects.owned_by(owner_id).bulk_update(moved, ["counts_at"])

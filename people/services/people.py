@@ -4,17 +4,17 @@ Each function is one transaction under the account lock. people.services.person_
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
 from contacts_project.kernel.errors import NotDeletedError
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
 from people.counts import deferred_counts
 from people.extensions import EXTENSIONS
 from people.models import ImportantDate, Interaction, Participation, Person
@@ -26,7 +26,7 @@ from people.signals import announce_change, announce_deletion
 RECOUNT_THRESHOLD = 500
 
 
-def delete_people(*, owner: User, person_ids: Iterable[UUID], options: Mapping[str, Any], now: dt.datetime) -> int:
+def delete_people(*, owner: User, person_ids: Iterable[UUID], options: JsonMapping, now: dt.datetime) -> int:
     """Move people to the trash, with those that extensions add according to `options`; returns the number of people.
 
     The option `delete_from_card_dav` is passed on with the people_deleted signal.
@@ -84,11 +84,16 @@ def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[
     """The same for the purge, which passes the id of the account and has opened `account_write`."""
     with account_write(owner_id) as write:
         rows = Person.objects.owned_by(owner_id).deleted().filter(pk__in=person_ids)
-        files = [photo for photo in rows.values_list("photo", flat=True) if photo]
+        ids, files = [], []
+        for person_id, photo in rows.values_list("pk", "photo"):
+            ids.append(person_id)
+            files += [photo] if photo else []
+        for extension in EXTENSIONS:
+            files += extension.before_removal(owner_id, ids)
         interactions = Interaction.objects.owned_by(owner_id)
         # The personIds of these interactions change. Those without any person left are deleted; after the people and
         # their participations are gone, only the revision of this write still finds them.
-        if interactions.of_people(rows.values("pk")).mark_changed():
+        if interactions.of_people(rows.values("pk")).update():
             rows.delete()
             marked = interactions.filter(revision=write.revision)
             marked.exclude(Exists(Participation.unscoped.rows().filter(interaction=OuterRef("pk")))).delete()
@@ -102,13 +107,13 @@ def touch_people(owner_id: UUID, person_ids: Collection[UUID], now: dt.datetime)
 
     Must be called inside `account_write`.
     """
-    _TOUCH.run(owner_id=owner_id, person_ids=list(person_ids), updated_at=now)
+    _people_by_id.update({"updated_at": now}, owner_id=owner_id, person_ids=list(person_ids))
     announce_change(owner_id, list(person_ids))
 
 
-_TOUCH = FeedUpdate(
-    Person, lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), "updated_at"
-)
+@query_by_ids
+def _people_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
 
 
 def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
@@ -116,16 +121,17 @@ def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
 
     To clients these rows disappear and reappear with their person. Must be called inside `account_write`.
     """
-    _MARK_DATES.run(owner_id=owner_id, person_ids=list(person_ids))
-    _MARK_INTERACTIONS.run(owner_id=owner_id, person_ids=list(person_ids))
+    _dates_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
+    _interactions_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
     for extension in EXTENSIONS:
         extension.mark_related_changed(owner_id, person_ids)
 
 
-_MARK_DATES = FeedUpdate(
-    ImportantDate,
-    lambda owner_id, person_ids: ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids),
-)
-_MARK_INTERACTIONS = FeedUpdate(
-    Interaction, lambda owner_id, person_ids: Interaction.objects.owned_by(owner_id).active().of_people(person_ids)
-)
+@query_by_ids
+def _dates_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids)
+
+
+@compiled_query
+def _interactions_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Interaction.objects.owned_by(owner_id).active().of_people(person_ids)

@@ -4,12 +4,15 @@ Every caller that writes people uses PersonWriter: the API, imports, CardDAV syn
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
+
+from django.utils.functional import cached_property
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from people import field_table
@@ -21,9 +24,12 @@ from people.fields.more import more_of
 from people.geocoding import enqueue_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
 from people.models import Person, RelationshipType
+from people.models.person import NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.related.rows import replace_related_names
-from people.services.person_rows import check_active, replace_dates, replace_groups_and_values
+from people.services.date_rows import replace_dates
+from people.services.group_rules import RULED_COLUMNS, write_rules
+from people.services.person_rows import check_active, replace_groups_and_values
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
@@ -32,12 +38,11 @@ _SCALAR_COLUMNS = frozenset(field.column for field in field_table.SCALARS if fie
 _CONTACT_PLAN_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
 _LAST_CONTACT_COLUMNS = frozenset({"last_contact", "contact_before", "interacted_on"})
 _ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
-# Up to this many people are saved one by one: bulk_update builds a CASE per column, which costs more than two UPDATEs.
+# Up to this many people are saved one by one, each with the columns that it changed.
 _MAX_SINGLE_SAVES = 2
-_UPDATE_BATCH_SIZE = 50
 
 
-def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> Person:
+def create_person(*, owner: User, data: JsonMapping, now: dt.datetime) -> Person:
     """Insert a person with everything in `data`. Raises PlanLimitError, FieldError, IdTakenError.
 
     `data` is that of PersonWriter.put. It may contain an `id`, and one in each date: ids that the client has generated.
@@ -51,7 +56,7 @@ def create_person(*, owner: User, data: Mapping[str, Any], now: dt.datetime) -> 
     return person
 
 
-def update_person(*, owner: User, person: Person, data: Mapping[str, Any], now: dt.datetime) -> Person:
+def update_person(*, owner: User, person: Person, data: JsonMapping, now: dt.datetime) -> Person:
     """Write the fields in `data`, each set as a whole; other fields stay. Raises FieldError, MissingError.
 
     `person` must be an active row that was read after `owner`.
@@ -78,12 +83,16 @@ class PersonWriter:
     def __init__(self, owner: User, write: AccountWrite, now: dt.datetime) -> None:
         self.owner, self.write, self.now = owner, write, now
         self._changes: dict[Any, _Change] = {}
+        # The ids of people whose contact reminder was set in this write, by a rule of a group or by the owner.
+        self._ruled: set[UUID] = set()
+        self._decided: set[UUID] = set()
 
+    # Django's cached_property: that of functools holds one lock for all writers up to Python 3.11, and this may query.
     @cached_property
     def calendar(self) -> schedule.Calendar:
         return schedule.calendar_under_lock(self.owner, is_fresh=self.write.is_fresh)
 
-    def put(self, person: Person, data: Mapping[str, Any]) -> None:
+    def put(self, person: Person, data: JsonMapping) -> None:
         """Write the fields in `data`, each set as a whole; inserts the person if it is not stored yet.
 
         `data` has scalar values by column, multi-value fields as lists of entries, `groups` as Group rows,
@@ -92,13 +101,15 @@ class PersonWriter:
         """
         self.put_many([(person, data)])
 
-    def put_many(self, people: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
+    def put_many(self, people: Iterable[tuple[Person, JsonMapping]]) -> None:
         """As `put`, for many people with their own data each. An error in one of them fails all."""
         pairs = [(person, dict(data)) for person, data in people]
         created = [pair for pair in pairs if pair[0]._state.adding]
         if created:
             check_plan(self.owner, "people", len(created))
-        for _, data in created:
+        for person, data in created:
+            if data.get("important_dates"):
+                person.next_date_until = NOT_KNOWN  # as the trigger of its dates will, which then changes no row
             for extension in EXTENSIONS:
                 extension.check_create(self.owner.pk, data)
         self._set_columns(pairs)
@@ -106,9 +117,15 @@ class PersonWriter:
         # The rows of other tables refer to the person, so it is written first.
         self.flush()
         groups, values = _select(pairs, "groups"), _select(pairs, "custom_field_values")
-        replace_groups_and_values(self.write, groups=groups, values=values, stored=stored)
+        joined = replace_groups_and_values(self.write, groups=groups, values=values, stored=stored)
         if dates := _select(pairs, "important_dates"):
             replace_dates(owner=self.owner, people=dates, stored=stored, calendar=lambda: self.calendar, now=self.now)
+        if self.write.is_fresh:
+            ruled = {group.pk for _, rows in groups for group in rows if group.has_rule}
+            joined = [(person, group_id) for person, group_id in joined if group_id in ruled]
+        # After the dates: of a request, the owner's own settings hold.
+        if joined and write_rules(self, joined).people:
+            self.flush()
         for person, data in created:
             for extension in EXTENSIONS:
                 extension.after_create(person, data)
@@ -121,6 +138,18 @@ class PersonWriter:
         for person in people:
             person.owner = self.owner  # saves a query for each person that reads its owner
             self._changes.setdefault(person.pk, _Change(person))
+
+    def set_by_rule(self, person: Person, values: JsonMapping, group_id: UUID) -> None:
+        """Set the contact reminder of a person by the rule of a group; `flush` writes it."""
+        self.edit(person)
+        for column, value in values.items():
+            setattr(person, column, value)
+        person.contact_reminder_from_id = group_id
+        self._ruled.add(person.pk)
+
+    def is_set_by_owner(self, person: Person) -> bool:
+        """Whether this write has changed the contact reminder of a stored person otherwise than by a rule."""
+        return person.pk in self._decided
 
     def flush(self) -> None:
         """Write the edited people and everything derived from their columns, and announce the change on commit.
@@ -151,7 +180,7 @@ class PersonWriter:
         if self.write.is_mirrored:
             announce_change(self.owner.pk, [change.person.pk for change in changes if not change.person.is_deleted])
 
-    def _set_columns(self, pairs: Iterable[tuple[Person, Mapping[str, Any]]]) -> None:
+    def _set_columns(self, pairs: Iterable[tuple[Person, JsonMapping]]) -> None:
         """Set the person's own columns. The sets in other tables are written after the person."""
         new_reminders = 0
         for person, data in pairs:
@@ -189,6 +218,8 @@ class PersonWriter:
             days = (person.contact_before, person.interacted_on)
             person.last_contact = max((day for day in days if day), default=None)
             columns |= {"last_contact", "contact_before"}
+        if not columns.isdisjoint(RULED_COLUMNS) and person.pk not in self._ruled:
+            self._take_over_reminder(person, columns)
         if columns & {*_CONTACT_PLAN_COLUMNS, "deleted_at"}:
             schedule.fill_contact_defaults(person)
             if person.contact_reminder_enabled and not person.is_deleted:
@@ -198,6 +229,18 @@ class PersonWriter:
             columns |= {*_CONTACT_PLAN_COLUMNS, *schedule.CONTACT_COLUMNS}
         person.updated_at = self.now
         columns.add("updated_at")
+
+    def _take_over_reminder(self, person: Person, columns: set[str]) -> None:
+        """A contact reminder that changes, but not by the rule of a group, is the person's own from now on.
+
+        A caller that sets `contact_reminder_from` as well, such as an undo, has decided itself.
+        """
+        if "contact_reminder_from_id" in columns:
+            return
+        self._decided.add(person.pk)
+        if person.contact_reminder_from_id is not None:
+            person.contact_reminder_from_id = None
+            columns.add("contact_reminder_from_id")
 
     def _save(self, changes: Iterable["_Change"]) -> None:
         """Insert new people; of stored ones write only the changed columns.
@@ -214,8 +257,8 @@ class PersonWriter:
                 change.person.save(update_fields=change.columns)
             return
         columns = set().union(*(change.columns for change in stored))
-        rows = Person.objects.owned_by(self.owner)
-        rows.bulk_update([change.person for change in stored], sorted(columns), batch_size=_UPDATE_BATCH_SIZE)
+        people = [change.person for change in stored]
+        Person.objects.bulk_update(people, sorted(columns))
 
 
 class _Change:
@@ -252,14 +295,12 @@ class _Change:
         return "addresses" in self.columns and any(entry["geocodeStatus"] is None for entry in self.person.addresses)
 
 
-def _select(pairs: Iterable[tuple[Person, Mapping[str, Any]]], field: str) -> list[tuple[Person, Any]]:
+def _select(pairs: Iterable[tuple[Person, JsonMapping]], field: str) -> list[tuple[Person, Any]]:
     """The people whose data contains `field`, each with its value."""
     return [(person, data[field]) for person, data in pairs if field in data]
 
 
-def _is_unchanged(
-    entries: Sequence[Mapping[str, Any]], stored: Sequence[Mapping[str, Any]], keys: Iterable[str]
-) -> bool:
+def _is_unchanged(entries: Sequence[JsonMapping], stored: Sequence[JsonMapping], keys: Iterable[str]) -> bool:
     """Whether the submitted entries are the stored ones, in order. `keys` that an entry omits are null."""
     nulls = dict.fromkeys(keys)
     return len(entries) == len(stored) and all(

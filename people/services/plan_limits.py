@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
+from contacts_project.kernel.texts import Text, define_text
 from people import counts
 from people.models import CustomFieldTemplate, Group, ImportantDate, Person
 
@@ -27,7 +28,29 @@ _COUNTS: dict[str, Callable[[User], int]] = {
     "templates": lambda owner: CustomFieldTemplate.objects.owned_by(owner).active().count(),
 }
 
-_SINGULARS = {"people": "person", "groups": "group", "reminders": "reminder", "templates": "template"}
+_ALLOWED = {
+    "people": define_text(
+        "plan_people",
+        "Your plan allows %(limit)s person.",
+        plural="Your plan allows %(limit)s people.",
+        number="limit",
+    ),
+    "groups": define_text(
+        "plan_groups", "Your plan allows %(limit)s group.", plural="Your plan allows %(limit)s groups.", number="limit"
+    ),
+    "reminders": define_text(
+        "plan_reminders",
+        "Your plan allows %(limit)s reminder.",
+        plural="Your plan allows %(limit)s reminders.",
+        number="limit",
+    ),
+    "templates": define_text(
+        "plan_templates",
+        "Your plan allows %(limit)s template.",
+        plural="Your plan allows %(limit)s templates.",
+        number="limit",
+    ),
+}
 
 
 def count_of(owner: User, kind: str) -> int:
@@ -35,21 +58,29 @@ def count_of(owner: User, kind: str) -> int:
     return _COUNTS[kind](owner)
 
 
+def remaining_in_plan(owner: User, kind: str) -> int | None:
+    """How many more records of `kind` the account's plan allows; None without a limit.
+
+    Must be called inside `account_write`, before the insert.
+    """
+    limit = owner.plan_limit(kind)
+    return None if limit is None else limit - count_of(owner, kind)
+
+
 def check_plan(owner: User, kind: str, adding: int = 1) -> None:
     """Raise PlanLimitError if `adding` more of `kind` exceeds the plan.
 
     Must be called inside `account_write`, before the insert.
     """
-    limit = owner.plan_limit(kind)
-    if limit is not None and count_of(owner, kind) + adding > limit:
+    remaining = remaining_in_plan(owner, kind)
+    if remaining is not None and adding > remaining:
         raise limit_error(owner, kind)
 
 
-def describe_limit(owner: User, kind: str) -> str:
-    """Why a record of `kind` is refused, as a part of a sentence: your plan allows 10 groups."""
-    limit = owner.plan_limit(kind)
-    return f"your plan allows {limit} {_SINGULARS[kind] if limit == 1 else kind}"
+def describe_limit(owner: User, kind: str) -> Text:
+    """Why a record of `kind` is refused: how many the account's plan allows."""
+    return _ALLOWED[kind].format(limit=owner.plan_limit(kind))
 
 
 def limit_error(owner: User, kind: str) -> PlanLimitError:
-    return PlanLimitError(f"{describe_limit(owner, kind).capitalize()}.")
+    return PlanLimitError(describe_limit(owner, kind))

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_lock
-from contacts_project.kernel.ownership.columns import update_columns
 from people.dates import schedule
 from people.models import ImportantDate, Person
+from people.models.person import ALWAYS, NOT_KNOWN
 from people.services.last_contact import recompute_last_contacts
 
 
@@ -22,10 +22,13 @@ def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:
             schedule.replan_date(date, calendar, now)
-        update_columns(ImportantDate, dates, schedule.DATE_COLUMNS)
+        ImportantDate.objects.owned_by(owner_id).bulk_update(dates, schedule.DATE_COLUMNS)
         people = list(Person.objects.owned_by(owner_id).filter(contact_due_at__gt=now).only(*schedule.CONTACT_FIELDS))
         for person in people:
             schedule.replan_contact(person, calendar, now)
-        update_columns(Person, people, schedule.CONTACT_COLUMNS)
+        Person.objects.owned_by(owner_id).bulk_update(people, schedule.CONTACT_COLUMNS)
+        # In another zone today may be another day, whose dates were passed over.
+        with_dates = Person.objects.owned_by(owner_id).filter(next_date_until__lt=ALWAYS)
+        with_dates.update(next_date_until=NOT_KNOWN)
         User.objects.filter(pk=owner_id).update(reminders_stale=False)
     return len(dates) + len(people)

@@ -9,7 +9,6 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.fields import QuietHours, TimeZoneField
-from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, ImportRun
@@ -21,8 +20,13 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import CODES
+from contacts_project.kernel.texts import define_text
 from people.photos.files import delete_files
 from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
+
+_NOTHING_DIFFERS = define_text("nothing_differs", "Nothing differs.")
 
 
 class AccountRecordSerializer(serializers.Serializer[Any]):
@@ -54,7 +58,7 @@ class AccountSection(Section):
 
     name, order, models = "account", 10, (User,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         fields = AccountRecordSerializer().fields.items()
         record = {key: getattr(owner, str(field.source)) for key, field in fields if key != "photo"}
         yield {"id": str(owner.pk), **record, "photo": encode_photo(owner.photo)}
@@ -74,7 +78,7 @@ class AccountSection(Section):
             if photo := save_photo(run, record.data.get("photo")):
                 values["photo"] = photo
             changed = any(getattr(before, column) != value for column, value in values.items())
-            record.finish(UPDATED if changed else SKIPPED, before.pk, "" if changed else "Nothing differs.")
+            record.finish(UPDATED if changed else SKIPPED, before.pk, None if changed else _NOTHING_DIFFERS)
             record.omissions = photo_messages(record)
             if not run.dry:
                 delete_files([before.photo] if photo else [])

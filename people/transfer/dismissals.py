@@ -1,15 +1,18 @@
 """The section of pairs of people who are not duplicates."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from people.models import DuplicateDismissal
+
+TWO_PEOPLE_MISSING = define_text("two_people_missing", "It does not name two people who came in.")
 
 _PAIR = ("first_id", "second_id")
 
@@ -24,7 +27,7 @@ class DismissalSection(Section):
 
     name, order, models = "duplicateDismissals", 70, (DuplicateDismissal,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in DuplicateDismissal.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -46,7 +49,7 @@ class DismissalSection(Section):
         new = []
         for record, person_ids in couples.items():
             if None in person_ids or len(person_ids) != 2:
-                run.failed(record, "It does not name two people who came in.")
+                run.failed(record, TWO_PEOPLE_MISSING)
                 continue
             # The smaller id first, as the table requires.
             first, second = pair = tuple(sorted(person_ids))

@@ -1,19 +1,20 @@
 """The section of groups. Memberships are in the section of people."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
+from contacts_project.kernel.json import JsonObject
+from people.api.transferred_fields import RuleSerializer
 from people.models import Group
-from people.models.group import group_key
+from people.models.groups import group_key
 from people.transfer.plan_allowance import PlanAllowance
 
 
-class GroupRecordSerializer(TimestampsSerializer):
+class GroupRecordSerializer(RuleSerializer, TimestampsSerializer):
     name = StrictCharField(max_length=100)
     description = StrictCharField(max_length=500, required=False, allow_null=True)
     color = ColorField()
@@ -24,13 +25,15 @@ class GroupSection(Section):
 
     name, order, models = "groups", 20, (Group,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for group in Group.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(group.pk),
                 "name": group.name,
                 "description": group.description,
                 "color": group.color,
+                "contactReminder": group.contact_reminder,
+                "leadDays": group.lead_days,
                 "createdAt": group.created_at,
                 "deletedAt": group.deleted_at,
             }
@@ -54,7 +57,8 @@ class GroupSection(Section):
             elif is_active and not allowance.take():
                 run.failed(record, allowance.message)
             else:
-                values = {column: record.data.get(column) for column in ("name", "description", "color")}
+                columns = ("name", "description", "color", "contact_reminder", "lead_days")
+                values = {column: record.data.get(column) for column in columns}
                 group = Group(pk=ids.new[record.source_id], owner=run.owner, name_key=key, **values, **times)
                 new.append(group)
                 run.imported(record, group.pk)

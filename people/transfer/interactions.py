@@ -1,7 +1,6 @@
 """The section of interactions."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rest_framework import serializers
 
@@ -10,7 +9,9 @@ from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.dates import schedule
 from people.interactions.days import set_counts_at
@@ -20,6 +21,8 @@ from people.services.last_contact import update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vocabularies import InteractionKind
 from people.word_index import index_interactions
+
+_NOBODY = define_text("nobody_came_in", "It names nobody who came in.")
 
 
 class InteractionRecordSerializer(TimestampsSerializer):
@@ -35,7 +38,7 @@ class InteractionSection(Section):
 
     name, order, models = "interactions", 65, (Interaction, Participation)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         rows = Interaction.objects.owned_by(owner).order_by("pk")
         people = participant_ids(owner)
         for row in rows.iterator():
@@ -64,7 +67,7 @@ class InteractionSection(Section):
             if known := ids.found.get(record.source_id):
                 run.skipped(record, known)
             elif not came:
-                run.failed(record, "It names nobody who came in.")
+                run.failed(record, _NOBODY)
             else:
                 values = {column: record.data.get(column) for column in ("kind", "at", "title", "notes")}
                 row = Interaction(

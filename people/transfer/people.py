@@ -1,25 +1,24 @@
 """The section of people, each with its groups, custom values, dates and photo."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
-
-from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import NO_ID, ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
-from contacts_project.kernel.api.errors import validation_body
-from contacts_project.kernel.api.ids import new_id
-from contacts_project.kernel.api.json import parse_id
+from contacts_project.kernel.ids import new_id, parse_id
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import Text, define_text
 from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
+from people.field_table import DATE_KEYS
+from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
-from people.services.person_rows import InvalidCustomValueError, parse_custom_value
 from people.services.person_writer import PersonWriter
 from people.transfer.people_export import export_people
 from people.transfer.person_record import PersonRecordSerializer
@@ -27,22 +26,21 @@ from people.transfer.pictures import photo_messages, prepare_photo, save_photo
 from people.transfer.plan_allowance import PlanAllowance
 from people.word_index import index_values
 
+_CONTACT_REMINDER_OFF = define_text(
+    "contact_reminder_off", "%(name)s: the contact reminder is switched off: %(reason)s"
+)
+_DATE_REMINDER_OFF = define_text("date_reminder_off", "%(name)s: the reminder of %(date)s is switched off: %(reason)s")
+_VALUE_REFUSED = define_text("custom_value_refused", "%(name)s: %(reason)s")
+
 _NESTED = {
     "groupIds",
     "customFieldValues",
     "importantDates",
     "relationshipToUserId",
+    "contactReminderFromId",
     "photo",
     "photo_refused",
     "card_lines",
-}
-_NO_REMINDER: dict[str, Any] = {
-    "reminder_enabled": False,
-    "reminder_type": None,
-    "reminder_interval": None,
-    "reminder_interval_unit": None,
-    "reminder_lead_days": None,
-    "extra_lead_days": [],
 }
 
 
@@ -52,7 +50,7 @@ class PeopleSection(Section):
     name, order = "people", 50
     models = (Person, ImportantDate, Membership, CustomFieldValue)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         return export_people(owner)
 
     def serializer(self) -> PersonRecordSerializer:
@@ -122,31 +120,35 @@ class _Batch:
         ]
         values, refused = self._build_values(person, record)
         self.rows[CustomFieldValue] += values
-        self.run.imported(record, person.pk, "; ".join(filter(None, [self._missing_references(record), *refused])))
+        self.run.imported(record, person.pk, self._missing_references(record))
+        record.remarks = refused
         record.omissions = [*photo_messages(record), *omissions]
 
-    def _limit_contact_reminder(self, person: Person) -> list[str]:
+    def _limit_contact_reminder(self, person: Person) -> list[Text]:
         """Switch the reminder off if the plan allows no more; returns messages for the receipt."""
         if not person.contact_reminder_enabled or person.is_deleted:
             return []
         if not self.reminders.take():
-            person.contact_reminder_enabled = False
-            return [f"{person.name}: the contact reminder is switched off: {self.reminders.message}"]
+            person.contact_reminder_enabled, person.contact_reminder_from_id = False, None
+            return [_CONTACT_REMINDER_OFF.format(name=person.name, reason=self.reminders.message)]
         return []
 
-    def _limit_reminder(self, person: Person, date: ImportantDate) -> list[str]:
+    def _limit_reminder(self, person: Person, date: ImportantDate) -> list[Text]:
         if date.is_deleted:
             return []
         omissions = []
         if date.reminder_enabled and not person.is_deleted and not self.reminders.take():
-            for column, value in _NO_REMINDER.items():
-                setattr(date, column, value)
-            reason = f"the reminder of {date.type or date.title} is switched off: {self.reminders.message}"
-            omissions.append(f"{person.name}: {reason}")
+            for key in DATE_KEYS:
+                if key.reminds:
+                    setattr(date, key.column, key.empty)
+            text = _DATE_REMINDER_OFF.format(
+                name=person.name, date=date.type or date.title, reason=self.reminders.message
+            )
+            omissions.append(text)
         schedule.plan_date(date, self.calendar, self.run.now)
         return omissions
 
-    def _missing_references(self, record: ImportRecord) -> str:
+    def _missing_references(self, record: ImportRecord) -> Text | None:
         data = record.data
         return self.run.describe_missing(
             relationshipToUserId=("relationshipTypes", [data.get("relationshipToUserId")]),
@@ -167,6 +169,8 @@ class _Batch:
         for field in Person.LIST_COLUMNS:
             setattr(person, field, identify_entries(field, data.get(field, []), []))
         person.relationship_to_user = run.find("relationshipTypes", data.get("relationshipToUserId"))
+        # The rule of a group was written before: an import of an account restores what it has led to.
+        person.contact_reminder_from_id = run.find("groups", data.get("contactReminderFromId"))
         person.photo = save_photo(run, data.get("photo"))
         schedule.fill_contact_defaults(person)
         return person
@@ -178,7 +182,7 @@ class _Batch:
             key = self.new_date_ids.pop(parse_id(data["id"]) or NO_ID, None) or new_id()
             yield ImportantDate(pk=key, owner=self.run.owner, person=person, **columns)
 
-    def _build_values(self, person: Person, record: ImportRecord) -> tuple[list[CustomFieldValue], list[str]]:
+    def _build_values(self, person: Person, record: ImportRecord) -> tuple[list[CustomFieldValue], list[Text]]:
         """The valid values, and an error message for each of the others."""
         values: dict[UUID, CustomFieldValue] = {}
         refused = []
@@ -188,11 +192,8 @@ class _Batch:
                 continue
             try:
                 value = parse_custom_value(template, entry["value"])
-            except serializers.ValidationError as error:
-                refused.append(f"{template.name}: {validation_body(error.detail)['error']}")
-                continue
             except InvalidCustomValueError as error:
-                refused.append(f"{template.name}: {error}")
+                refused.append(_VALUE_REFUSED.format(name=template.name, reason=error.text))
                 continue
             if value is not None:
                 values[template.pk] = CustomFieldValue(
@@ -201,7 +202,7 @@ class _Batch:
         return list(values.values()), refused
 
 
-def _card_lines(data: Mapping[str, Any], person: Person, dates: list[ImportantDate]) -> list[dict[str, Any]]:
+def _card_lines(data: JsonMapping, person: Person, dates: list[ImportantDate]) -> list[JsonObject]:
     """The lines of the person's card, with the ids of the new entries and dates."""
     ids = {old["id"]: str(row.pk) for old, row in zip(data.get("importantDates", []), dates, strict=True)}
     for field in Person.LIST_COLUMNS:

@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from people import field_table
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.transfer.pictures import encode_photo
@@ -25,22 +26,13 @@ _COLUMNS = {
     "deletedAt": "deleted_at",
 }
 _DATE_COLUMNS = {
-    "type": "type",
-    "title": "title",
-    "date": "date",
-    "yearUnknown": "year_unknown",
-    "reminderEnabled": "reminder_enabled",
-    "reminderType": "reminder_type",
-    "reminderInterval": "reminder_interval",
-    "reminderIntervalUnit": "reminder_interval_unit",
-    "reminderLeadDays": "reminder_lead_days",
-    "extraLeadDays": "extra_lead_days",
+    **{key.name: key.column for key in field_table.DATE_KEYS},
     "createdAt": "created_at",
     "deletedAt": "deleted_at",
 }
 
 
-def export_people(owner: User) -> Iterator[dict[str, Any]]:
+def export_people(owner: User) -> Iterator[JsonObject]:
     """All people, including those in the trash, in the order of their creation."""
     people = iter(Person.objects.owned_by(owner).order_by("pk").iterator(chunk_size=_BATCH_SIZE))
     while batch := list(islice(people, _BATCH_SIZE)):
@@ -53,6 +45,7 @@ def export_people(owner: User) -> Iterator[dict[str, Any]]:
                 "id": str(person.pk),
                 **_read_columns(person, _COLUMNS),
                 "relationshipToUserId": person.relationship_to_user_id and str(person.relationship_to_user_id),
+                "contactReminderFromId": person.contact_reminder_from_id and str(person.contact_reminder_from_id),
                 "photo": encode_photo(person.photo),
                 "groupIds": groups[person.pk],
                 "customFieldValues": values[person.pk],
@@ -60,7 +53,7 @@ def export_people(owner: User) -> Iterator[dict[str, Any]]:
             }
 
 
-def _read_columns(row: Any, columns: dict[str, str]) -> dict[str, Any]:
+def _read_columns(row: object, columns: dict[str, str]) -> JsonObject:
     return {key: getattr(row, column) for key, column in columns.items()}
 
 
@@ -69,7 +62,7 @@ def _load_groups(owner: User, ids: list[UUID]) -> dict[UUID, list[str]]:
     return _group_by_person((row.person_id, str(row.group_id)) for row in rows.order_by("group_id"))
 
 
-def _load_values(owner: User, ids: list[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def _load_values(owner: User, ids: list[UUID]) -> dict[UUID, list[JsonObject]]:
     rows = CustomFieldValue.objects.owned_by(owner).filter(person_id__gte=ids[0], person_id__lte=ids[-1])
     return _group_by_person(
         (row.person_id, {"templateId": str(row.template_id), "value": row.value})
@@ -77,16 +70,19 @@ def _load_values(owner: User, ids: list[UUID]) -> dict[UUID, list[dict[str, Any]
     )
 
 
-def _load_dates(owner: User, ids: list[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def _load_dates(owner: User, ids: list[UUID]) -> dict[UUID, list[JsonObject]]:
     rows = ImportantDate.objects.owned_by(owner).filter(person_id__gte=ids[0], person_id__lte=ids[-1])
     return _group_by_person(
         (row.person_id, {"id": str(row.pk), **_read_columns(row, _DATE_COLUMNS)}) for row in rows.order_by("pk")
     )
 
 
-def _group_by_person(pairs: Iterator[tuple[UUID, Any]]) -> dict[UUID, list[Any]]:
+Record = TypeVar("Record")
+
+
+def _group_by_person(pairs: Iterator[tuple[UUID, Record]]) -> dict[UUID, list[Record]]:
     """The records by person; an empty list for people without any."""
-    found: dict[UUID, list[Any]] = defaultdict(list)
+    found: dict[UUID, list[Record]] = defaultdict(list)
     for person_id, record in pairs:
         found[person_id].append(record)
     return found

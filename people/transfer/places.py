@@ -1,18 +1,20 @@
 """The section of geocoding results, so that addresses need not be geocoded again after an import."""
 
 from collections.abc import Iterator
-from typing import Any
-
-from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictFloatField
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from people.geocoding.addresses import address_key
 from people.models import GeocodedAddress
 from people.vocabularies import GeocodeState
+
+_NO_COORDINATES = define_text("place_without_coordinates", "A place that was found has both coordinates.")
 
 _STATE_VALUES = list(GeocodeState.values)
 
@@ -23,9 +25,9 @@ class PlaceRecordSerializer(TimestampsSerializer):
     latitude = StrictFloatField(min_value=-90, max_value=90, required=False, allow_null=True)
     longitude = StrictFloatField(min_value=-180, max_value=180, required=False, allow_null=True)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if attrs["state"] == GeocodeState.DONE and None in (attrs.get("latitude"), attrs.get("longitude")):
-            raise serializers.ValidationError({"geocodeStatus": ["A place that was found has both coordinates."]})
+            raise InvalidError({"geocodeStatus": [_NO_COORDINATES]})
         return attrs
 
 
@@ -34,7 +36,7 @@ class PlaceSection(Section):
 
     name, order, models = "places", 45, (GeocodedAddress,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in GeocodedAddress.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),

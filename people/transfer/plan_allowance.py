@@ -1,7 +1,7 @@
 """The number of further records that the account's plan allows."""
 
 from accounts.transfer.run import ImportRun
-from people.services.plan_limits import count_of, limit_error
+from people.services.plan_limits import count_of, describe_limit
 
 
 class PlanAllowance:
@@ -14,7 +14,7 @@ class PlanAllowance:
         if self.left is not None and run.dry:
             # Earlier batches of a dry run wrote no rows that count_of could count.
             self.left -= run.allowance_used[kind]
-        self.message = limit_error(run.owner, kind).message
+        self.message = describe_limit(run.owner, kind)
 
     def take(self) -> bool:
         """Use one; returns False if the plan allows no more."""

@@ -1,19 +1,23 @@
 """The section of custom field templates. Values are in the section of people."""
 
 from collections.abc import Iterator
-from typing import Any
-
-from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ImportRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictIntegerField
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
 from people.transfer.plan_allowance import PlanAllowance
 from people.vocabularies import TemplateType
+
+_SLUG_TAKEN = define_text("slug_taken", "There is a field of type %(type)s with this slug.")
+
+_OPTIONS = define_text("options_belong_to_select", "Options belong to SELECT, which needs one at least.")
 
 
 class TemplateRecordSerializer(TimestampsSerializer):
@@ -23,10 +27,10 @@ class TemplateRecordSerializer(TimestampsSerializer):
     options = OptionsField(required=False)
     order = StrictIntegerField(min_value=0, max_value=1_000_000, required=False, source="position", default=0)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         options = attrs.get("options") or []
         if (attrs["type"] == TemplateType.SELECT) != bool(options):
-            raise serializers.ValidationError({"options": ["Options belong to SELECT, which needs one at least."]})
+            raise InvalidError({"options": [_OPTIONS]})
         return {**attrs, "options": options}
 
 
@@ -35,7 +39,7 @@ class TemplateSection(Section):
 
     name, order, models = "customFieldTemplates", 30, (CustomFieldTemplate,)
 
-    def export(self, owner: User) -> Iterator[dict[str, Any]]:
+    def export(self, owner: User) -> Iterator[JsonObject]:
         for row in CustomFieldTemplate.objects.owned_by(owner).order_by("pk").iterator():
             yield {
                 "id": str(row.pk),
@@ -63,7 +67,7 @@ class TemplateSection(Section):
             data, times = record.data, times_of(record.data, run.now)
             found = by_id.get(ids.found.get(record.source_id)) or slugs.get(data["slug"])
             if found and found.type != data["type"]:
-                run.failed(record, f"There is a field of type {found.type} with this slug.")
+                run.failed(record, _SLUG_TAKEN.format(type=found.type))
             elif found:
                 run.skipped(record, found.pk, ref=found)
             elif times["deleted_at"] is None and not allowance.take():

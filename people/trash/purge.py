@@ -7,11 +7,12 @@ remaining rows, and the sweep at the end removes files whose row is gone.
 import datetime as dt
 import logging
 from collections import Counter
-from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
-from contacts_project.kernel.ownership.models import retention_cutoff
+from contacts_project.kernel.ownership.models import TrashModel, retention_cutoff
 from contacts_project.kernel.ownership.tombstones import purge_tombstones
 from people.photos.files import delete_files, sweep_files
 from people.trash.registry import PurgeJob, TrashKind, purge_jobs, trash_kinds
@@ -39,7 +40,7 @@ def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
     return dict(removed)
 
 
-def _purge_account(kind: TrashKind, expired: Any, owner_id: UUID) -> int:
+def _purge_account(kind: TrashKind, expired: QuerySet[TrashModel], owner_id: UUID) -> int:
     keys, count = list(expired.values_list("pk", flat=True)), 0
     for start in range(0, len(keys), BATCH_SIZE):
         try:

@@ -4,14 +4,16 @@ Each app registers its kinds in AppConfig.ready(). The purge runs in the order o
 """
 
 import datetime as dt
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db.models import Q
 
 from accounts.models import User
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.models import TrashModel
 
 
@@ -49,6 +51,30 @@ def register_trash_kind(kind: TrashKind) -> None:
 def trash_kinds() -> dict[str, TrashKind]:
     """All kinds by name, as the query parameter `type` takes it."""
     return dict(_kinds)
+
+
+def id_of_record(record: bytes) -> UUID:
+    """The id of a record as JSON. A record is told by it, not by its place: a row may leave the trash between two
+    queries."""
+    return UUID(orjson.loads(record)["id"])
+
+
+DeleterFinder = Callable[[User, str, Mapping[UUID, dt.datetime]], Mapping[UUID, dict[str, Any]]]
+"""Of an account and the name of a kind: who deleted the rows with these ids at these times, as `deletedBy` shows it."""
+
+_deleter_finders: list[DeleterFinder] = []
+
+
+def register_deleter_finder(finder: DeleterFinder) -> None:
+    """For apps through which somebody else than the owner's own clients deletes."""
+    _deleter_finders.append(finder)
+
+
+def find_deleters(owner: User, kind: str, deleted: Mapping[UUID, dt.datetime]) -> dict[UUID, JsonObject]:
+    found: dict[UUID, dict[str, Any]] = {}
+    for finder in _deleter_finders if deleted else ():
+        found.update(finder(owner, kind, deleted))
+    return found
 
 
 @dataclass(frozen=True)

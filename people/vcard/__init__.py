@@ -5,7 +5,7 @@ See docs/vcard.md.
 
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
-from people.vcard.files import decode_card, read_cards
+from people.vcard.files import decode_card, read_cards, read_resource
 from people.vcard.line_merge import without_photo
 from people.vcard.parser import read_card
 from people.vcard.patcher import patch_card
@@ -29,6 +29,7 @@ __all__ = [
     "patch_card",
     "read_card",
     "read_cards",
+    "read_resource",
     "without_photo",
     "write_card",
 ]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from people import field_table
 from people.vcard import values
-from people.vcard.card import DATE_FIELDS, Card, CardDate, Entry
+from people.vcard.card import DATE_FIELDS, FLAG_FIELDS, Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine, Params
 from people.vcard.labels import write_label, write_type
 
@@ -57,6 +57,8 @@ class LineBuilder:
         # A property of our own, which has the same format in both versions.
         if field == "last_contact":
             return [ContentLine(name, value.isoformat())]
+        if field in FLAG_FIELDS:
+            return [ContentLine(name, "1")]
         if field in DATE_FIELDS:
             return [ContentLine(name, self.date_value(value)[1])]
         return [ContentLine(name, self.gender_value(value) if field == "gender" else values.escape(value))]

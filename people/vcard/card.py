@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from contacts_project.kernel.texts import Text
 from people import field_table
 
 Entry = Mapping[str, str | float | None]
@@ -30,10 +31,16 @@ PLAIN_TEXT_FIELDS = tuple(
 )
 #: The single-valued date fields.
 DATE_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE)
+#: The single-valued flags.
+FLAG_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.FLAG)
 
 
 class VCardError(ValueError):
-    """The card cannot be read. The message is shown to the user."""
+    """The card cannot be read."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,7 @@ class Card:
     anniversary: date | None = None
     deathday: date | None = None
     last_contact: date | None = None
+    favourite: bool = False
     notes: str | None = None
     uid: str | None = None
     phone_numbers: tuple[Entry, ...] = ()
@@ -134,6 +142,6 @@ class CardResult:
     index: int
     name: str
     card: Card | None = None
-    error: str | None = None
-    warnings: tuple[str, ...] = ()
+    error: Text | None = None
+    warnings: tuple[Text, ...] = ()
     text: str = ""

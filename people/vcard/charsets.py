@@ -32,21 +32,31 @@ def decode_value(data: bytes, charset: str | None) -> str:
 
     Never fails, since every byte is valid in Latin-1.
     """
+    return _decode(data, charset)[0]
+
+
+def is_guess(data: bytes, charset: str | None) -> bool:
+    """Whether `decode_value` can only guess, because the text fits neither UTF-8 nor `charset`."""
+    return _decode(data, charset)[1]
+
+
+def _decode(data: bytes, charset: str | None) -> tuple[str, bool]:
+    """The text, and whether its charset is a guess."""
     for codec in (allowed_charset(charset), "utf-8"):
         if codec:
             try:
-                return data.decode(codec)
+                return data.decode(codec), False
             except UnicodeDecodeError:
                 continue
     try:
         # Java writes characters beyond U+FFFF as two surrogates, each encoded in UTF-8 (CESU-8).
-        return join_surrogates(data.decode("utf-8", "surrogatepass"))
+        return join_surrogates(data.decode("utf-8", "surrogatepass")), False
     except UnicodeDecodeError:
         pass
     try:
-        return data.decode("cp1252")
+        return data.decode("cp1252"), True
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return data.decode("latin-1"), True
 
 
 def join_surrogates(text: str) -> str:
@@ -70,10 +80,16 @@ def decode_card(data: bytes, fallback: str | None = None) -> str:
 
     `fallback` is the charset of the whole file, for example from a Content-Type header.
     """
+    return decode_or_guess(data, fallback)[0]
+
+
+def decode_or_guess(data: bytes, fallback: str | None = None) -> tuple[str, bool]:
+    """As `decode_card`; also whether the charset of a line is a guess."""
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8"), False
     except UnicodeDecodeError:
-        return "".join(_decode_line(line, fallback) for line in _logical_lines(data))
+        lines = [_decode_line(line, fallback) for line in _logical_lines(data)]
+        return "".join(text for text, _ in lines), any(guessed for _, guessed in lines)
 
 
 def _logical_lines(data: bytes) -> list[list[tuple[bytes, bytes]]]:
@@ -95,17 +111,18 @@ def _add_physical_line(lines: list[list[tuple[bytes, bytes]]], content: bytes, e
         lines.append([(content, end)])
 
 
-def _decode_line(physical: list[tuple[bytes, bytes]], fallback: str | None) -> str:
+def _decode_line(physical: list[tuple[bytes, bytes]], fallback: str | None) -> tuple[str, bool]:
     try:
-        return b"".join(content + end for content, end in physical).decode("utf-8")
+        return b"".join(content + end for content, end in physical).decode("utf-8"), False
     except UnicodeDecodeError:
         pass
     unfolded = physical[0][0] + b"".join(content[1:] for content, _ in physical[1:])
     end = physical[-1][1].decode("ascii")
     try:
-        return unfolded.decode("utf-8") + end
+        return unfolded.decode("utf-8") + end, False
     except UnicodeDecodeError:
-        return decode_value(unfolded, _declared_charset(unfolded) or fallback) + end
+        text, guessed = _decode(unfolded, _declared_charset(unfolded) or fallback)
+        return text + end, guessed
 
 
 def _declared_charset(line: bytes) -> str | None:

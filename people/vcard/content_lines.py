@@ -8,7 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from contacts_project.kernel.text_forms import nfc
+from contacts_project.kernel.texts import define_text
 from people.vcard.card import VCardError
+
+_TOO_MANY_LINES = define_text("too_many_lines", "the card has more than %(limit)s lines")
 
 MAX_LINES = 20_000
 _MAX_PARAM_VALUES = 200
@@ -73,7 +77,7 @@ class ContentLine:
     @property
     def types(self) -> tuple[str, ...]:
         """The TYPE values in lower case, with quoted lists (`TYPE="home,work"`) split. Includes bare types of 2.1."""
-        words = [word.strip().lower() for text in self.param("TYPE") for word in text.split(",")]
+        words = [nfc(word.strip().lower()) for text in self.param("TYPE") for word in text.split(",")]
         return tuple(filter(None, words))
 
     @property
@@ -115,28 +119,18 @@ class ContentLine:
 def parse_lines(text: str) -> list[ContentLine]:
     """All logical lines of a card, including BEGIN and END. Raises VCardError for more than MAX_LINES."""
     lines: list[ContentLine] = []
-    logical: list[str] = []
-    original: list[str] = []
-    after_blank_line = False
+    current: _LogicalLine | None = None
     for content, end in _physical_lines(text):
-        if not logical:
-            logical, original = [content], [content, end]
+        if current and current.takes(content):
+            current.original += (content, end)
             continue
-        joined = _continuation(logical, content, after_blank_line=after_blank_line)
-        if joined is not None:
-            logical.append(joined)
-            after_blank_line = False
-        elif not content.strip():
-            after_blank_line = True
-        else:
-            lines.append(parse_line("".join(logical), "".join(original)))
+        if current:
+            lines.append(current.parse())
             if len(lines) > MAX_LINES:
-                raise VCardError(f"the card has more than {MAX_LINES:,} lines")
-            logical, original, after_blank_line = [content], [content, end], False
-            continue
-        original += (content, end)
-    if logical:
-        lines.append(parse_line("".join(logical), "".join(original)))
+                raise VCardError(_TOO_MANY_LINES.format(limit=MAX_LINES))
+        current = _LogicalLine(content, end)
+    if current:
+        lines.append(current.parse())
     return lines
 
 
@@ -151,30 +145,54 @@ def _physical_lines(text: str) -> Iterator[tuple[str, str]]:
         yield text[start:], ""
 
 
-def _continuation(logical: list[str], content: str, *, after_blank_line: bool) -> str | None:
-    """The text that `content` adds to the line before it; None if it starts a new line.
+class _LogicalLine:
+    """A logical line while its physical lines are collected.
 
-    Removes the `=` of a quoted-printable soft line break from `logical`, the physical lines so far.
+    `parts` are the physical lines without folds and soft line breaks, `original` what was read, with line ends. The
+    encoding is looked up once, in the first physical line: a header may be long, and the lines after it many.
     """
-    if logical[-1].endswith("=") and not after_blank_line and _header_contains(logical[0], "QUOTED-PRINTABLE"):
-        # Some writers leave a `=` at the end of the last value; it must not swallow the end of the card.
-        if content.upper().startswith(("END:VCARD", "BEGIN:VCARD")):
-            return None
-        if _is_fold_inside_escape(logical[-1], content):
+
+    def __init__(self, content: str, end: str) -> None:
+        self.parts, self.original = [content], [content, end]
+        self.after_blank_line = False
+        header = content.partition(":")[0].upper()
+        self.is_quoted_printable = "QUOTED-PRINTABLE" in header
+        self.is_base64 = "ENCODING=B" in header or ";BASE64" in header
+
+    def parse(self) -> ContentLine:
+        return parse_line("".join(self.parts), "".join(self.original))
+
+    def takes(self, content: str) -> bool:
+        """Whether `content` belongs to this line, to which it is then added. A blank line adds nothing."""
+        added = self._continuation(content)
+        if added is not None:
+            self.parts.append(added)
+            self.after_blank_line = False
+        elif not content.strip():
+            self.after_blank_line = True
+        else:
+            return False
+        return True
+
+    def _continuation(self, content: str) -> str | None:
+        """The text that `content` adds to this line; None if it starts a new line or is blank.
+
+        Removes the `=` of a quoted-printable soft line break.
+        """
+        if self.is_quoted_printable and self.parts[-1].endswith("=") and not self.after_blank_line:
+            # Some writers leave a `=` at the end of the last value; it must not swallow the end of the card.
+            if content[:12].upper().startswith(("END:VCARD", "BEGIN:VCARD")):
+                return None
+            if _is_fold_inside_escape(self.parts[-1], content):
+                return content[1:]
+            self.parts[-1] = self.parts[-1][:-1]
+            return content
+        if content[:1] in {" ", "\t"}:
             return content[1:]
-        logical[-1] = logical[-1][:-1]
-        return content
-    if content[:1] in {" ", "\t"}:
-        return content[1:]
-    # vCard 2.1 ends base64 with a blank line, and some writers do not indent the lines of its data.
-    if (
-        not after_blank_line
-        and content
-        and _BASE64_LINE.fullmatch(content)
-        and _header_contains(logical[0], "ENCODING=B", ";BASE64")
-    ):
-        return content
-    return None
+        # vCard 2.1 ends base64 with a blank line, and some writers do not indent the lines of its data.
+        if self.is_base64 and content and not self.after_blank_line and _BASE64_LINE.fullmatch(content):
+            return content
+        return None
 
 
 def _is_fold_inside_escape(before: str, content: str) -> bool:
@@ -188,17 +206,14 @@ def _is_fold_inside_escape(before: str, content: str) -> bool:
     return len(before) == _DAVICAL_LINE_LENGTH or _UNSPLITTABLE_ESCAPE.search(before[-4:] + content[1:6]) is not None
 
 
-def _header_contains(first: str, *words: str) -> bool:
-    head = first.partition(":")[0].upper()
-    return any(word in head for word in words)
-
-
 def parse_line(text: str, original: str = "") -> ContentLine:
     """Parse an unfolded line. If it is not a property, the result has no name and the whole text as its value."""
     if found := _COMMON_LINE.match(text):
         group, name, tail = found.groups()
         pairs = (part.partition("=") for part in tail[1:].split(";")) if tail else ()
         common_params = tuple((key.upper(), tuple(value.split(","))) for key, _, value in pairs)
+        if "\\" in tail:
+            common_params = tuple(map(_unescape_types, common_params))
         return ContentLine(name.upper(), text[found.end() :], common_params, group, text, original)
     head = re.match(r"[^;:]*", text)
     stop = head.end() if head else 0
@@ -217,8 +232,14 @@ def parse_line(text: str, original: str = "") -> ContentLine:
             break
     if position >= len(text) or text[position] != ":":
         return ContentLine("", text, text=text, original=original)
-    kept = tuple(param for param in params if param[0])
+    kept = tuple(_unescape_types(param) for param in params if param[0])
     return ContentLine(name.upper(), text[position + 1 :], kept, group or None, text, original, is_bare)
+
+
+def _unescape_types(param: tuple[str, tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+    """TYPE without the backslashes before its commas (`TYPE=VOICE\\,CELL`), which some programs write."""
+    name, texts = param
+    return (name, tuple(text.replace("\\", "") for text in texts)) if name == "TYPE" else param
 
 
 def _parse_param(text: str, position: int) -> tuple[tuple[str, tuple[str, ...]], int]:

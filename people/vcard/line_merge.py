@@ -1,12 +1,13 @@
 """Merges the content lines of two cards of one person, without repeating values or mixing item groups."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
+from itertools import count
 from operator import itemgetter
-from typing import Any
 
+from contacts_project.kernel.text_forms import case_key, nfc
 from people.vcard import values
-from people.vcard.card import ENTRY_FIELDS, Card, CardDate, KeptLine
+from people.vcard.card import ENTRY_FIELDS, Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.limits import Limits
 from people.vcard.line_updates.fields import category_key
@@ -30,12 +31,13 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
     groups = {line.group.lower() for line, missing in zip(lines, is_missing, strict=True) if missing and line.group}
     # Only a text with a dot can have an item group, and parsing every line would be slow.
     used = {line.group.lower() for kept in first if "." in kept.text and (line := parse_line(kept.text)).group}
+    # One counter for all groups, so that each name is tried once: a hostile card may use any of them.
+    numbers, reserved = count(1), used | groups
     names: dict[str, str] = {}
-    for group in groups:
-        name = group
-        while name in used:
-            name += "x"
-        names[group] = name
+    for group in sorted(groups):
+        names[group] = group
+        if group in used:
+            names[group] = next(name for number in numbers if (name := f"{group}x{number}") not in reserved)
     result = []
     for kept, line, missing in zip(second, lines, is_missing, strict=True):
         group = (line.group or "").lower()
@@ -45,7 +47,7 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
     return result
 
 
-def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Any:
+def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Hashable:
     """The key that a line shares with its counterpart; None if its entry was removed."""
     if not kept.fields:
         line = line or parse_line(kept.text)
@@ -53,7 +55,7 @@ def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool)
     if len(kept.fields) > 1 or kept.fields[0] not in ENTRY_FIELDS:
         return "field", kept.fields[0]
     if kept.entry is None:  # a date may be restored from the trash, so its line stays
-        return ("line", kept.text) if kept.fields[0] == "important_dates" else None
+        return ("line", nfc(kept.text)) if kept.fields[0] == "important_dates" else None
     return "entry", kept.fields[0], entry_key(kept.entry)
 
 
@@ -75,7 +77,7 @@ def without_photo(card: Card, *, is_stored_elsewhere: bool) -> Card:
 
 def without_categories(card: Card, names: Collection[str]) -> Card:
     """The card without these categories. They move to CATEGORIES lines that set no field, so that none is lost."""
-    refused = {name.casefold() for name in names}
+    refused = {case_key(name) for name in names}
     lines: list[KeptLine] = []
     for kept in card.lines:
         if "categories" not in kept.fields:
@@ -83,19 +85,21 @@ def without_categories(card: Card, names: Collection[str]) -> Card:
             continue
         line = parse_line(kept.text)
         pieces = values.split(line.value, ",")
-        refused_pieces = [piece for piece in pieces if category_key(piece) in refused]
-        remaining = [piece for piece in pieces if piece not in refused_pieces]
+        refused_pieces: list[str] = []
+        remaining: list[str] = []
+        for piece in pieces:
+            (refused_pieces if category_key(piece) in refused else remaining).append(piece)
         lines += [KeptLine(line.with_value(",".join(remaining)).text, kept.fields)] if remaining else []
         lines += [KeptLine(line.with_value(",".join(refused_pieces)).text)] if refused_pieces else []
-    categories = tuple(name for name in card.categories if name.casefold() not in refused)
+    categories = tuple(name for name in card.categories if case_key(name) not in refused)
     return replace(card, categories=categories, lines=tuple(lines))
 
 
 def text_without_group(text: str, line: ContentLine) -> str:
-    """The text of a line without its item group, whose number has no meaning."""
-    return text[len(line.group) + 1 :] if line.group else text
+    """The text of a line in NFC, without its item group, whose number has no meaning. For comparisons."""
+    return nfc(text[len(line.group) + 1 :] if line.group else text)
 
 
-def entry_key(entry: Any) -> Any:
+def entry_key(entry: Entry | CardDate) -> Hashable:
     """A hashable key of an entry with all its values."""
     return entry if isinstance(entry, CardDate) else tuple(sorted(entry.items(), key=itemgetter(0)))

@@ -1,151 +1,127 @@
 """Merges a card into what is known of a person. Nothing is lost, and merging the same card again changes nothing.
 
 With `overwrite`, for the same contact (same UID), values of the card replace known ones. Without it, for a card that
-looks like the same person, a different value means that it is another person. Multi-value fields become unions.
+looks like the same person, a different value means that it is another person. Multi-value fields become unions: of two
+entries that are the same (docs/entries.md), the known one stays as it is. What exceeds the limits of a person, as many
+cards of one person together may do, is kept unseen as lines of the card, as far as they fit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.text_forms import case_key, nfc
 from people import field_table
-from people.vcard.card import ENTRY_FIELDS, Card, CardDate, Entry, KeptLine
+from people.entries import date_entry, is_same_value, pair_entries
+from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import parse_line
-from people.vcard.line_merge import missing_lines
+from people.vcard.limits import MAX_ENTRIES, Limits
+from people.vcard.line_merge import entry_key, missing_lines
 from people.vcard.versions import VERSIONS, canonical_key
 from people.vcard.writer import card_lines
 
 # Of the last contact the later date counts; see merge_cards.
-_SCALARS = tuple(field.card for field in field_table.CARD_SCALARS if field.card != "last_contact")
-
-
-def _casefold_key(*keys: str) -> Callable[[Entry], object]:
-    return lambda entry: tuple(str(entry.get(key) or "").casefold() for key in keys)
-
-
-def _phone_key(entry: Entry) -> object:
-    number = str(entry["number"])
-    return "".join(c for c in number if c.isdigit() or c == "+") or number.casefold()
-
-
-#: For each multi-value field the key by which two entries are the same; the type is not part of it.
-ENTRY_MATCH_KEYS: dict[str, Callable[[Entry], object]] = {
-    **{
-        field.card: _casefold_key(*(key.name for key in field.keys if key.name != "type" and not key.read_only))
-        for field in field_table.LISTS
-    },
-    "phone_numbers": _phone_key,
-    "locations": lambda entry: (entry["latitude"], entry["longitude"]),
-}
+_SCALARS = tuple(field for field in field_table.CARD_SCALARS if field.card != "last_contact")
 
 
 def merge_cards(known: Card, card: Card, *, overwrite: bool) -> Card | None:
     """`known` with everything that `card` adds; None if they contradict each other. The photo stays that of `known`."""
     scalars: dict[str, object] = {}
     for field in _SCALARS:
-        old, new = getattr(known, field), getattr(card, field)
-        if not overwrite and new and old and new != old:
-            return None
-        scalars[field] = new or old
+        old, new = getattr(known, field.card), getattr(card, field.card)
+        if not old or (new and not is_same_value(field, old, new)):
+            if old and not overwrite:
+                return None
+            old = new or old
+        scalars[field.card] = old
     dates = _merge_dates(known.important_dates, card.important_dates, overwrite=overwrite)
     if dates is None:
         return None
-    lists = {
-        field: _merge_entries(key, getattr(known, field), getattr(card, field), overwrite=overwrite)
-        for field, key in ENTRY_MATCH_KEYS.items()
-    }
-    known_names = {name.casefold() for name in known.categories}
+    lists = {field: _merge_entries(field, getattr(known, field), getattr(card, field)) for field in LIST_FIELDS}
+    known_names = {case_key(name) for name in known.categories}
     merged: dict[str, Any] = {
         **scalars,
         **lists,
         "last_contact": max(filter(None, (known.last_contact, card.last_contact)), default=None),
         "important_dates": dates,
-        "categories": (*known.categories, *(name for name in card.categories if name.casefold() not in known_names)),
+        "categories": (*known.categories, *(name for name in card.categories if case_key(name) not in known_names)),
     }
     return replace(known, **merged, lines=_merge_lines(known, card, merged, overwrite=overwrite))
 
 
-def _merge_entries(
-    key: Callable[[Entry], object], known: tuple[Entry, ...], new: tuple[Entry, ...], *, overwrite: bool
-) -> tuple[Entry, ...]:
-    """The union of entries, known ones first. With `overwrite`, an entry of the card may change the type of a value."""
-    result = list(known)
-    new_values = {(key(entry), entry["type"]) for entry in new}
-    for entry in new:
-        indexes = [index for index, old in enumerate(result) if key(old) == key(entry)]
-        if any(result[index]["type"] == entry["type"] for index in indexes):
-            continue
-        # Known entries with a type that the card does not list for this value: their type was changed.
-        retyped = [index for index in indexes if (key(entry), result[index]["type"]) not in new_values]
-        if not indexes:
-            result.append(entry)
-        elif overwrite and retyped:
-            result[retyped[0]] = entry
-        elif overwrite:
-            result.append(entry)
-    return tuple(result)
+def _merge_entries(field: str, known: tuple[Entry, ...], new: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The union of entries, known ones first and as they are, up to the limit of a field."""
+    pairs = pair_entries(field, new, known)
+    added = [entry for entry, index in zip(new, pairs, strict=True) if index is None]
+    return (*known, *added[: max(0, MAX_ENTRIES - len(known))])
+
+
+def fields_beyond_limit(merged: Card, card: Card) -> list[str]:
+    """The multi-value fields with entries of `card` for which `merged` had no room."""
+    full = (field for field in LIST_FIELDS if len(getattr(merged, field)) >= MAX_ENTRIES)
+    return [field for field in full if None in pair_entries(field, getattr(card, field), getattr(merged, field))]
 
 
 def _merge_dates(
     known: tuple[CardDate, ...], new: tuple[CardDate, ...], *, overwrite: bool
 ) -> tuple[CardDate, ...] | None:
-    """The union of dates, None if they contradict each other. A person has each predefined type once.
-
-    Dates of no type are the same if title and day are.
-    """
+    """The union of dates; with `overwrite` a date of a predefined type takes the card's day. None if they contradict
+    each other."""
     result = list(known)
-    for day in new:
-        if day.type is None:
-            if not any(_same_day(day, old) and old.type is None for old in result):
-                result.append(day)
-            continue
-        index = next((index for index, old in enumerate(result) if old.type == day.type), None)
-        if index is None:
+    pairs = pair_entries("important_dates", [date_entry(day) for day in new], [date_entry(day) for day in known])
+    for day, index in zip(new, pairs, strict=True):
+        if index is None and (day.type or len(result) < MAX_ENTRIES):
             result.append(day)
-        elif not _same_day(day, result[index]):
+        elif index is None:
+            continue
+        elif (day.date, day.year_unknown) != (known[index].date, known[index].year_unknown):
             if not overwrite:
                 return None
             result[index] = day
     return tuple(result)
 
 
-def _same_day(one: CardDate, other: CardDate) -> bool:
-    same_title = one.type is not None or (one.title or "").casefold() == (other.title or "").casefold()
-    return same_title and (one.date, one.year_unknown) == (other.date, other.year_unknown)
-
-
-def _merge_lines(known: Card, card: Card, merged: Mapping[str, Any], *, overwrite: bool) -> tuple[KeptLine, ...]:
+def _merge_lines(known: Card, card: Card, merged: JsonMapping, *, overwrite: bool) -> tuple[KeptLine, ...]:
     """The lines of both, those of `card` first with `overwrite`. Unchanged if the lines of `card` add nothing.
 
     That keeps an exported card from changing the person when it is imported again.
     """
-    known_lines, new_lines = known.lines, tuple(_with_merged_entry(kept, merged) for kept in card.lines)
+    known_lines, new_lines = known.lines, tuple(_with_entry_or_unseen(kept, merged) for kept in card.lines)
     if not new_lines or _contains_all_lines(known, merged["uid"], new_lines):
         return known_lines
     known_lines = tuple(_with_merged_entry(kept, merged) for kept in known_lines)
     if overwrite:
-        return (*new_lines, *missing_lines(new_lines, known_lines, by_name=True))
-    return (*known_lines, *missing_lines(known_lines, new_lines))
+        lines = (*new_lines, *missing_lines(new_lines, known_lines, by_name=True))
+    else:
+        lines = (*known_lines, *missing_lines(known_lines, new_lines))
+    return Limits([]).limit_lines(lines)
 
 
-def _with_merged_entry(kept: KeptLine, merged: Mapping[str, Any]) -> KeptLine:
+def _with_entry_or_unseen(kept: KeptLine, merged: JsonMapping) -> KeptLine:
+    """`_with_merged_entry`, or a line that sets no field if there was no room for its entry."""
+    with_entry = _with_merged_entry(kept, merged)
+    return KeptLine(kept.text) if kept.entry is not None and with_entry.entry is None else with_entry
+
+
+def _with_merged_entry(kept: KeptLine, merged: JsonMapping) -> KeptLine:
     """The line with its entry replaced by the merged entry that is the same."""
     if kept.entry is None:
         return kept
     field = next((field for field in kept.fields if field in ENTRY_FIELDS), None)
     if field is None or kept.entry in merged[field]:
         return kept
-    same = entry_matcher(field)
-    return replace(kept, entry=next((e for e in merged[field] if same(e) == same(kept.entry)), None))
+    [index] = pair_entries(field, [as_entry(kept.entry)], [as_entry(entry) for entry in merged[field]])
+    return replace(kept, entry=None if index is None else merged[field][index])
 
 
-def entry_matcher(field: str) -> Callable[[Any], Any]:
-    """A function that returns equal keys for entries of the field, or dates, that are the same."""
-    return ENTRY_MATCH_KEYS.get(field, _date_key)
+def as_entry(value: Entry | CardDate) -> Entry:
+    """An entry of ENTRY_FIELDS as pair_entries takes it."""
+    return date_entry(value) if isinstance(value, CardDate) else value
 
 
-def _date_key(day: Any) -> object:
-    return day.type or ((day.title or "").casefold(), day.date, day.year_unknown)
+def _whole_line_key(kept: KeptLine) -> Hashable:
+    return nfc(kept.text), kept.fields, None if kept.entry is None else entry_key(kept.entry)
 
 
 def _contains_all_lines(known: Card, uid: str | None, new_lines: Sequence[KeptLine]) -> bool:
@@ -153,10 +129,8 @@ def _contains_all_lines(known: Card, uid: str | None, new_lines: Sequence[KeptLi
 
     `uid` is the UID of the merged card.
     """
-    known_by_text: dict[str, list[KeptLine]] = {}
-    for kept in known.lines:
-        known_by_text.setdefault(kept.text, []).append(kept)
-    others = [kept for kept in new_lines if kept not in known_by_text.get(kept.text, ())]
+    known_keys = set(map(_whole_line_key, known.lines))
+    others = [kept for kept in new_lines if _whole_line_key(kept) not in known_keys]
     if not others:
         return True
     as_exported = replace(known, uid=uid)

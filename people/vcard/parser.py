@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from contacts_project.kernel.text_forms import case_key
+from contacts_project.kernel.texts import Text, define_text
 from people.vcard import values
 from people.vcard.card import (
     DATE_FIELDS,
+    FLAG_FIELDS,
     LIST_FIELDS,
     NAME_FORMATS,
     PLAIN_TEXT_FIELDS,
@@ -21,52 +24,64 @@ from people.vcard.card import (
 )
 from people.vcard.charsets import has_controls, remove_controls
 from people.vcard.content_lines import ContentLine, parse_lines
-from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits
+from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits, Remarks
 from people.vcard.readers import Context, group_labels, read_line
 from people.vcard.versions import convert_from_21
 
-_MAX_WARNINGS = 20
+_NAMELESS = define_text("nameless_card", "the card has no name, and nothing else to call it by")
+_NO_LINE = define_text("not_a_vcard_line", "this is no vCard line and was left out: %(line)s")
+_SEVERAL_UIDS = define_text("several_uids", "the card has several UIDs; the first was taken")
+_LONG_UID = define_text("long_uid", "the UID is longer than %(limit)s characters and is kept unseen")
+_MORE_DATES = define_text("dates_kept_unseen", "more than %(limit)s dates: the rest is kept unseen")
+_MORE_CATEGORIES = define_text("categories_kept_unseen", "more than %(limit)s categories: the rest is kept unseen")
+
+#: Of a card, or of a quoted-printable value in it, that is not UTF-8.
+CHARSET_GUESSED = define_text(
+    "charset_guessed",
+    "the card is not UTF-8 and names no CHARSET that fits; it was read as Windows-1252, so letters may be wrong",
+)
+
 #: Sorts after every valid PREF, which is from 1 to 100 (RFC 6350, 5.3).
-_NO_PREFERENCE = 101
+NO_PREFERENCE = 101
 # `_build_names` reads the nickname.
 _TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
 #: Properties that are generated whenever a card is written, and so are not kept.
 GENERATED_PROPERTIES = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
 
 
-def read_card(text: str) -> tuple[Card, tuple[str, ...]]:
+def read_card(text: str) -> tuple[Card, tuple[Text, ...]]:
     """Parse a card. Returns it with warnings about what could not be shown.
 
     Raises VCardError if the card contains nothing that can serve as a name.
     """
-    warnings: list[str] = []
+    warnings = Remarks()
     if has_controls(text):
-        warnings.append("control characters were removed")
+        warnings.append(CONTROLS_REMOVED)
         text = remove_controls(text)
     card = read_lines(normalize_properties(parse_lines(text), warnings), warnings)
     if not card.name:
-        raise VCardError("the card has no name, and nothing else to call it by")
+        raise VCardError(_NAMELESS)
     card = replace(card, lines=Limits(warnings).limit_lines(card.lines))
-    if len(warnings) > _MAX_WARNINGS:
-        warnings[_MAX_WARNINGS:] = [f"and {len(warnings) - _MAX_WARNINGS} more remarks"]
-    return card, tuple(warnings)
+    return card, warnings.all_remarks()
 
 
-def normalize_properties(lines: Iterable[ContentLine], warnings: list[str]) -> list[ContentLine]:
+def normalize_properties(lines: Iterable[ContentLine], warnings: list[Text]) -> list[ContentLine]:
     """The properties of a card in the spelling of 3.0, without GENERATED_PROPERTIES; each keeps its `original`.
 
-    Appends to `warnings` for each line that is not a property.
+    Appends to `warnings` for each line that is not a property, and once if a charset is guessed.
     """
     found = inline_agents(lines)
     is_v21 = is_version_21(found)
     strays = (line.value.strip() for line in found if not line.name)
-    warnings += [f"this is no vCard line and was left out: {text[:60]}" for text in strays if text]
+    warnings.extend(_NO_LINE.format(line=text[:60]) for text in strays if text)
+    if any(values.has_guessed_charset(line) for line in found):
+        warnings.append(CHARSET_GUESSED)
     return [
         convert_from_21(line, is_v21=is_v21) for line in found if line.name and line.name not in GENERATED_PROPERTIES
     ]
 
 
-def read_lines(lines: Sequence[ContentLine], warnings: list[str], included: Sequence[bool] = ()) -> Card:
+def read_lines(lines: Sequence[ContentLine], warnings: list[Text], included: Sequence[bool] = ()) -> Card:
     """Build a card from `lines`, which become its `lines` in the same order.
 
     `included` has a flag for each line that is read; without it, all are. Other lines are kept but set no field.
@@ -97,7 +112,8 @@ def inline_agents(lines: Iterable[ContentLine]) -> list[ContentLine]:
             result.append(line)
         depth -= is_end
         if inner and depth <= 1:
-            if result and result[-1].name == "AGENT":
+            # Not one that a nested card before it has become: its text would be joined again for each of them.
+            if result and result[-1].name == "AGENT" and not result[-1].value.strip():
                 inner.insert(0, result.pop())
             agent = values.escape("\n".join(part.serialize().strip() for part in inner if part.name != "AGENT"))
             original = "".join(part.original for part in inner)
@@ -123,7 +139,7 @@ class _Parser:
     of the card and which entry come from it.
     """
 
-    def __init__(self, lines: Sequence[ContentLine], warnings: list[str], included: Sequence[bool]) -> None:
+    def __init__(self, lines: Sequence[ContentLine], warnings: list[Text], included: Sequence[bool]) -> None:
         self.lines, self.warnings = lines, warnings
         self.limits = Limits(warnings)
         self.fields: list[tuple[str, ...]] = [()] * len(lines)
@@ -134,7 +150,7 @@ class _Parser:
             if included and not included[index]:
                 continue
             found_values = read_line(line, context)
-            preference = _parse_preference(line) if found_values and line.params else _NO_PREFERENCE
+            preference = preference_of(line) if found_values and line.params else NO_PREFERENCE
             for field, value in found_values:
                 self.found.setdefault(field, []).append(_FoundValue(field, value, index, preference))
 
@@ -152,6 +168,7 @@ class _Parser:
         is_group = "kind" in self.found
         other_values = {
             **{field: self._first_date(field) for field in DATE_FIELDS},
+            **{field: self._any_flag(field) for field in FLAG_FIELDS},
             "uid": self._read_uid(),
             "important_dates": self._read_important_dates(),
             "categories": self._read_categories(),
@@ -263,12 +280,19 @@ class _Parser:
         value = self._first_value(field)
         return value if isinstance(value, date) else None
 
+    def _any_flag(self, field: str) -> bool:
+        """Whether a line sets the flag: a card may have a line of each program that knows it."""
+        found = self.found.get(field, ())
+        for one in found:
+            self._assign_line(one.index, field)
+        return any(one.value for one in found)
+
     def _read_uid(self) -> str | None:
         uids = list(dict.fromkeys(str(found.value) for found in self.found.get("uid", ())))
         if len(uids) > 1:
-            self.warnings.append("the card has several UIDs; the first was taken")
+            self.warnings.append(_SEVERAL_UIDS)
         if uids and len(uids[0]) > MAX_UID:
-            self.warnings.append(f"the UID is longer than {MAX_UID} characters and is kept unseen")
+            self.warnings.append(_LONG_UID.format(limit=MAX_UID))
             return None
         return self._first_text("uid")
 
@@ -289,7 +313,7 @@ class _Parser:
             else:
                 day = CardDate(date=day.date, type=day.type, title=title, year_unknown=day.year_unknown)
             if day not in dates and len(dates) >= MAX_ENTRIES:
-                self.warnings.append(f"more than {MAX_ENTRIES} dates: the rest is kept unseen")
+                self.warnings.append(_MORE_DATES.format(limit=MAX_ENTRIES))
                 break
             dates[day] = None
             self._assign_line(found.index, "important_dates", day)
@@ -299,10 +323,10 @@ class _Parser:
         names: dict[str, str] = {}
         for found in self.found.get("categories", ()):
             name = self.limits.truncate_category(str(found.value))
-            if name.casefold() not in names and len(names) >= MAX_CATEGORIES:
-                self.warnings.append(f"more than {MAX_CATEGORIES} categories: the rest is kept unseen")
+            if case_key(name) not in names and len(names) >= MAX_CATEGORIES:
+                self.warnings.append(_MORE_CATEGORIES.format(limit=MAX_CATEGORIES))
                 break
-            names.setdefault(name.casefold(), name)
+            names.setdefault(case_key(name), name)
             self._assign_line(found.index, "categories")
         return tuple(names.values())
 
@@ -311,11 +335,12 @@ class _Parser:
         return value if isinstance(value, bytes) else None
 
 
-def _parse_preference(line: ContentLine) -> int:
+def preference_of(line: ContentLine) -> int:
+    """From 1, the most preferred, to 100; 101 if the line is not marked (RFC 6350, 5.3)."""
     declared = line.first_param("PREF") or ""
     if declared.isascii() and declared.isdigit() and len(declared) <= 3:
         return int(declared)
-    return 1 if "pref" in line.types else _NO_PREFERENCE
+    return 1 if "pref" in line.types else NO_PREFERENCE
 
 
 def matches_name_format(full: str, names: dict[str, str | None]) -> bool:

@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from people.entries import Key, match_entries
+from people.entries import pair_entries
 from people.vcard.builder import LineBuilder
-from people.vcard.card import ENTRY_FIELDS, Card, CardDate, KeptLine
+from people.vcard.card import ENTRY_FIELDS, Card, KeptLine
 from people.vcard.content_lines import ContentLine, fold, fold_21, parse_lines
 from people.vcard.line_merge import entry_key
 from people.vcard.line_updates import update_lines
 from people.vcard.line_updates.names import NAME_FIELDS
-from people.vcard.merge import entry_matcher
+from people.vcard.merge import as_entry
 from people.vcard.parser import GENERATED_PROPERTIES, inline_agents, is_version_21, read_lines
 from people.vcard.versions import convert_from_21, convert_line, convert_to_21
 from people.vcard.writer import LEADING_PROPERTIES
@@ -79,22 +79,22 @@ def _bind_entries(parsed: Card, card: Card) -> tuple[KeptLine, ...]:
 
 
 def _match_entries(field: str, target: Card, parsed: Card) -> list[int | None]:
-    """For each entry of the person the index of its counterpart in the text.
-
-    Entries are matched by the line they were read from, then by content, by value and by type.
-    """
-    same = entry_matcher(field)
-    keys: tuple[Key, ...] = (lambda pair: pair[1], lambda pair: entry_key(pair[0]), lambda pair: same(pair[0]))
-    return match_entries(
-        _with_lines(field, target), _with_lines(field, parsed), keys=keys, kind=lambda pair: _entry_kind(pair[0])
+    """For each entry of the person the index of its counterpart in the text: the one with the line from which it was
+    read, else the one that it is."""
+    new, old = getattr(target, field), getattr(parsed, field)
+    indexes = {text: index for index, text in enumerate(_line_texts(field, parsed)) if text}
+    found = [indexes.pop(text, None) if text else None for text in _line_texts(field, target)]
+    left = [position for position, index in enumerate(found) if index is None]
+    free = sorted(set(range(len(old))).difference(index for index in found if index is not None))
+    pairs = pair_entries(
+        field, [as_entry(new[position]) for position in left], [as_entry(old[index]) for index in free], edits=True
     )
+    for position, pair in zip(left, pairs, strict=True):
+        found[position] = None if pair is None else free[pair]
+    return found
 
 
-def _with_lines(field: str, card: Card) -> list[tuple[Any, object]]:
-    """The entries of a field, each with the text of its line, or with a unique object if it has none."""
+def _line_texts(field: str, card: Card) -> list[str | None]:
+    """For each entry of the field the text of the line from which it was read, if any."""
     texts = {entry_key(kept.entry): kept.text for kept in card.lines if kept.entry and field in kept.fields}
-    return [(entry, texts.get(entry_key(entry), object())) for entry in getattr(card, field)]
-
-
-def _entry_kind(entry: Any) -> Hashable:
-    return (entry.type or entry.title) if isinstance(entry, CardDate) else entry["type"]
+    return [texts.get(entry_key(entry)) for entry in getattr(card, field)]

@@ -8,14 +8,26 @@ import re
 from datetime import date
 from urllib.parse import unquote_to_bytes
 
+from contacts_project.kernel.text_forms import nfc
 from people.vcard.card import UNKNOWN_YEAR
-from people.vcard.charsets import decode_value, join_surrogates, remove_controls
+from people.vcard.charsets import decode_value, is_guess, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _WHITESPACE = re.compile(r"\s+")
+_DATE_LENGTH = 40
 _FULL_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})|([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 _YEARLESS = re.compile(r"--([0-9]{2})-?([0-9]{2})")
+# What other programs write: 1973-9-28, 1973/9/28, 1973.9.28.
+_YEAR_FIRST = re.compile(r"([0-9]{4})([-./])([0-9]{1,2})\2([0-9]{1,2})\.?")
+_SHORT_YEARLESS = re.compile(r"--([0-9]{1,2})-([0-9]{1,2})")
+# A day with a time and no `T` between them: 19560411230000.
+_DIGITS = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})[0-9]{4}(?:[0-9]{2})?Z?")
+# Where the year is last or missing: 28.09.1973, 9/28/1973, 28.9.
+_YEAR_LAST = re.compile(r"([0-9]{1,2})([-./])([0-9]{1,2})(?:\2([0-9]{4})?)?")
+# Chinese, Japanese and Korean write the units behind the numbers.
+_DATE_UNITS = str.maketrans({"年": "-", "년": "-", "月": "-", "월": "-", "日": None, "일": None})
+_BLANK_IN_DATE = re.compile(r"(?<=[-./]) +(?=[0-9])")
 # A hostile value may consist of separators only.
 _MAX_COMPONENTS = 2_000
 
@@ -23,10 +35,11 @@ _IMAGE_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "
 
 
 def unescape(value: str) -> str:
-    """Unescape as RFC 6350, 3.4. Other escapes, such as `\\:` of some writers of 3.0, yield the character itself."""
+    """Unescape as RFC 6350, 3.4, into NFC. Other escapes, such as `\\:` of some writers of 3.0, yield the character
+    itself."""
     if "\\" not in value:
-        return value
-    return _ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), value)
+        return nfc(value)
+    return nfc(_ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), value))
 
 
 def unescape_21(value: str) -> str:
@@ -98,9 +111,16 @@ def decode_quoted_printable(value: str, charset: str | None) -> str:
     return join_surrogates(decode_value(binascii.a2b_qp(value.encode("utf-8", "replace")), "utf-8"))
 
 
+def has_guessed_charset(line: ContentLine) -> bool:
+    """Whether `decode_quoted_printable` can only guess the charset of the value."""
+    if line.encoding != "quoted-printable" or "=" not in line.value or not line.value.isascii():
+        return False
+    return is_guess(binascii.a2b_qp(line.value.encode("ascii")), line.first_param("CHARSET"))
+
+
 def single_line(value: str) -> str:
-    """Replace line breaks by a space; other white space inside the value stays."""
-    return " ".join(part.strip() for part in value.split("\n")).strip() if "\n" in value else value.strip()
+    """Replace line breaks by a space; other white space inside the value stays. The result is in NFC."""
+    return nfc(" ".join(part.strip() for part in value.split("\n")).strip() if "\n" in value else value.strip())
 
 
 def clean_line(value: str) -> str:
@@ -146,12 +166,53 @@ def parse_date(value: str, omitted_year: str | None = None) -> tuple[date, bool]
     Returns (date, whether the year is unknown). The time is ignored and time zones are never converted. The year is
     unknown if it is missing, 1604 or 0000, or equals `omitted_year`, the value of X-APPLE-OMIT-YEAR.
     """
-    day = re.split(r"[T ]", value.strip()[:40], maxsplit=1)[0]
+    day = re.split(r"[T ]", value.strip()[:_DATE_LENGTH], maxsplit=1)[0]
     if found := _YEARLESS.fullmatch(day):
-        return _make_date(UNKNOWN_YEAR, found.group(1), found.group(2), unknown=True)
-    if not (found := _FULL_DATE.fullmatch(day)):
-        return None
-    year, month, day_of_month = (part for part in found.groups() if part)
+        return _date_of_parts(None, found.group(1), found.group(2))
+    if found := _FULL_DATE.fullmatch(day):
+        year, month, day_of_month = (part for part in found.groups() if part)
+        return _date_of_parts(year, month, day_of_month, omitted_year)
+    return None
+
+
+def parse_any_date(value: str, omitted_year: str | None = None) -> tuple[date, bool] | None:
+    """As `parse_date`, also for the other spellings in cards; None if the value may mean two dates."""
+    readings = date_readings(value, omitted_year)
+    return readings[0] if len(readings) == 1 else None
+
+
+def date_readings(value: str, omitted_year: str | None = None) -> list[tuple[date, bool]]:
+    """The dates that a value may mean in any spelling: none, one, or two where day and month may be swapped."""
+    if parsed := parse_date(value, omitted_year):
+        return [parsed]
+    readings = (_date_of_parts(*parts, omitted_year) for parts in _parts_of_other_spellings(value))
+    return list(dict.fromkeys(reading for reading in readings if reading))
+
+
+def _parts_of_other_spellings(value: str) -> list[tuple[str | None, str, str]]:
+    """Year, month and day of a date that is spelled otherwise than in RFC 6350; None for a missing year."""
+    text = _BLANK_IN_DATE.sub("", value.strip()[:_DATE_LENGTH].translate(_DATE_UNITS))
+    day = re.split(r"[T ]", text, maxsplit=1)[0]
+    if found := _SHORT_YEARLESS.fullmatch(day):
+        return [(None, found.group(1), found.group(2))]
+    if found := _YEAR_FIRST.fullmatch(day):
+        return [(found.group(1), found.group(3), found.group(4))]
+    if found := _DIGITS.fullmatch(day):
+        return [(found.group(1), found.group(2), found.group(3))]
+    if not (found := _YEAR_LAST.fullmatch(day)):
+        return []
+    first, separator, second, year = found.groups()
+    if separator == "." and int(second) <= 12:
+        # With dots the day is first in every country that writes them.
+        return [(year, second, first)]
+    return [(year, first, second), (year, second, first)]
+
+
+def _date_of_parts(
+    year: str | None, month: str, day_of_month: str, omitted_year: str | None = None
+) -> tuple[date, bool] | None:
+    if year is None:
+        return _make_date(UNKNOWN_YEAR, month, day_of_month, unknown=True)
     unknown = int(year) in {0, UNKNOWN_YEAR} or year == (omitted_year or "").strip()
     # The API accepts no year before 1000.
     if not unknown and int(year) < 1000:

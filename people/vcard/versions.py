@@ -6,6 +6,7 @@ differences.
 
 import re
 
+from contacts_project.kernel.text_forms import nfc
 from people import field_table
 from people.vcard import values
 from people.vcard.charsets import remove_controls
@@ -31,6 +32,7 @@ _TEXT_PROPERTIES = frozenset(
 _LONE_BACKSLASH = re.compile(r"\\(?![,;:])")
 _DATE_PROPERTIES = frozenset({"BDAY", "ANNIVERSARY", "DEATHDATE"})
 _DATE_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](.*))?|--(\d{2})-(\d{2})", re.ASCII)
+_STANDARD_DATE = re.compile(r"(?:\d{4}-?\d{2}-?\d{2}|--\d{2}-?\d{2})(?:[T ]|$)", re.ASCII)
 _APPLE_YEARLESS = re.compile(r"1604-?(\d{2})-?(\d{2})", re.ASCII)
 _YEARLESS = re.compile(r"--(\d{2})-?(\d{2})", re.ASCII)
 _GEO_PAIR = re.compile(r"([+-]?\d{1,3}(?:\.\d{0,30})?) ?[;,] ?([+-]?\d{1,3}(?:\.\d{0,30})?)", re.ASCII)
@@ -178,18 +180,21 @@ def _to_data_uri(line: ContentLine) -> ContentLine:
 def _convert_date(line: ContentLine, *, is_v4: bool) -> ContentLine:
     """Convert a date: 4.0 has only the basic format, with a form without year; for 3.0 that of Apple is used.
 
-    RFC 6350, 4.3 allows no fractions of a second, but they stay so that nothing is lost.
+    RFC 6350, 4.3 allows no fractions of a second, but they stay so that nothing is lost. A spelling that no version
+    allows (28.09.1973) becomes that of the version, since other programs do not read it.
     """
-    value = line.value.strip()
+    value = _standard_date(line.value.strip())
     if not is_v4:
         found = _YEARLESS.fullmatch(value)
         if not found:
-            return line
+            return line if value == line.value.strip() else line.with_value(value)
         kept = line.without_params("X-APPLE-OMIT-YEAR").params
         params = (*kept, ("X-APPLE-OMIT-YEAR", ("1604",)))
         return line.with_params(params).with_value(f"1604-{found.group(1)}-{found.group(2)}")
-    if found := _APPLE_YEARLESS.fullmatch(value):
-        return line.with_value(f"--{found.group(1)}{found.group(2)}")
+    omitted = line.first_param("X-APPLE-OMIT-YEAR")
+    if found := _APPLE_YEARLESS.fullmatch(value.replace(f"{omitted}-", "1604-", 1) if omitted else value):
+        # The parameter says which year stands for none: here none stands.
+        return line.without_params("X-APPLE-OMIT-YEAR").with_value(f"--{found.group(1)}{found.group(2)}")
     if found := _DATE_TIME.fullmatch(value):
         year, month, day, time, yearless_month, yearless_day = found.groups()
         if yearless_month:
@@ -197,6 +202,16 @@ def _convert_date(line: ContentLine, *, is_v4: bool) -> ContentLine:
         basic_time = re.sub(r"(\d{2}):(?=\d{2})", r"\1", time or "")
         return line.with_value(f"{year}{month}{day}" + (f"T{basic_time}" if time else ""))
     return line
+
+
+def _standard_date(value: str) -> str:
+    """A date in the extended format if it is spelled otherwise than in any version; all else as it is."""
+    if _STANDARD_DATE.match(value) or not (parsed := values.parse_any_date(value)):
+        return value
+    if parsed[1]:
+        return f"{parsed[0]:--%m-%d}"
+    time = value[8:] if value[:8].isdigit() else value.partition(" ")[2] if value[:1].isdigit() else ""
+    return parsed[0].isoformat() + (f"T{time}" if time[:2].isdigit() else "")
 
 
 def _convert_geo(line: ContentLine, *, is_v4: bool) -> ContentLine:
@@ -211,5 +226,5 @@ def canonical_key(line: ContentLine) -> tuple[object, ...]:
     """A key that is equal for two lines with the same meaning, whatever their group, version and spelling."""
     new = convert_line(line, "4.0")
     types = {word for word in new.types if word not in {"internet", "voice"}}
-    params = {(name, text) for name, texts in new.params if name not in {"TYPE", "VALUE"} for text in texts}
+    params = {(name, nfc(text)) for name, texts in new.params if name not in {"TYPE", "VALUE"} for text in texts}
     return new.name.upper(), frozenset(types), frozenset(params), values.text(new)

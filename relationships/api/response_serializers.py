@@ -7,6 +7,7 @@ from rest_framework.serializers import (
     CharField,
     ChoiceField,
     DateTimeField,
+    DictField,
     Field,
     ListField,
     Serializer,
@@ -19,7 +20,8 @@ from relationships.suggestions.suggestion import REASONS
 
 def _build_serializer(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Serializer[Any]]":
     """The serializer class of a component. In a class body, a field named `label` would clash with `Field.label`."""
-    attributes: dict[str, Any] = {**fields, "__doc__": ""}
+    optional = tuple(key for key, field in fields.items() if not field.required and not field.read_only)
+    attributes: dict[str, Any] = {**fields, "optional": optional, "__doc__": ""}
     return cast("type[Serializer[Any]]", SerializerMetaclass(f"{name}Serializer", (Serializer,), attributes))
 
 
@@ -87,4 +89,6 @@ SuggestionSerializer = _build_serializer(
     personName=CharField(),
 )
 
-SuggestionErrorSerializer = _build_serializer("SuggestionError", id=UUIDField(), error=CharField())
+SuggestionErrorSerializer = _build_serializer(
+    "SuggestionError", id=UUIDField(), error=CharField(), code=CharField(), params=DictField(required=False)
+)

@@ -6,6 +6,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
     ClientIdField,
     ColorField,
@@ -14,9 +15,12 @@ from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
 )
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import NO_SUCH_RECORD
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.texts import define_text
 from relationships.services.type_names import NAME_LENGTH, normalize_type_name
+
+_LONG_UPPER_CASE = define_text("too_long_in_upper_case", "At most %(limit)s characters in upper case.")
 
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):
@@ -35,11 +39,11 @@ class RelationshipCreateSerializer(RelationshipUpdateSerializer):
 class TypeNameField(StrictCharField):
     """The name of a type; validates to the normal form, in which it is stored."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         name = normalize_type_name(super().to_internal_value(data) or "")
         # Checked again, because upper case can be longer: "ß" becomes "SS".
         if len(name) > self.max_length:
-            raise serializers.ValidationError(f"At most {self.max_length} characters in upper case.")
+            raise InvalidError(_LONG_UPPER_CASE.format(limit=self.max_length))
         return name
 
 
@@ -64,12 +68,12 @@ class NewRelationshipTypeSerializer(RelationshipTypeSerializer):
 class SuggestionIdsSerializer(serializers.Serializer[Any]):
     """Ids of suggestions."""
 
-    ids = serializers.ListField(child=serializers.CharField(allow_blank=True), min_length=1, max_length=500)
+    ids = serializers.ListField(child=StrictCharField(max_length=100, allow_blank=True), min_length=1, max_length=500)
 
     def validate_ids(self, ids: list[str]) -> list[UUID]:
         """The ids in the order of the body, without repetitions."""
         keys = [parse_id(key) for key in ids]
         unknown = {str(index): [NO_SUCH_RECORD] for index, key in enumerate(keys) if key is None}
         if unknown:
-            raise serializers.ValidationError(unknown)
+            raise InvalidError(unknown)
         return list(dict.fromkeys(key for key in keys if key))

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.api.json import format_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.ids import format_id
 from people.models import Group, Membership, Person, RelationshipType
 from people.names import NameParts, format_name
 from relationships.models import Relationship
@@ -35,7 +35,7 @@ _RelationshipRow = tuple[str, str, str, str | None]
 
 def load_person_graph(owner: User, person: Person) -> Graph:
     """`person`, their neighbours (the user may be one), and the edges between those and `person`."""
-    rows = sorted(_RELATIONSHIPS_OF_PERSON.rows(owner_id=owner.pk, person_id=person.pk))
+    rows = sorted(_relationships_of_person.rows(owner_id=owner.pk, person_id=person.pk))
     keys = {person.pk.hex, *(related_key for _, _, related_key, _ in rows)}
     people, groups = load_named_people(owner, keys), _groups_by_person(owner, keys)
     nodes = {key: _node(named, groups.get(key, [])) for key, named in people.items() if key in keys}
@@ -84,10 +84,11 @@ def _node(person: NamedPerson, groups: list[_Group]) -> Node:
 
 def _groups_by_person(owner: User, keys: Collection[str] | None = None) -> Mapping[str, list[_Group]]:
     """The active groups of each person, ordered by name: of the people of `keys`, or of all (None)."""
-    groups = {row[0]: _Group(*row) for row in _GROUPS.rows(owner_id=owner.pk)}
+    # Sorted here, because databases collate text differently.
+    groups = {key: _Group(key, *row) for _, key, *row in sorted(_groups.rows(owner_id=owner.pk))}
     memberships: Iterable[Any]
     if keys is not None and len(keys) <= MAX_IDS_IN_QUERY:
-        memberships = _MEMBERSHIPS_OF_PEOPLE.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
+        memberships = _memberships_of_people.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
     else:
         memberships = _memberships(owner.pk)
     people_by_group: defaultdict[str, list[str]] = defaultdict(list)
@@ -100,18 +101,18 @@ def _groups_by_person(owner: User, keys: Collection[str] | None = None) -> Mappi
     return found
 
 
-def _memberships(owner_id: UUID) -> Any:
+def _memberships(owner_id: UUID) -> Rows:
     return Membership.objects.owned_by(owner_id).values_list(IdHex("person_id"), IdHex("group_id"))
 
 
-_GROUPS = CompiledQuery(
-    lambda owner_id: (
-        Group.objects.owned_by(owner_id).active().order_by("name_key", "id").values_list(IdHex("pk"), "name", "color")
-    )
-)
-_MEMBERSHIPS_OF_PEOPLE = CompiledQuery(
-    lambda owner_id, person_ids: _memberships(owner_id).filter(person__in=person_ids)
-)
+@compiled_query
+def _groups(owner_id: UUID) -> Rows:
+    return Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("pk"), "name", "color")
+
+
+@compiled_query
+def _memberships_of_people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return _memberships(owner_id).filter(person__in=person_ids)
 
 
 def _relationships(owner_id: UUID) -> Any:
@@ -119,7 +120,10 @@ def _relationships(owner_id: UUID) -> Any:
     return Relationship.objects.owned_by(owner_id).active().values_list(*columns)
 
 
-_RELATIONSHIPS_OF_PERSON = CompiledQuery(lambda owner_id, person_id: _relationships(owner_id).filter(person=person_id))
+@compiled_query
+def _relationships_of_person(owner_id: UUID, person_id: UUID) -> Rows:
+    rows: Rows = _relationships(owner_id).filter(person=person_id)
+    return rows
 
 
 def _edges(
@@ -129,7 +133,7 @@ def _edges(
     person_ids: Collection[UUID] | None = None,
 ) -> list[Edge]:
     """Edges of the relationships among `people`, then those to the user: from `person_ids`, or from all (None)."""
-    types: dict[str | None, _Type] = {key: _Type(*columns) for key, *columns in _TYPES.rows(owner_id=owner.pk)}
+    types: dict[str | None, _Type] = {key: _Type(*columns) for key, *columns in _types.rows(owner_id=owner.pk)}
     types[None] = _Type(None, None, None)
     edges = [
         _edge(people[person_key]["id"], people[related_key]["id"], types[type_key], format_id(key))
@@ -140,24 +144,24 @@ def _edges(
     to_user: Iterable[Any] = (
         _related_to_user(owner.pk)
         if person_ids is None
-        else _RELATED_TO_USER_BY_ID.rows(owner_id=owner.pk, person_ids=list(person_ids))
+        else _related_to_user_by_id.rows(owner_id=owner.pk, person_ids=list(person_ids))
     )
     return edges + [_edge(format_id(person_key), USER, types[type_key], None) for person_key, type_key in to_user]
 
 
-_TYPES = CompiledQuery(
-    lambda owner_id: RelationshipType.objects.owned_by(owner_id).values_list(IdHex("pk"), "name", "label", "color")
-)
+@compiled_query
+def _types(owner_id: UUID) -> Rows:
+    return RelationshipType.objects.owned_by(owner_id).values_list(IdHex("pk"), "name", "label", "color")
 
 
-def _related_to_user(owner_id: UUID) -> Any:
+def _related_to_user(owner_id: UUID) -> Rows:
     related = Person.objects.owned_by(owner_id).active().filter(relationship_to_user__isnull=False)
     return related.in_name_order().values_list(IdHex("pk"), IdHex("relationship_to_user_id"))
 
 
-_RELATED_TO_USER_BY_ID = CompiledQuery(
-    lambda owner_id, person_ids: _related_to_user(owner_id).filter(pk__in=person_ids)
-)
+@compiled_query
+def _related_to_user_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return _related_to_user(owner_id).filter(pk__in=person_ids)
 
 
 def _edge(source: str, target: str, relationship_type: _Type, relationship_id: str | None) -> Edge:

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from people.models import Person
 from relationships.models import Relationship
 from relationships.network.components import ComponentSearch, SearchLimitError
@@ -17,7 +18,7 @@ from relationships.network.connectivity import Network
 MAX_REMOVED, MAX_VISITED = 200, 1_000
 
 
-def find_orphans(owner: Any, person_ids: Collection[UUID]) -> set[str]:
+def find_orphans(owner: User | UUID, person_ids: Collection[UUID]) -> set[str]:
     """The people, by `UUID.hex`, who are connected to the user now, and would not be without all of `person_ids`.
 
     `owner` is a user or the id of one. Reads only the neighbourhood of `person_ids` where that is small.
@@ -31,7 +32,7 @@ def find_orphans(owner: Any, person_ids: Collection[UUID]) -> set[str]:
     return load_network(owner).orphans_of(removed)
 
 
-def load_network(owner: Any) -> Network:
+def load_network(owner: User | UUID) -> Network:
     """The graph of the active people of `owner` (a user or the id of one), by `UUID.hex`. Two queries."""
     people: dict[str, bool] = dict(
         Person.objects.owned_by(owner).active().values_list(IdHex("pk"), _is_related_to_user(""))
@@ -45,15 +46,15 @@ def load_network(owner: Any) -> Network:
     )
 
 
-def _search_components(owner: Any, removed: set[str]) -> ComponentSearch:
+def _search_components(owner: User | UUID, removed: set[str]) -> ComponentSearch:
     """The components next to the removed people, read hop by hop, one query each. Raises SearchLimitError."""
-    owner_id = getattr(owner, "pk", owner)
-    rows = _PEOPLE.rows(owner_id=owner_id, person_ids=[UUID(key) for key in removed])
+    owner_id: UUID = owner.pk if isinstance(owner, User) else owner
+    rows = _people.rows(owner_id=owner_id, person_ids=[UUID(key) for key in removed])
     search = ComponentSearch(dict(rows), MAX_VISITED)
     frontier: Iterable[str] = search.removed
     while frontier:
         # A pair has a row for each direction, so the rows that start at the frontier lead to all its neighbours.
-        frontier = search.add_edges(_EDGES.rows(owner_id=owner_id, person_ids=[UUID(key) for key in frontier]))
+        frontier = search.add_edges(_edges.rows(owner_id=owner_id, person_ids=[UUID(key) for key in frontier]))
     return search
 
 
@@ -62,19 +63,21 @@ def _is_related_to_user(path: str) -> "ExpressionWrapper[Any]":
     return ExpressionWrapper(Q(**{f"{path}relationship_to_user__isnull": False}), output_field=BooleanField())
 
 
-_PEOPLE = CompiledQuery(
-    lambda owner_id, person_ids: (
+@compiled_query
+def _people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         Person.objects.owned_by(owner_id)
         .active()
         .filter(pk__in=person_ids)
         .values_list(IdHex("pk"), _is_related_to_user(""))
     )
-)
-_EDGES = CompiledQuery(
-    lambda owner_id, person_ids: (
+
+
+@compiled_query
+def _edges(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(person__in=person_ids, related_person__deleted_at=None)
         .values_list(IdHex("person_id"), IdHex("related_person_id"), _is_related_to_user("related_person__"))
     )
-)

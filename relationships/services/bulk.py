@@ -1,8 +1,7 @@
 """Actions on many people: one transaction and a fixed number of statements, whatever their number."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import connection
@@ -10,22 +9,25 @@ from django.db.models import DateTimeField, Exists, F, OuterRef, Q, UUIDField, V
 from django.db.models.expressions import Combinable
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import FreshId
+from contacts_project.kernel.database.ids import FreshId
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.models import Group, Membership, Person, RelationshipType
+from people.models import Group, Membership, RelationshipType
 from people.models.person import PersonQuerySet
+from people.services.bulk import active_people
+from people.services.groups import write_rules_to
 from people.services.people import delete_people
 from people.signals import announce_change
 
 
 def delete_people_in_bulk(
-    *, owner: User, person_ids: Collection[UUID] | None, options: Mapping[str, Any], now: dt.datetime
+    *, owner: User, person_ids: Collection[UUID] | None, options: JsonMapping, now: dt.datetime
 ) -> int:
     """Move people (None: all) to the trash, and their orphans if `options` ask for it. Returns how many in total."""
     with account_write(owner):
         if person_ids is None:
-            person_ids = list(_active_people(owner, None).values_list("pk", flat=True))
+            person_ids = list(active_people(owner, None).values_list("pk", flat=True))
         return delete_people(owner=owner, person_ids=person_ids, options=options, now=now)
 
 
@@ -40,9 +42,14 @@ def add_to_groups(
         missing_in_any = Q()
         for condition in is_missing.values():
             missing_in_any |= Q(condition)
-        changed = _update_people(owner, _active_people(owner, person_ids).filter(missing_in_any), {}, now)
-        for group_id, condition in is_missing.items() if changed else ():
-            _insert_memberships(group_id, _active_people(owner, changed).filter(condition), now)
+        changed = _update_people(owner, active_people(owner, person_ids).filter(missing_in_any), {}, now)
+        joined: dict[UUID, list[UUID]] = {}
+        for group in groups if changed else ():
+            people = active_people(owner, changed).filter(is_missing[group.pk])
+            if group.has_rule:
+                joined[group.pk] = list(people.order_by("pk").values_list("pk", flat=True))
+            _insert_memberships(group.pk, people, now)
+        write_rules_to(owner, joined, now)
     return len(changed)
 
 
@@ -55,21 +62,16 @@ def set_relationship(
             raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
         # NULL needs its own condition: in SQL, NULL is neither equal nor unequal to the type.
         differs = Q(relationship_to_user=None) | ~Q(relationship_to_user=relationship_type)
-        rows = _active_people(owner, person_ids).filter(differs)
+        rows = active_people(owner, person_ids).filter(differs)
         return len(_update_people(owner, rows, {"relationship_to_user": relationship_type}, now))
 
 
-def _active_people(owner: User, person_ids: Collection[UUID] | None) -> PersonQuerySet:
-    people = Person.objects.owned_by(owner).active()
-    return people if person_ids is None else people.filter(pk__in=person_ids)
-
-
-def _update_people(owner: User, rows: PersonQuerySet, values: Mapping[str, Any], now: dt.datetime) -> list[UUID]:
+def _update_people(owner: User, rows: PersonQuerySet, values: JsonMapping, now: dt.datetime) -> list[UUID]:
     """Set `values` and `updated_at` of `rows`, and announce the change. Returns their ids."""
     # Read first: after the UPDATE the rows may no longer match the conditions of the queryset.
     changed = list(rows.values_list("pk", flat=True))
     if changed:
-        _active_people(owner, changed).update(**values, updated_at=now)
+        active_people(owner, changed).update(**values, updated_at=now)
         announce_change(owner.pk, changed)
     return changed
 

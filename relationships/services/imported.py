@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from people.extensions import ImportedRelationship, RelationshipTypeSpec
 from people.models import RelationshipType
 from people.palette import pick_color

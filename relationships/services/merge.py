@@ -5,23 +5,25 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from contacts_project.kernel.api.ids import new_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
+from contacts_project.kernel.ids import new_id
 from people.merging.merge import UndoConflictError
 from people.models import Person
 from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
 
-_RELATIONSHIPS = CompiledQuery(
-    lambda owner_id, person_ids: Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
-)
-_ANSWERS = CompiledQuery(
-    lambda owner_id, person_ids: (
+
+@query_by_ids
+def _relationships(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
+
+
+@query_by_ids
+def _answers(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
         AnsweredSuggestion.objects.owned_by(owner_id)
         .filter(Q(person_id__in=person_ids) | Q(related_person_id__in=person_ids))
         .order_by("id")
     )
-)
 
 
 def move_to_primary(primary: Person, secondary: Person) -> list[str]:
@@ -29,7 +31,7 @@ def move_to_primary(primary: Person, secondary: Person) -> list[str]:
 
     Relationships between the two, and those that the primary has already, stay with the secondary.
     """
-    rows = _RELATIONSHIPS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    rows = _relationships.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     existing = {_content(row) for row in rows if row.person_id == primary.pk}
     others = [row for row in rows if row.person_id == secondary.pk and row.related_person_id != primary.pk]
     moved = [row.pk for row in others if _content(row) not in existing]
@@ -49,7 +51,7 @@ def return_to_secondary(primary: Person, secondary: Person, row_ids: Collection[
 
 def copy_answered_suggestions(primary: Person, secondary: Person) -> list[str]:
     """Copy the answers about the secondary to the primary. Returns the ids of the copies."""
-    rows = _ANSWERS.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    rows = _answers.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     existing = {_subject(row) for row in rows}
     copies = []
     for row in rows:
@@ -81,17 +83,15 @@ def _content(row: Relationship) -> tuple[UUID, UUID | None]:
 
 def _set_person(person: Person, row_ids: Collection[UUID]) -> None:
     """Set `person` of these rows, and `related_person` of their inverse rows."""
-    _SET_PERSON.run(owner_id=person.owner_id, row_ids=list(row_ids), person=person.pk)
-    _SET_RELATED_PERSON.run(owner_id=person.owner_id, row_ids=list(row_ids), related_person=person.pk)
+    _rows_by_id.update({"person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
+    _inverse_rows.update({"related_person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
 
 
-_SET_PERSON = FeedUpdate(
-    Relationship,
-    lambda owner_id, row_ids: Relationship.objects.owned_by(owner_id).filter(pk__in=row_ids),
-    "person",
-)
-_SET_RELATED_PERSON = FeedUpdate(
-    Relationship,
-    lambda owner_id, row_ids: Relationship.objects.owned_by(owner_id).filter(inverse__in=row_ids),
-    "related_person",
-)
+@query_by_ids
+def _rows_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return Relationship.objects.owned_by(owner_id).filter(pk__in=row_ids)
+
+
+@query_by_ids
+def _inverse_rows(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return Relationship.objects.owned_by(owner_id).filter(inverse__in=row_ids)

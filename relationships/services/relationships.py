@@ -2,30 +2,33 @@
 
 import datetime as dt
 from collections.abc import Collection
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex, new_id
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
-from contacts_project.kernel.ownership.feed_updates import update_row
+from contacts_project.kernel.texts import define_text
 from people.models import Person, RelationshipType
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.types import restore_deleted_types
 
-DUPLICATE = "These two people already have an active relationship of this type."
-NO_INVERSE = "This type has lost its inverse: give it another, or make it symmetric."
+_SELF = define_text("relationship_with_itself", "A person has no relationship with itself.")
+
+DUPLICATE = define_text("duplicate_relationship", "These two people already have an active relationship of this type.")
+NO_INVERSE = define_text("inverse_lost", "This type has lost its inverse: give it another, or make it symmetric.")
 
 
 class PersonDeletedError(DomainError):
     """The relationship cannot be restored while one of its people is in the trash."""
 
-    message = "One of the two people is deleted: restore them first."
+    message = define_text("person_deleted", "One of the two people is deleted: restore them first.")
 
 
 def create_relationship(
@@ -44,7 +47,7 @@ def create_relationship(
     Raises FieldError, IdTakenError.
     """
     if person_id == related_person_id:
-        raise FieldError("relatedPersonId", "A person has no relationship with itself.")
+        raise FieldError("relatedPersonId", _SELF)
     with account_write(owner) as write:
         if not write.is_fresh:
             # Another write may have deleted one of them since the body was validated.
@@ -80,18 +83,16 @@ def build_pair(
 
 def find_relationship(owner: User, relationship_id: UUID) -> Relationship:
     """An active relationship between active people, with its inverse. Raises MissingError."""
-    row: Relationship = _VISIBLE.find(owner_id=owner.pk, relationship_id=relationship_id)
+    row: Relationship = _visible.find(owner_id=owner.pk, relationship_id=relationship_id)
     return row
 
 
-_VISIBLE = CompiledQuery(
-    lambda owner_id, relationship_id: (
-        Relationship.objects.owned_by(owner_id).visible().select_related("inverse").filter(pk=relationship_id)
-    )
-)
+@compiled_query
+def _visible(owner_id: UUID, relationship_id: UUID) -> Rows:
+    return Relationship.objects.owned_by(owner_id).visible().select_related("inverse").filter(pk=relationship_id)
 
 
-def update_relationship(*, owner: User, row: Relationship, data: dict[str, Any], now: dt.datetime) -> None:
+def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now: dt.datetime) -> None:
     """Change the type and notes that `data` contains, and the inverse row to match.
 
     `row` is from find_relationship and was read after `owner`. Raises FieldError, MissingError.
@@ -99,18 +100,16 @@ def update_relationship(*, owner: User, row: Relationship, data: dict[str, Any],
     with account_write(owner) as write:
         if not write.is_fresh:
             row = find_relationship(owner, row.pk)
-        inverse_values: dict[str, Any] = {"updated_at": now}
+        inverse = row.inverse
+        columns = ["updated_at", *data.keys() & {"notes", "relationship_type"}]
+        row.updated_at = inverse.updated_at = now
         if "notes" in data:
-            inverse_values["notes"] = data["notes"]
-        values = dict(inverse_values)
+            row.notes = inverse.notes = data["notes"]
         if "relationship_type" in data:
-            relationship_type = data["relationship_type"]
-            inverse_values["relationship_type"] = _inverse_type_id(owner, relationship_type, now)
-            row.relationship_type = relationship_type
+            row.relationship_type = data["relationship_type"]
+            inverse.relationship_type_id = _inverse_type_id(owner, row.relationship_type, now)
             _check_unique(row)
-            values["relationship_type"] = relationship_type and relationship_type.pk
-        update_row(row, **values)
-        update_row(row.inverse, **inverse_values)
+        Relationship.objects.bulk_update([row, inverse], columns)
 
 
 def delete_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> None:
@@ -183,7 +182,7 @@ def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, no
     """
     if relationship_type is None:
         return None
-    rows = _INVERSE_OF_TYPE.values(owner_id=owner.pk, type_id=relationship_type.pk)
+    rows = _inverse_of_type.values(owner_id=owner.pk, type_id=relationship_type.pk)
     if not rows:
         raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
     inverse_id: UUID | None
@@ -195,32 +194,32 @@ def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, no
     return inverse_id
 
 
-_INVERSE_OF_TYPE = CompiledQuery(
-    lambda owner_id, type_id: (
+@compiled_query
+def _inverse_of_type(owner_id: UUID, type_id: UUID) -> Rows:
+    return (
         RelationshipType.objects.owned_by(owner_id)
         .active()
         .filter(pk=type_id)
         .values_list("inverse_id", "inverse__deleted_at")
     )
-)
 
 
 def _check_unique(row: Relationship) -> None:
     """Raise FieldError if another active row has the same two people and type."""
     # A unique constraint refuses it too, but only with an error that names no field.
     type_key = row.relationship_type_id and row.relationship_type_id.hex
-    rows = _BETWEEN_TWO_PEOPLE.rows(
+    rows = _between_two_people.rows(
         owner_id=row.owner_id, person_id=row.person_id, related_person_id=row.related_person_id
     )
     if any(key != row.pk.hex and other_type_key == type_key for key, other_type_key in rows):
         raise FieldError("relationshipTypeId", DUPLICATE)
 
 
-_BETWEEN_TWO_PEOPLE = CompiledQuery(
-    lambda owner_id, person_id, related_person_id: (
+@compiled_query
+def _between_two_people(owner_id: UUID, person_id: UUID, related_person_id: UUID) -> Rows:
+    return (
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(person=person_id, related_person=related_person_id)
         .values_list(IdHex("pk"), IdHex("relationship_type_id"))
     )
-)

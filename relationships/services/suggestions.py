@@ -9,7 +9,9 @@ from django.db import transaction
 
 from accounts.models import User
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.texts import Text, define_text
 from people.duplicates.keys import name_key
 from people.models import Person, RelationshipType
 from people.names import NameParts
@@ -27,19 +29,21 @@ from relationships.suggestions.suggestion import (
     Suggestion,
     load_answers,
     load_relationships,
+    load_silent,
     types_by_name,
 )
 
 Errors = list[dict[str, Any]]
-ALREADY_ANSWERED = "This suggestion has been answered already."
-DELETED = "One of the two people is not there any more."
-ALREADY_RELATED = "These two are something to each other by now."
+ALREADY_ANSWERED = define_text("suggestion_answered", "This suggestion has been answered already.")
+DELETED = define_text("suggestion_person_gone", "One of the two people is not there any more.")
+ALREADY_RELATED = define_text("already_related", "These two are something to each other by now.")
 
 
-def list_suggestions(owner: User) -> list[dict[str, Any]]:
+def list_suggestions(owner: User) -> list[JsonObject]:
     """The items of GET /api/relationship-suggestions: suggestions from cards, then derived ones."""
     types, exclusions = types_by_name(owner), Exclusions()
     load_answers(exclusions, owner)
+    load_silent(exclusions, owner)
     # Cards first: a derived suggestion of the same type and pair is then excluded.
     suggestions = [*list_card_suggestions(owner, exclusions), *list_derived_suggestions(owner, exclusions)]
     return [suggestion.serialize(types) for suggestion in suggestions]
@@ -81,7 +85,7 @@ def _answer_each(
     owner: User,
     ids: Sequence[UUID],
     derived: dict[UUID, Suggestion],
-    error_messages: dict[UUID, str],
+    error_messages: dict[UUID, Text],
     answer: Callable[[Suggestion], None],
 ) -> tuple[int, Errors]:
     """Call `answer` with each suggestion that has no error yet. Must be called inside `account_write`."""
@@ -93,7 +97,7 @@ def _answer_each(
         if key not in answered and key not in found:
             raise FieldError(f"ids.{position}", NO_SUCH_RECORD)
     error_messages = error_messages | dict.fromkeys(answered, ALREADY_ANSWERED)
-    errors: Errors = [{"id": key, "error": error_messages[key]} for key in ids if key in error_messages]
+    errors: Errors = [_describe_error(key, error_messages[key]) for key in ids if key in error_messages]
     for key in dict.fromkeys(ids):
         if key in error_messages:
             continue
@@ -102,8 +106,13 @@ def _answer_each(
             with transaction.atomic():
                 answer(found[key])
         except DomainError as error:
-            errors.append({"id": key, "error": error.message})
+            errors.append(_describe_error(key, error.message))
     return len(ids) - len(errors), errors
+
+
+def _describe_error(key: UUID, text: Text) -> JsonObject:
+    described = {"id": key, "error": text, "code": text.code}
+    return described | {"params": text.described_params()} if text.params else described
 
 
 def _find_answered(owner: User, ids: Sequence[UUID]) -> set[UUID]:
@@ -125,7 +134,7 @@ def _find_derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
     return {suggestion.id: suggestion for suggestion in find_derived_suggestions(owner, exclusions, derived_ids)}
 
 
-def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
+def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, Text]:
     """Errors, by id, of suggestions with a person who was deleted meanwhile. One statement."""
     active = load_names(
         owner,
@@ -138,7 +147,7 @@ def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, 
     }
 
 
-def _related_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, str]:
+def _related_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, Text]:
     """Errors, by id, of suggestions whose people have a relationship by now. One statement."""
     exclusions = Exclusions()
     load_relationships(exclusions, owner, {suggestion.person_id for suggestion in derived.values()})

@@ -4,14 +4,18 @@ from typing import Final
 from uuid import UUID
 
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.text_forms import nfc
+from contacts_project.kernel.texts import define_text
 from people.models import RelationshipType
+
+_TAKEN = define_text("type_name_taken", "There is already a relationship type named %(name)s.")
 
 NAME_LENGTH: Final = 50
 
 
 def normalize_type_name(text: str) -> str:
-    """`text` in upper case, with `_` for white space between words: the form in which names are stored."""
-    return "_".join(text.upper().split())
+    """`text` in upper case and NFC, with `_` for white space between words: the form in which names are stored."""
+    return nfc("_".join(text.upper().split()))  # upper() takes some letters apart
 
 
 def taken_names(owner_id: UUID) -> set[str]:
@@ -22,7 +26,7 @@ def taken_names(owner_id: UUID) -> set[str]:
 def check_name_free(name: str, taken: set[str]) -> None:
     """Raise FieldError if `name` is taken."""
     if name in taken:
-        raise FieldError("name", f"There is already a relationship type named {name}.")
+        raise FieldError("name", _TAKEN.format(name=name))
 
 
 def unique_name(preferred: str, taken: set[str]) -> str:

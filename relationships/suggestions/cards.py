@@ -1,10 +1,10 @@
 """Suggestions from the related names on people's cards (RelatedName)."""
 
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import User
 from people.models import RelatedName
@@ -36,6 +36,8 @@ def list_card_suggestions(owner: User, exclusions: Exclusions) -> list[Suggestio
         last_id, read, batch_size = names[-1].id, read + len(names), min(2 * batch_size, _MAX_BATCH_SIZE)
         load_relationships(exclusions, owner, {card_name.person_id for card_name in names})
         for suggestion in _build_suggestions(owner, names):
+            if not exclusions.silent.isdisjoint((suggestion.person_id, suggestion.related_person_id)):
+                continue
             # A name that matches nobody cannot duplicate a relationship.
             if suggestion.related_person_id and exclusions.has(
                 suggestion.person_id, suggestion.related_person_id, suggestion.type_name
@@ -72,7 +74,7 @@ def _build_suggestions(owner: User, names: list[CardName]) -> Iterator[Suggestio
         )
 
 
-def _related_names(owner: User) -> Any:
+def _related_names(owner: User) -> QuerySet[RelatedName]:
     return RelatedName.objects.filter(owner=owner, person__deleted_at=None)
 
 
@@ -87,7 +89,7 @@ def _load_names(owner: User, last_id: UUID | None, limit: int) -> list[CardName]
     return _fetch((rows.filter(pk__gt=last_id) if last_id else rows)[:limit])
 
 
-def _fetch(rows: Any) -> list[CardName]:
+def _fetch(rows: QuerySet[RelatedName]) -> list[CardName]:
     columns = ("id", "person_id", "name", "type_name", *(f"person__{column}" for column in COLUMNS))
     return [
         CardName(key, person_id, name, kind, NameParts(*parts))

@@ -9,9 +9,10 @@ from uuid import UUID
 from django.db.models import Count
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import IdHex
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.text_forms import fold
 from people.models import LookupKey
-from people.names import fold, format_name
+from people.names import format_name
 from relationships.models import Relationship
 from relationships.suggestions.names import load_names
 from relationships.suggestions.suggestion import (

@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid5
 
 from accounts.models import User
-from people.models import RelationshipType
+from contacts_project.kernel.json import JsonObject
+from people.mentions import may_be_mentioned
+from people.models import Person, RelationshipType
 from relationships.models import AnsweredSuggestion, Relationship
 
 CARD, SIBLINGS, SPOUSES_CHILD, HOUSEHOLD = "card", "siblings", "parent_of_spouses_child", "household"
@@ -36,7 +38,7 @@ class Suggestion:
     reason: str
     name_on_card: str = ""
 
-    def serialize(self, types: dict[str, UUID]) -> dict[str, Any]:
+    def serialize(self, types: dict[str, UUID]) -> JsonObject:
         """An item of GET /api/relationship-suggestions; `types`: ids of the account's types by name."""
         return {
             "id": self.id,
@@ -64,11 +66,13 @@ def types_by_name(owner: User) -> dict[str, UUID]:
 class Exclusions:
     """Relationships that exist, and suggestions that were answered: names of types by pair of people.
 
-    Custom types are included by their name. `""` is a relationship without a type.
+    Custom types are included by their name. `""` is a relationship without a type. `silent` are people who are not
+    spoken of: pairs with one of them are excluded, too.
     """
 
     related: dict[Pair, frozenset[str]] = field(default_factory=dict)
     answered: dict[Pair, set[str]] = field(default_factory=lambda: defaultdict(set))
+    silent: set[UUID] = field(default_factory=set)
 
     def has(self, person_id: UUID, related_person_id: UUID, type_name: str) -> bool:
         """Whether the pair has a relationship of this type, or it was answered, in either direction."""
@@ -81,6 +85,8 @@ class Exclusions:
     def is_new(self, person_id: UUID, related_person_id: UUID, type_name: str | None) -> bool:
         """Whether the pair has no relationship, and no answer for this type (None: for any type)."""
         pair, reverse = (person_id, related_person_id), (related_person_id, person_id)
+        if not self.silent.isdisjoint(pair):
+            return False
         if type_name is None:
             return not (pair in self.related or pair in self.answered or reverse in self.answered)
         return pair not in self.related and not self.has(person_id, related_person_id, type_name)
@@ -108,6 +114,12 @@ def load_answers(exclusions: Exclusions, owner: User) -> None:
     rows = AnsweredSuggestion.objects.owned_by(owner).filter(related_person__isnull=False)
     for person_id, related_id, type_name in rows.values_list("person_id", "related_person_id", "type_name"):
         exclusions.answered[person_id, related_id].add(type_name)
+
+
+def load_silent(exclusions: Exclusions, owner: User) -> None:
+    """Add the people who are not spoken of. One statement."""
+    silent = Person.objects.owned_by(owner).active().filter(~may_be_mentioned())
+    exclusions.silent.update(silent.values_list("pk", flat=True))
 
 
 def load_relationships(exclusions: Exclusions, owner: User, person_ids: Iterable[UUID]) -> None:

@@ -90,7 +90,7 @@ def test_language_in_the_body_overrides_accept_language(browser: Client) -> None
     [
         ({"email": "no address"}, "email"),
         ({"email": "bad\n@example.org"}, "email"),
-        ({"email": "\u212aa@example.org"}, "email"),
+        ({"email": "\uff4ba@example.org"}, "email"),  # a wide k; the Kelvin sign is K in NFC
         ({"email": f"a@{'ü' * 60}.example"}, "email"),  # too long a label in ASCII: no mail reaches it
         ({"email": "=?utf-8?q?alice?=@example.org"}, "email"),  # mails would go to alice@example.org
         ({"email": None}, "email"),

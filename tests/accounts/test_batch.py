@@ -19,7 +19,7 @@ from accounts.api import batch_runner
 from accounts.api.route_marks import is_allowed_in_batch
 from accounts.models import StoredResponse, User
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.api.middleware import max_body_bytes
+from contacts_project.kernel.api.body_limit import max_body_bytes
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.groups import GroupViewSet
 from people.models import Group, Person
@@ -159,6 +159,8 @@ EXCLUDED_ROUTES = {
     "POST /api/import/csv/inspect",
     "POST /api/vcard/import",
     "GET /api/vcard/export",
+    "GET /api/user/devices/{api_token}/profile",
+    "GET /api/people/addresses?format=csv",
     "POST /api/vcard/upload",
     "POST /api/carddav/backup",
     "POST /api/carddav/sync",
@@ -175,12 +177,15 @@ NON_ATOMIC_ROUTES = {
     "POST /api/notifications/push/subscribe",
     "PUT /api/notifications/endpoints/{destination}",
     "POST /api/notifications/endpoints/{destination}/test",
+    "POST /api/notifications/push/subscriptions/{push_subscription}/test",
     "POST /api/carddav/connection",
     "PUT /api/carddav/connection",
     "DELETE /api/carddav/connection",
     "POST /api/carddav/connection/test",
     "POST /api/carddav/runs/{run}/undo",
+    "POST /api/user/devices/{api_token}/undo-deletions",
     "POST /api/carddav/discover",
+    "POST /api/carddav/held-back/{held_back}/retry",
     "POST /api/carddav/import",
     "POST /api/carddav/export-bulk",
     "POST /api/carddav/conflicts/{conflict}/resolve",
@@ -248,7 +253,7 @@ UNKNOWN_PATHS = [
 def test_an_unknown_path_is_404(api: Client) -> None:
     results = run_batch(api, *(operation("GET", path) for path in UNKNOWN_PATHS))
     for path, result in zip(UNKNOWN_PATHS, results, strict=True):
-        assert (result["status"], set(result["body"])) == (404, {"error"}), path
+        assert (result["status"], result["body"]["code"]) == (404, "not_found"), path
 
 
 @pytest.mark.parametrize(
@@ -302,7 +307,7 @@ def test_session_needs_one_csrf_token_for_the_batch(alice: User, browser: Client
 def test_records_of_other_accounts_are_404(stranger: Client, ada: Person, mallory: User) -> None:
     for atomic in (False, True):
         [result] = run_batch(stranger, operation("PUT", f"/api/people/{ada.pk}", {"name": "Mine"}), atomic=atomic)
-        assert result == {"status": 404, "body": {"error": "Not found."}}
+        assert result == {"status": 404, "body": {"error": "Not found.", "code": "not_found"}}
     dates = operation("POST", "/api/groups", {"name": "x", "peopleIds": [str(ada.pk)]})
     assert run_batch(stranger, dates)[0]["body"]["details"][0]["field"].startswith("peopleIds")
 
@@ -522,5 +527,6 @@ def test_routes_that_take_files_are_not_allowed() -> None:
     ]
     assert len(views) > 5
     for view in views:
-        for method in view.actions.keys() & {"post", "put", "patch"}:
-            assert not is_allowed_in_batch(getattr(view.cls, view.actions[method])), view.actions
+        actions = getattr(view, "actions", {})  # none for a plain view, such as that of the DAV server: no batch has it
+        for method in actions.keys() & {"post", "put", "patch"}:
+            assert not is_allowed_in_batch(getattr(view.cls, actions[method])), actions

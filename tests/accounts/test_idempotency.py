@@ -139,9 +139,9 @@ def test_a_request_whose_claim_was_taken_over_is_rolled_back(
 ) -> None:
     real = stored_responses._store
 
-    def store(claimed_row: Any, response: Any) -> None:
+    def store(owner: User, claimed_row: Any, response: Any) -> None:
         StoredResponse.unscoped.update(claim=UUID(int=2))
-        real(claimed_row, response)
+        real(owner, claimed_row, response)
 
     monkeypatch.setattr(stored_responses, "_store", store)
     assert post(api).status_code == 409
@@ -187,3 +187,32 @@ def test_concurrent_requests_with_one_key_run_once(alice: User) -> None:
     assert set(statuses) <= {201, 409}
     assert statuses[201] >= 1
     assert Person.objects.owned_by(alice).count() == 1
+
+
+def test_stored_responses_of_an_account_are_limited(
+    api: Client, stranger: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would be more is answered, and not stored: a repeat runs again. The limit is that of one account."""
+    monkeypatch.setattr(stored_responses, "MAX_BYTES", 8 * 1024)
+    for number in range(20):
+        assert post(api, {"name": f"Ada {number}"}, key=str(number)).status_code == 201
+    rows = StoredResponse.objects.owned_by(alice)
+    kept = rows.count()
+    assert 2 <= kept < 8
+    assert sum(len(row.body) + stored_responses.ROW_BYTES for row in rows) <= 8 * 1024
+    assert not rows.filter(status=None).exists()
+    assert "Idempotent-Replayed" in post(api, {"name": "Ada 0"}, key="0")
+    assert "Idempotent-Replayed" not in post(api, {"name": "Ada 19"}, key="19")
+    assert Person.objects.owned_by(alice).count() == 21
+    post(stranger)
+    assert "Idempotent-Replayed" in post(stranger)
+    rows.filter(key_digest__in=list(rows.values_list("key_digest", flat=True)[:2])).delete()
+    post(api, {"name": "Room again"}, key="room")
+    assert "Idempotent-Replayed" in post(api, {"name": "Room again"}, key="room")
+
+
+def test_refusals_count_against_the_limit_as_well(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_responses, "MAX_BYTES", 4 * 1024)
+    for number in range(6):
+        assert post(api, {"name": number}, key=str(number)).status_code == 400
+    assert StoredResponse.objects.owned_by(alice).count() == 3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 import time_machine
@@ -113,6 +113,111 @@ def test_the_address_may_come_from_userinfo_of_the_same_subject(browser: Client,
 
 @pytest.mark.one_database
 @pytest.mark.parametrize(
+    "claims",
+    [
+        {"email": "ada@example.org"},
+        {"email": "ada@example.org", "email_verified": None},
+        {"email": "ada@example.org", "email_verified": ""},
+        {"email": "", "email_verified": True},
+        {"email": None},
+        {"email_verified": True},
+    ],
+    ids=str,
+)
+def test_userinfo_completes_an_id_token_without_address_or_its_verification(
+    browser: Client, provider: Provider, claims: dict[str, Any]
+) -> None:
+    provider.claims = {"sub": "u-1", **claims}
+    provider.userinfo = {"sub": "u-1", "email": "ada@example.org", "email_verified": True}
+    assert sign_in(browser, provider).status_code == 302
+    assert browser.ok("GET", "/api/auth/session")["user"]["email"] == "ada@example.org"
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("id_token", "userinfo"),
+    [
+        # Each source speaks of another address: what one says of its own proves nothing of the other's.
+        ({"email": "ada@example.org"}, {"email": "eve@example.org", "email_verified": True}),
+        ({"email": "ada@example.org"}, {"email": "ada@example.org", "email_verified": False}),
+        ({"email": "ada@example.org"}, {"email": "ada@example.org"}),
+        # The signed token alone counts where it says that the address is not verified.
+        ({"email": "ada@example.org", "email_verified": False}, {"email": "ada@example.org", "email_verified": True}),
+    ],
+    ids=str,
+)
+def test_userinfo_does_not_verify_another_address(
+    browser: Client, provider: Provider, alice: User, id_token: dict[str, Any], userinfo: dict[str, Any]
+) -> None:
+    provider.claims = {"sub": "u-1", **id_token}
+    provider.userinfo = {"sub": "u-1", **userinfo}
+    response = sign_in(browser, provider)
+    if response.status_code == 302:
+        assert browser.ok("GET", "/api/auth/session")["user"]["email"] == "eve@example.org"
+    else:
+        assert (response.status_code, response.json()["code"]) == (403, "email_unverified")
+
+
+def test_linked_account_signs_in_while_userinfo_is_away(browser: Client, provider: Provider) -> None:
+    sign_in(browser, provider)
+    provider.claims["email_verified"] = None
+    again = Client()
+    assert sign_in(again, provider).status_code == 302  # userinfo names no subject
+    assert again.ok("GET", "/api/auth/session")["user"]["email"] == "ada@example.org"
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("seconds", [1, 30, 60, "60", 3600])
+def test_short_lived_access_token_reads_userinfo(browser: Client, provider: Provider, seconds: Any) -> None:
+    provider.token_members = {"expires_in": seconds}
+    provider.claims = {"sub": "u-1"}
+    provider.userinfo = {"sub": "u-1", "email": "ada@example.org", "email_verified": True}
+    assert sign_in(browser, provider).status_code == 302
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "members",
+    [{"expires_in": -1}, {"token_type": "dpop"}, {"token_type": None}, {"expires_at": "soon"}, {"access_token": ""}],
+    ids=str,
+)
+def test_odd_access_token_is_no_server_error(browser: Client, provider: Provider, members: dict[str, Any]) -> None:
+    provider.token_members = members
+    provider.claims = {"sub": "u-1"}
+    provider.userinfo = {"sub": "u-1", "email": "ada@example.org", "email_verified": True}
+    assert sign_in(browser, provider).status_code in {302, 401, 503}
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "key",
+    [
+        {"kty": "EC", "crv": "P-1024", "x": "AA", "y": "AA", "kid": "curve"},
+        {"kty": "AKP", "alg": "ML-DSA-65", "pub": "AA", "kid": "kind"},
+        {"kty": "RSA", "kid": "broken"},
+        {"kty": "OKP", "crv": "X25519", "x": "!!", "kid": "not-base64"},
+        {"kid": "no-kty"},
+        "no object",
+        None,
+    ],
+    ids=str,
+)
+def test_keys_that_cannot_be_read_are_skipped(browser: Client, provider: Provider, key: Any) -> None:
+    provider.other_keys = [key]
+    assert sign_in(browser, provider).status_code == 302
+    assert provider.requested_paths.count("/keys") == 1
+
+
+def test_unknown_key_id_fetches_the_keys_once(browser: Client, provider: Provider) -> None:
+    sign_in(browser, provider)
+    provider.signing_key = RSAKey.generate_key(2048, parameters={"kid": "one"})
+    before = provider.requested_paths.count("/keys")
+    assert failed_sign_in(Client(), provider) == (401, "oidc_refused")
+    assert provider.requested_paths.count("/keys") == before + 1
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
     "lie",
     [
         {"iss": "http://elsewhere.example"},
@@ -184,6 +289,58 @@ def test_a_user_who_denies_consent_is_not_signed_in(browser: Client, provider: P
     callback = f"/api/auth/oidc/callback?error=access_denied&state={state}"
     assert browser.ok("GET", callback, status=401)["code"] == "oidc_refused"
     browser.ok("GET", "/api/auth/session", status=401)
+
+
+HTML = {"HTTP_ACCEPT": "text/html", "HTTP_ACCEPT_LANGUAGE": "de"}
+CLIENT_SIGN_IN = "/app/sign-in?next=%2Fpeople%3Fq%3Dada"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "led_back_to"),
+    [
+        (CLIENT_SIGN_IN, f"{CLIENT_SIGN_IN}&refused=oidc_refused"),
+        (f"{CLIENT_SIGN_IN}&refused=unavailable", f"{CLIENT_SIGN_IN}&refused=oidc_refused"),
+        ("/app/people?q=ada", f"{CLIENT_SIGN_IN}&refused=oidc_refused"),
+        ("/app", "/app/sign-in?next=%2F&refused=oidc_refused"),
+        ("/people", "/account/sign-in?next=%2Fpeople&refused=oidc_refused"),
+        ("//evil.example", "/account/sign-in?next=%2Fapi%2Fdocs&refused=oidc_refused"),
+    ],
+)
+def test_refused_browser_is_led_back_to_the_sign_in_page(
+    browser: Client, provider: Provider, wanted: str, led_back_to: str
+) -> None:
+    started = browser.call("GET", f"/api/auth/oidc/start?{urlencode({'next': wanted})}")
+    state = dict(parse_qsl(urlsplit(started["Location"]).query))["state"]
+    refused = browser.call("GET", f"/api/auth/oidc/callback?error=access_denied&state={state}", **HTML)
+    assert (refused.status_code, refused["Location"]) == (302, led_back_to)
+    browser.ok("GET", "/api/auth/session", status=401)
+
+
+def test_browser_with_an_expired_sign_in_or_without_a_provider_is_led_back(
+    browser: Client, provider: Provider, settings: Any
+) -> None:
+    expired = browser.call("GET", "/api/auth/oidc/callback?code=x&state=y", **HTML)
+    assert expired["Location"] == "/app/sign-in?next=%2F&refused=invalid_state"
+    settings.OIDC_ISSUER = "http://127.0.0.1:1"
+    away = browser.call("GET", "/api/auth/oidc/start?next=/app/", **HTML)
+    assert away["Location"] == "/app/sign-in?next=%2F&refused=unavailable"
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("oidc_refused", "Der Anmeldeanbieter hat nicht bestätigt, wer Sie sind."),
+        ("invalid_state", "Diese Anmeldung ist abgelaufen oder wurde woanders begonnen."),
+        ("email_unverified", "Der Anmeldeanbieter hat Ihre E-Mail-Adresse nicht bestätigt."),
+        ("made-up<script>", "Die Anfrage kann nicht ausgeführt werden."),
+    ],
+)
+def test_sign_in_page_says_in_the_language_of_the_browser_why_it_was_led_back_to(
+    browser: Client, code: str, sentence: str
+) -> None:
+    page = browser.call("GET", f"/account/sign-in?{urlencode({'refused': code})}", **HTML).content.decode()
+    assert sentence in page
+    assert "made-up" not in page
 
 
 @pytest.mark.one_database

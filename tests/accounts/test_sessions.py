@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import pytest
 import time_machine
 from django.utils import timezone
 
@@ -57,9 +58,43 @@ def test_last_use_is_written_once_a_minute(alice: User) -> None:
 def test_expired_sessions_are_not_listed_and_are_deleted(alice: User) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         sign_in(alice)
-        clock.shift(dt.timedelta(days=15))
+        clock.shift(dt.timedelta(days=31))
         assert client_of(alice).ok("GET", "/api/user/sessions") == {"sessions": []}
         assert AccountSession.unscoped.rows().count() == 1
         assert delete_expired_sessions(now=timezone.now()) == 1
         assert delete_expired_sessions(now=timezone.now()) == 0
         assert AccountSession.unscoped.rows().count() == 0
+
+
+@pytest.mark.both_databases
+def test_session_ends_thirty_days_after_its_last_use(alice: User) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        used, idle = sign_in(alice, "Used"), sign_in(alice, "Idle")
+        for _ in range(3):
+            clock.shift(dt.timedelta(days=29))
+            used.ok("GET", "/api/auth/session")
+        idle.ok("GET", "/api/auth/session", status=401)
+        assert [row["userAgent"] for row in used.ok("GET", "/api/user/sessions")["sessions"]] == ["Used"]
+        clock.shift(dt.timedelta(days=31))
+        used.ok("GET", "/api/auth/session", status=401)
+
+
+def test_session_is_renewed_daily_at_most_with_its_cookie(alice: User) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        browser, renewals = sign_in(alice), []
+        key = browser.cookies["sessionid"].value
+        for _ in range(30):
+            clock.shift(dt.timedelta(hours=2))
+            response = browser.call("GET", "/api/auth/session")
+            if cookie := response.cookies.get("sessionid"):
+                renewals.append((cookie.value, cookie["max-age"], cookie["httponly"], cookie["samesite"]))
+    assert renewals == [(key, 30 * 24 * 3600, True, "Lax")] * 2
+
+
+def test_signing_out_is_not_undone_by_a_renewal(alice: User) -> None:
+    with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
+        browser = sign_in(alice)
+        clock.shift(dt.timedelta(days=2))
+        response = browser.call("POST", "/api/auth/logout")
+        assert response.status_code == 200
+        assert response.cookies["sessionid"].value == ""

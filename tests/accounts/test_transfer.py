@@ -11,9 +11,9 @@ from django.core.files.storage import default_storage
 from django.test import override_settings
 
 from accounts.models import User
-from accounts.transfer.ids import derived_id
+from accounts.transfer.run import derived_id
 from accounts.transfer.sections import excluded_tables, sections
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from people.models import LookupKey, Person, RelationshipType
 from relationships.models import Relationship
 from tests.builders import make_user, set_plan_limits
@@ -256,7 +256,8 @@ def test_invalid_photo_is_refused(full: Client, importing_client: Client) -> Non
     document["people"][0]["photo"] = base64.b64encode(b"GIF89a nonsense").decode()
     receipt = importing_client.ok("POST", "/api/user/import", document)
     assert receipt["results"][-1]["status"]
-    assert any("photo" in message for message in receipt["errorMessages"])
+    assert "photo_of_record_left_out" in [result.get("code") for result in receipt["results"]]
+    assert len(receipt["errorMessages"]) == receipt["errors"] == 1
 
 
 def test_records_found_by_name_are_not_duplicated(full: Client, importing_client: Client) -> None:
@@ -274,8 +275,8 @@ def test_records_found_by_name_are_not_duplicated(full: Client, importing_client
 def test_plan_limits_apply_to_an_import(full: Client, importing_client: Client, settings: Any) -> None:
     set_plan_limits(settings, people=1, groups=1, reminders=5, templates=1)
     receipt = importing_client.ok("POST", "/api/user/import", export_document(full))
-    reasons = [result["reason"] for result in receipt["results"] if result["status"] == "error"]
-    assert "Your plan allows 1 person." in reasons
+    reasons = [(result["code"], result.get("params")) for result in receipt["results"] if result["status"] == "error"]
+    assert ("plan_people", {"limit": 1}) in reasons
     assert Person.objects.owned_by(User.objects.get(email="other@example.org")).active().count() == 1
 
 

@@ -14,7 +14,7 @@ from django.db import DataError, OperationalError, connection
 from accounts.models import User
 from accounts.transfer import importer
 from accounts.transfer.times import times_of
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership import batches
 from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.lookup import replace_keys
@@ -24,7 +24,7 @@ from people.transfer import people as people_section
 from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user, set_plan_limits
 from tests.client import Client, client_of
-from tests.pictures import picture
+from tests.pictures import jpeg_of_scans, picture
 from tests.relationships.invariants import check_invariants
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -239,20 +239,24 @@ def test_reminders_beyond_the_plan_are_switched_off_and_reported(
     assert dates[2]["reminderLeadDays"] is None
 
 
-def test_pictures_beyond_the_pixel_limit_are_left_out_and_reported(
+def test_refused_pictures_are_left_out_and_reported(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 5 * 100 * 100)
+    monkeypatch.setattr("people.photos.images.MAX_PIXELS_PER_REQUEST", 4 * 100 * 100)
     for number, person in enumerate(document["people"]):
-        content = b"no picture" if number == 1 else picture("PNG", (100, 100), color=(number, 0, 0))
+        content = picture("PNG", (100, 100), color=(number, 0, 0))
+        content = {1: b"no picture", 2: jpeg_of_scans(201, (10, 10))}.get(number, content)
         person["photo"] = base64.b64encode(content).decode()
     receipt = api.ok("POST", "/api/user/import", document)
-    assert (receipt["imported"], receipt["errors"]) == (PEOPLE + 3 + PEOPLE - 1, 2)
+    assert (receipt["imported"], receipt["errors"]) == (PEOPLE + 3 + PEOPLE - 1, 3)
     assert receipt["errorMessages"][0].startswith("people, record 2: P1: the photo was left out: This is not a")
-    assert receipt["errorMessages"][1].startswith("people, record 7: P6: the photo was left out: the pictures of one")
+    assert receipt["errorMessages"][1].startswith(
+        "people, record 3: P2: the photo was left out: This JPEG has more than"
+    )
+    assert receipt["errorMessages"][2].startswith("people, record 7: P6: the photo was left out: the pictures of one")
     photos = [bool(person["photo"]) for person in api.ok("GET", "/api/people")["people"]]
-    assert photos == [True, False, True, True, True, True, False]
+    assert photos == [True, False, False, True, True, True, False]
 
 
 def test_too_many_concurrent_imports_are_503(api: Client, document: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from tests.client import Client
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.transfer import importer
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.text_forms import nfc
 from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user
 from tests.client import Client, client_of
@@ -20,9 +21,9 @@ _accounts = itertools.count()
 
 
 def text(most: int) -> st.SearchStrategy[str]:
-    """Text as it is stored: trimmed, no control characters; with astral characters and right-to-left marks."""
+    """Text as it is stored: in NFC, trimmed, no control characters; with astral characters and right-to-left marks."""
     letters = st.characters(exclude_categories=["Cs", "Cc"])
-    return st.text(letters, min_size=1, max_size=most).map(str.strip).filter(bool)
+    return st.text(letters, min_size=1, max_size=most).map(lambda drawn: nfc(drawn)[:most].strip()).filter(bool)
 
 
 TIMESTAMPS = st.sampled_from(["2024-02-29T12:00:00.000Z", "2025-01-01T00:00:00.123Z"])

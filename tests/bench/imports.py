@@ -94,7 +94,7 @@ def main() -> None:
 def measure_memory(rows: int, *, is_dry: bool = False) -> str:
     from django.utils import timezone
 
-    from contacts_project.kernel.api.json import dumps
+    from contacts_project.kernel.json import dumps
     from people.importing.files import FileImport, Upload
     from tests.builders import make_user
 

@@ -34,6 +34,7 @@ class Instance:
     bearer: str = ""
     people: list[str] = field(default_factory=list)
     kind: str = ""
+    environment: dict[str, str] = field(default_factory=dict)  # of its processes
 
     def client(self) -> "Client":
         return Client(self)
@@ -94,7 +95,7 @@ def served(database: str, **settings: str) -> Iterator[Instance]:
                 assert process.stdout
                 if not any(line.startswith("Ready at") for line in process.stdout):
                     raise RuntimeError(log.read_text()[-2000:])
-                instance = Instance(process, port)
+                instance = Instance(process, port, environment=environment)
                 sign_up(instance)
                 yield instance
             finally:
@@ -110,6 +111,22 @@ def fill(instance: Instance, size: int = PEOPLE) -> None:
         assert not receipt["errors"], receipt["errorMessages"][:3]
         instance.people += [row["newId"] for row in receipt["results"] if row["section"] == "people"]
     instance.kind = client.json("GET", "/api/relationship-types")["relationshipTypes"][0]["id"]
+
+
+def fill_in_bulk(instance: Instance, size: int) -> None:
+    """Add people to the account without requests: a tenth of the time of `fill`, which measures imports on the way."""
+    code = f"""
+from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import account_write
+from tests.routes.many_people import add_many_people
+
+owner = User.objects.get(email="bench@example.org")
+for first in range(0, {size}, {BATCH}):
+    with account_write(owner.pk):
+        add_many_people(owner, min({BATCH}, {size} - first), first)
+"""
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", code]
+    subprocess.run(command, cwd=ROOT, env=instance.environment, check=True)
 
 
 def sign_up(instance: Instance, email: str = "bench@example.org") -> None:

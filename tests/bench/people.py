@@ -4,12 +4,17 @@ import datetime as dt
 import os
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import cycle
 from typing import Any
 
+from django.utils import timezone
+
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write
+from people import field_table
+from people.api.person_query import DIRECTIONS
 from people.entries import identify_entries
 from people.models import (
     CustomFieldTemplate,
@@ -21,7 +26,8 @@ from people.models import (
     RelationshipType,
 )
 from people.names import COLUMNS
-from people.services.person_rows import DATE_FIELDS
+from people.projection.people_order import Sort
+from people.services.next_dates import refresh_next_dates
 from people.services.person_writer import set_name_keys
 from people.word_index import index_values
 from relationships.models import Relationship
@@ -151,7 +157,7 @@ SCALAR_COLUMNS = (
     "created_at",
     "updated_at",
 )
-DATE_COLUMNS = ("id", "person_id", *DATE_FIELDS, "deleted_at", "created_at", "updated_at")
+DATE_COLUMNS = ("id", "person_id", *field_table.DATE_COLUMNS, "deleted_at", "created_at", "updated_at")
 RELATIONSHIP_COLUMNS = (
     "id",
     "person_id",
@@ -187,6 +193,42 @@ def page(shared: SharedData) -> list[Figure]:
             floor=bare,
             times=20,
         ),
+    ]
+
+
+def orders(shared: SharedData) -> list[Figure]:
+    """A page by each order and filter, beside the plain one, which is the floor."""
+    owner = large_account(shared)
+    client = client_of(owner)
+    numbered = list(Person.objects.owned_by(owner).order_by("pk").values_list("pk", flat=True))
+    with account_write(owner):
+        people = Person.objects.owned_by(owner)
+        people.filter(pk__in=numbered[::50]).update(favourite=True)
+        people.filter(pk__in=numbered[1::50]).update(quiet=True)
+        Membership.objects.owned_by(owner).filter(person_id__in=numbered[::10]).delete()
+    refresh_next_dates(now=timezone.now())
+    queries = [
+        *(f"sort={sort}&order={order}" for sort in Sort for order in DIRECTIONS),
+        *(
+            "sort=nextDate&favouritesFirst=true",
+            "favourite=true",
+            "favourite=false",
+            "quiet=false",
+            "quiet=true&sort=lastContact",
+            "withoutGroups=true",
+            *(f"withoutGroups=true&sort={sort}" for sort in Sort),
+            "withoutGroups=true&sort=createdAt&order=desc",
+            "withoutGroups=true&favouritesFirst=true",
+            "withoutGroups=true&sort=lastContact&favouritesFirst=true",
+        ),
+    ]
+
+    def plain() -> object:
+        return drain(client, "/api/people")
+
+    return [
+        figure(f"people: page of 100, {query}", partial(drain, client, f"/api/people?{query}"), floor=plain, times=20)
+        for query in queries
     ]
 
 
@@ -279,6 +321,7 @@ def writes(shared: SharedData) -> list[Figure]:
 
 BENCHES = [
     ("people page", page),
+    ("people orders and filters", orders),
     ("people includeAll", everybody),
     ("people search-index", index),
     ("people search", search),

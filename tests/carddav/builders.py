@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.models import Conflict, Connection, Mapping, PendingImport, Run
-from carddav.sync.fields import remote_fields
+from people.contents.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
 

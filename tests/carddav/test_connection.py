@@ -28,6 +28,7 @@ def test_new_connection_has_defaults_and_hides_its_password(api: Client, alice: 
         "lastSyncAt": None,
         "lastError": None,
         "lastErrorAt": None,
+        "heldBack": 0,
     }
     assert api.ok("GET", PATH) == {"connection": made}
     assert Connection.objects.owned_by(alice).get().password == "  secret "
@@ -109,6 +110,10 @@ def test_removing_the_connection_keeps_people_and_uploaded_cards(api: Client, al
         ({"serverUrl": "https://ada:secret@dav.example.org/"}, "serverUrl"),
         ({"serverUrl": "https://dav example.org/"}, "serverUrl"),
         ({"serverUrl": "https://0x7f.1/"}, "serverUrl"),
+        ({"serverUrl": "nas"}, "serverUrl"),
+        ({"serverUrl": "nas:5232"}, "serverUrl"),
+        ({"serverUrl": "localhost:5232/ada"}, "serverUrl"),
+        ({"serverUrl": "ada@nas"}, "serverUrl"),
         ({"serverUrl": 5}, "serverUrl"),
         ({"serverUrl": ""}, "serverUrl"),
         ({"username": None}, "username"),
@@ -142,7 +147,16 @@ def test_url_user_name_and_password_are_required(api: Client, missing: str) -> N
 
 
 @pytest.mark.parametrize(
-    "url", ["http://10.0.0.1:8443/dav", "dav.example.org", "ada@example.org", "https://münchen.example/"]
+    "url",
+    [
+        "http://10.0.0.1:8443/dav",
+        "http://nas:5232/",
+        "dav.example.org",
+        "dav.example.org:5232",
+        "ada@example.org",
+        "例え。example",
+        "https://münchen.example/",
+    ],
 )
 def test_address_policy_is_checked_when_the_server_is_called(api: Client, url: str) -> None:
     assert api.ok("POST", PATH, {**BODY, "serverUrl": url})["connection"]["serverUrl"] == url

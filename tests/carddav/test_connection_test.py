@@ -1,13 +1,17 @@
 """Testing a connection: the books that are found, and an error code for everything that can go wrong."""
 
+import ipaddress
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from carddav.client import discovery
 from carddav.services import server_checks
+from contacts_project.kernel.outbound import sockets
 from tests.carddav.conftest import USER
-from tests.carddav.faults import fail, hang, sign_in_page
+from tests.carddav.faults import fail, hang, method, redirect, sign_in_page
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer
 from tests.client import Client
@@ -79,6 +83,81 @@ def test_policy_and_tls_errors_are_400(api: Client, settings: Any, tmp_path: Pat
         404,
         "dns",
     )  # http is allowed for CardDAV, so only the address can be refused
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1/",
+        "https://127.0.0.1./",
+        "https://127.0.0.1../",
+        "https://2130706433/",
+        "https://0177.0.0.1/",
+        "https://0x7f.0.0.1/",
+        "https://127.1/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://ada@dav.example/",
+        "https://ada:secret@127.0.0.1/",
+        "https://dav.example:8443/",
+        "https://-bad-.example/",
+        "ftp://dav.example/",
+        "file:///etc/passwd",
+        "10.0.0.1",
+        "https://１２７.0.0.1/",
+    ],
+)
+def test_each_refused_address_is_a_policy_error_that_draws_on_no_budget(
+    api: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS, settings.OUTBOUND_ALLOWED_PORTS = [], []
+    monkeypatch.setattr(socket.socket, "connect", None)  # nothing is opened
+    for _ in range(12):
+        assert error_of(api, url) == (400, "policy")
+
+
+def test_names_that_lead_to_refused_addresses_are_policy_errors(
+    api: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OUTBOUND_ALLOWED_NETWORKS = []
+    monkeypatch.setattr(sockets, "system_resolve", lambda host, port: [ipaddress.ip_address("10.0.0.1")])
+    monkeypatch.setattr(discovery, "find_services", lambda host: [])
+    for url in ("https://internal.example/", "https://internal.example./", "internal.example", "ada@internal.example"):
+        assert error_of(api, url) == (400, "policy")
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://10.0.0.1/dav/",
+        "http://10.0.0.1/dav/",
+        "https://169.254.169.254/latest/meta-data",
+        "http://169.254.169.254/",
+        "https://2886729728/",
+        "https://0177.0.0.1/",
+        "https://ada:secret@dav.example/",
+        "http://ada@dav.example/",
+        "https://[::ffff:10.0.0.1]/",
+        "//10.0.0.1/",
+    ],
+)
+@pytest.mark.parametrize("method_name", ["PROPFIND", "GET"])
+def test_redirect_to_a_refused_address_is_a_policy_error(api: Client, location: str, method_name: str) -> None:
+    with fault_proxy() as proxy:
+        proxy.add(redirect(301, location, when=method(method_name)))
+        proxy.add(sign_in_page())
+        assert error_of(api, proxy.url) == (400, "policy")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["localhost", "nas", "nas:5232", "nas/remote.php", "nas.", "ada@nas", "mailto:ada@nas", "[::1]:5232", "no url"],
+)
+def test_text_that_is_neither_url_nor_domain_is_an_invalid_field(api: Client, url: str) -> None:
+    response = api.call("POST", PATH, body(url))
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    assert [detail["field"] for detail in response.json()["details"]] == ["serverUrl"]
 
 
 def test_tests_are_limited_to_ten_in_fifteen_minutes(api: Client, stranger: Client) -> None:

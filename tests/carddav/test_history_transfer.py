@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import User
 from carddav.models import Conflict, Connection, Mapping, Run
-from carddav.sync.fields import remote_fields
+from people.contents.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
 from tests.accounts.test_transfer import export_document, normalize_document

@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from people.models import Person
 from tests.client import Client
-from tests.people.importing.uploads import counts
+from tests.people.importing.uploads import counts, import_vcards, vcard
 
 ADA = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:1\r\nFN:Ada\r\nEND:VCARD\r\n"
 BOB = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Bob\r\nEND:VCARD\r\n"
@@ -76,3 +76,22 @@ def test_pending_imports_are_hidden_from_other_accounts(api: Client, stranger: C
     assert stranger.ok("GET", "/api/carddav/pending-imports") == {"pendingImports": []}
     assert stranger.ok("GET", "/api/carddav/pending-count") == {"count": 0}
     assert counts(upload(stranger, ADA)) == (1, 0, 0, 0)
+
+
+def test_uids_of_uploads_are_compared_as_uuids(api: Client) -> None:
+    uid = "0f6a3c5e-8d1b-4c2a-9e7f-1a2b3c4d5e6f"
+    upload(api, vcard(f"UID:{uid}", "FN:Ada"))
+    assert counts(upload(api, vcard(f"UID:URN:UUID:{uid.upper()}", "FN:Ada L"))) == (0, 1, 0, 0)
+    [row] = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    assert api.ok("POST", "/api/carddav/import", {"importIds": [row["id"]]})["imported"] == 1
+    assert counts(upload(api, vcard(f"UID:{uid}", "FN:Ada"))) == (0, 0, 1, 0)
+
+
+def test_an_imported_contact_joins_the_groups_that_wait_for_it(api: Client) -> None:
+    uid = "0f6a3c5e-8d1b-4c2a-9e7f-1a2b3c4d5e6f"
+    import_vcards(api, vcard("FN:Friends", "KIND:group", f"MEMBER:urn:uuid:{uid}"))
+    upload(api, vcard(f"UID:{uid.upper()}", "FN:Ada"))
+    [row] = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    api.ok("POST", "/api/carddav/import", {"importIds": [row["id"]]})
+    [person] = api.ok("GET", "/api/people")["people"]
+    assert [group["name"] for group in person["groups"]] == ["Friends"]

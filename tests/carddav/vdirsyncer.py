@@ -31,9 +31,9 @@ password = "{password}"
 """
 
 
-def configure(folder: Path, *, url: str, user: str) -> None:
+def configure(folder: Path, *, url: str, user: str, password: str = PASSWORD) -> None:
     """Write a configuration that syncs the files of `folder`/cards with the address book."""
-    (folder / "config").write_text(_CONFIG.format(folder=folder, url=url, user=user, password=PASSWORD))
+    (folder / "config").write_text(_CONFIG.format(folder=folder, url=url, user=user, password=password))
 
 
 def run(folder: Path, command: str) -> None:

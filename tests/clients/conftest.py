@@ -1,4 +1,4 @@
-"""Devices that use the Python client with the whole service, on the test's database."""
+"""Devices with the Python client and pages with the TypeScript kit, with the whole service on the test's database."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from accounts.models import User
+from tests.browser import Chromium, chromium, started_browser
 from tests.builders import make_token
 from tests.clients.devices import Device
+from tests.clients.kit_pages import KitPages, kit_scripts
 from tests.contacts_project.server.server_thread import RunningServer
 
 
@@ -23,3 +25,12 @@ def device(server: RunningServer, alice: User, tmp_path: Path) -> Iterator[Calla
     yield make
     for each in made:
         each.close()
+
+
+__all__ = ["chromium", "kit_scripts", "started_browser"]
+
+
+@pytest.fixture
+def kit(chromium: Chromium, kit_scripts: dict[str, str], server: RunningServer, alice: User) -> KitPages:
+    """Pages with the kit, in which alice has a session."""
+    return KitPages(chromium, kit_scripts, server, alice)

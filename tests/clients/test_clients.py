@@ -9,7 +9,8 @@ from contacts_client import connection
 
 from accounts.models import User
 from tests.builders import make_token, make_user
-from tests.clients.generator import NODE, PYTHON, ROUTES, TYPESCRIPT, generate_python, generate_typescript, run
+from tests.clients.generator import PYTHON, ROUTES, generate_python, generate_typescript
+from tests.npm import NODE, TYPESCRIPT, run
 from tests.routes.openapi import document, operations
 
 pytestmark = pytest.mark.one_database
@@ -42,7 +43,7 @@ def test_python_client_is_complete_and_works(live_server: Any, alice: User) -> N
 
 def test_clients_know_the_routes_without_idempotency_key() -> None:
     """Clients repeat a POST whose response was lost, unless it does not accept an Idempotency-Key."""
-    source = (TYPESCRIPT / "src/connection.ts").read_text()
+    source = (TYPESCRIPT / "src/retrying.ts").read_text()
     listed = re.findall(r'^  "(/api/.*)",$', source, re.MULTILINE)
     assert tuple(listed) == connection.PATHS_WITHOUT_KEY
     for path, item in document()["paths"].items():

@@ -11,8 +11,9 @@ import pytest
 from accounts.models import User
 from accounts.oidc import documents
 from tests.builders import make_token, make_user, verify_email
-from tests.clients.generator import NODE, PYTHON, TYPESCRIPT, install_packages, run
+from tests.clients.generator import PYTHON
 from tests.contacts_project.server.server_thread import RunningServer
+from tests.npm import NODE, TYPESCRIPT, install_packages, run
 from tests.oidc_provider import oidc_provider, use_provider
 
 # On one database only, because it writes into the source tree.
@@ -66,7 +67,7 @@ def test_python_programs_of_the_docs_work(environment: dict[str, str], tmp_path:
 
 
 def test_typescript_programs_of_the_docs_work(environment: dict[str, str]) -> None:
-    install_packages()
+    install_packages(TYPESCRIPT)
     folder = TYPESCRIPT / "build/docs"
     folder.mkdir(parents=True, exist_ok=True)
     for number, program in enumerate(programs("typescript")):

@@ -9,7 +9,7 @@ from contacts_client.merge import Clash, is_same, merge
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.clients.generator import NODE, TYPESCRIPT, run
+from tests.npm import NODE, TYPESCRIPT, run
 
 HOME, WORK = {"id": "1", "email": "a@x", "type": "home"}, {"id": "2", "email": "b@x", "type": "work"}
 HOME_2, WORK_2 = {**HOME, "email": "z@x"}, {**WORK, "email": "y@x"}

@@ -4,6 +4,7 @@ These tests are about the client: which requests it sends, and what it does with
 `test_offline_random_actions.py` does all of this at random, on both databases.
 """
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from contacts_client import Action, AnotherAccountError, Connection, Copy, RefusedError, State, Store, new_id
-from contacts_client.store import Edit
+from contacts_client.store import Edit, Record
 
 from accounts.models import ApiToken, User
 from people.models import ImportantDate, Person
@@ -135,6 +136,60 @@ def test_date_deleted_here_and_moved_to_another_person_there_is_kept(
     for device in phone, laptop:
         assert [found["personId"] for found in device.copy.all("importantDate")] == [ada]
     assert [conflict.action for conflict in laptop.copy.conflicts()] == [Action.DELETE]
+
+
+OWN_EDITS: dict[str, Callable[[Copy, str, str], str]] = {
+    "interaction": lambda copy, ada, ben: copy.create(
+        "interaction", {"personIds": [ada], "kind": "CALL", "at": "2026-02-01T10:00:00Z"}
+    ),
+    "date": lambda copy, ada, ben: copy.create(
+        "importantDate", {"personId": ada, "type": "BIRTHDAY", "date": "1815-12-10"}
+    ),
+    "relationship": lambda copy, ada, ben: copy.create("relationship", {"personId": ben, "relatedPersonId": ada}),
+}
+
+
+@pytest.mark.parametrize("sent", [False, True], ids=["unsent", "sent"])
+@pytest.mark.parametrize("edit", OWN_EDITS)
+def test_own_edit_of_what_hangs_on_a_person_is_no_conflict_with_its_deletion(
+    phone: Device, laptop: Device, edit: str, sent: bool
+) -> None:
+    ben = phone.copy.create("person", {"name": "Ben"})
+    ada = create_on_both(phone, laptop)
+    OWN_EDITS[edit](phone.copy, ada, ben)
+    if sent:
+        phone.copy.push()  # without reading what it has changed of Ada
+    phone.copy.delete("person", ada)
+    settle(phone, laptop)
+    assert not phone.copy.conflicts()
+    assert [device.copy.get("person", ada) for device in (phone, laptop)] == [None, None]
+
+
+def test_entry_of_another_device_is_a_conflict_with_a_deletion(phone: Device, laptop: Device) -> None:
+    ada = create_on_both(phone, laptop)
+    laptop.copy.create("interaction", {"personIds": [ada], "kind": "CALL", "at": "2026-02-01T10:00:00Z"})
+    laptop.copy.sync()
+    phone.copy.create("interaction", {"personIds": [ada], "kind": "GIFT", "at": "2026-02-02T10:00:00Z"})
+    phone.copy.delete("person", ada)
+    settle(phone, laptop)
+    (conflict,) = phone.copy.conflicts()
+    assert (conflict.action, conflict.field) == (Action.DELETE, None)
+    assert phone.copy.get("person", ada) is not None
+
+
+def test_file_of_an_older_version_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite3"
+    with sqlite3.connect(path) as old:
+        old.execute(
+            "CREATE TABLE records (type TEXT, id TEXT, etag TEXT, record TEXT, reading INTEGER, PRIMARY KEY (type, id))"
+        )
+        old.execute("INSERT INTO records VALUES ('person', '1', 'e', '{\"id\": \"1\", \"name\": \"Ada\"}', 0)")
+    copy = Copy(Store(path))
+    copy.delete("person", "1")
+    assert (copy.store.edits()[0].seen, copy.store.record("person", "1")) == (
+        0,
+        Record("e", {"id": "1", "name": "Ada"}, None),
+    )
 
 
 def test_record_deleted_here_and_edited_there_is_kept(phone: Device, laptop: Device) -> None:
@@ -325,7 +380,7 @@ def test_resolving_two_conflicts_of_a_removed_record_creates_one_record(
 
 def test_412_of_a_proxy_is_a_refusal(tmp_path: Path) -> None:
     copy = Copy(Store(tmp_path / "file"), connection_answering(412, text="<html>Precondition Failed</html>"))
-    copy.store.put_records([("person", "1", '"1-0"', {"id": "1", "name": "Ada"})], 0)
+    copy.store.put_records([("person", "1", '"1-0"', {"id": "1", "name": "Ada"}, None)], 0)
     copy.update("person", "1", {"name": "Grace"})
     assert copy.sync().refused == 1
     assert [edit.body for edit in copy.refused()] == [{"name": "Grace"}]
@@ -354,7 +409,7 @@ def test_response_that_does_not_concern_the_edit_ends_the_sync_and_keeps_it(
     tmp_path: Path, status: int, content: dict[str, Any]
 ) -> None:
     copy = Copy(Store(tmp_path / "file"), connection_answering(status, **content))
-    copy.store.put_records([("person", id_, '"1-0"', {"id": id_, "name": "Ada"}) for id_ in ("1", "2")], 0)
+    copy.store.put_records([("person", id_, '"1-0"', {"id": id_, "name": "Ada"}, None) for id_ in ("1", "2")], 0)
     copy.update("person", "1", {"name": "Grace"})
     copy.delete("person", "2")
     copy.create("person", {"name": "Ada"})

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from accounts.tasks import purge_budgets
 from contacts_project.kernel import budgets
-from contacts_project.kernel.budgets import Budget, BudgetUse, CachedBudget
+from contacts_project.kernel.budgets import Budget, CachedBudget
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.models import BudgetUse
 from tests.concurrency import run_concurrently
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)

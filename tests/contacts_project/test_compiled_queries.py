@@ -10,10 +10,10 @@ from django.db.models.functions import Upper
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ApiToken, User
-from contacts_project.kernel.api.ids import IdHex
-from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETERS, CompiledQuery, CompiledUpdate
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate, update_row
+from contacts_project.kernel.database.compiled_queries import CompiledQuery, Rows, compiled_query
+from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from people.models import Person
 from tests.builders import make_person, make_token
 
@@ -25,8 +25,9 @@ def of_owner(owner_id: UUID, person_ids: list[UUID]) -> Any:
     return rows.order_by("name").values_list(IdHex("id"), "name")
 
 
-def test_rows_match_the_parameters(alice: User, mallory: User) -> None:
-    query = CompiledQuery(of_owner)
+@pytest.mark.parametrize("is_by_ids", [False, True])
+def test_rows_match_the_parameters(alice: User, mallory: User, is_by_ids: bool) -> None:
+    query = CompiledQuery(of_owner, is_by_ids=is_by_ids)
     ada, anna, eve = (make_person(alice, name=name).pk for name in ("Ada", "Anna", "Eve"))
     hers = make_person(mallory, name="Agnes").pk
     for owner, ids in (
@@ -77,15 +78,16 @@ def test_statement_with_a_long_list_is_built_each_time(alice: User) -> None:
         written.append(len(person_ids))
         return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
 
-    rename, query = FeedUpdate(Person, build, "name"), CompiledQuery(build)
+    query = CompiledQuery(build)
     ada = make_person(alice, name="Ada")
     with account_write(alice):
         for number in (MAX_BOUND_PARAMETERS - 3, MAX_BOUND_PARAMETERS, 20_000) * 2:
             ids = [uuid4() for _ in range(number - 1)]
-            assert rename.run(owner_id=alice.pk, person_ids=[*ids, ada.pk], name=str(number)) == 1
+            assert query.update({"name": str(number)}, owner_id=alice.pk, person_ids=[*ids, ada.pk]) == 1
     ada.refresh_from_db()
     assert ada.name == "20000"
-    assert written == [MAX_BOUND_PARAMETERS - 3, *(MAX_BOUND_PARAMETERS, 20_000) * 2]
+    # The first time also to learn the model.
+    assert written == [MAX_BOUND_PARAMETERS - 3, MAX_BOUND_PARAMETERS - 3, *(MAX_BOUND_PARAMETERS, 20_000) * 2]
     assert query.instances(owner_id=alice.pk, person_ids=[*ids, ada.pk]) == [ada]
 
 
@@ -131,60 +133,85 @@ def test_times_are_parameters_and_annotations_are_attributes(alice: User) -> Non
         return people.annotate(upper_name=Upper("name"))
 
     query = CompiledQuery(build)
-    touch = FeedUpdate(Person, lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "updated_at")
+    touch = CompiledQuery(lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name))
     for before in times:
         found = [(row.pk, row.created_at, row.upper_name) for row in query.instances(owner_id=alice.pk, before=before)]
         assert found == [(row.pk, row.created_at, row.upper_name) for row in build(alice.pk, before)]
         with account_write(alice):
-            assert touch.run(owner_id=alice.pk, name="P1", updated_at=before) == 1
+            assert touch.update({"updated_at": before}, owner_id=alice.pk, name="P1") == 1
         assert Person.unscoped.get(name="P1").updated_at == before
     assert len(found) == 3
 
 
 def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
     query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
-    with pytest.raises(TypeError, match="name"):
+    with pytest.raises(TypeError, match=r"test_parameter_that_the_lookup.*<lambda>: name is not compared as it is"):
         query.instances(name="A")
+
+
+def test_an_error_names_the_query_and_the_parameter(alice: User) -> None:
+    @compiled_query
+    def by_name(owner_id: UUID, name: str) -> Rows:
+        return Person.objects.owned_by(owner_id).filter(name=name)
+
+    named = r"test_compiled_queries\.test_an_error_names_the_query.*by_name"
+    with pytest.raises(TypeError, match=named + ": the parameter name is missing"):
+        by_name.rows(owner_id=alice.pk)
+    with pytest.raises(TypeError, match=named + ": the parameter name is of the type NoneType"):
+        by_name.rows(owner_id=alice.pk, name=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=named + " has no parameter surname"):
+        by_name.rows(owner_id=alice.pk, name="Ada", surname="King")
+
+
+def test_a_column_may_have_the_name_of_a_parameter(alice: User) -> None:
+    query = CompiledQuery(lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name))
+    ada = make_person(alice, name="Ada")
+    with account_write(alice):
+        assert query.update({"name": "Eve"}, owner_id=alice.pk, name="Ada") == 1
+    ada.refresh_from_db()
+    assert ada.name == "Eve"
 
 
 @pytest.mark.parametrize("missing", ["name", "surname"])
 def test_none_is_refused_instead_of_matching_nothing(alice: User, missing: str) -> None:
     """update_where() takes None, as a condition and as a new value."""
     make_person(alice, name="Ada", surname="Byron")
-    rename = CompiledUpdate(
-        lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "surname", "revision"
-    )
+    query = CompiledQuery(lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name))
     values: dict[str, Any] = {"name": "Ada", "surname": "King", missing: None}
-    with pytest.raises(TypeError, match=missing):
-        rename.run(owner_id=alice.pk, revision=7, **values)
+    with account_write(alice), pytest.raises(TypeError, match=missing):
+        query.update({"surname": values["surname"]}, owner_id=alice.pk, name=values["name"])
 
 
 def test_an_update_changes_the_rows_that_the_orm_would_change(alice: User, mallory: User) -> None:
-    rename = CompiledUpdate(
-        lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), "name", "revision"
-    )
+    query = CompiledQuery(lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids))
     ada, anna = (make_person(alice, name=name).pk for name in ("Ada", "Anna"))
     hers = make_person(mallory, name="Agnes").pk
-    assert rename.run(owner_id=alice.pk, person_ids=[ada, hers], name="Eve", revision=7) == 1
-    assert rename.run(owner_id=alice.pk, person_ids=[], name="Eve", revision=8) == 0
+    with account_write(alice) as write:
+        assert query.update({"name": "Eve"}, owner_id=alice.pk, person_ids=[ada, hers]) == 1
+        assert query.update({"name": "Eve"}, owner_id=alice.pk, person_ids=[]) == 0
     rows = Person.unscoped.rows().order_by("name").values_list("pk", "name", "revision")
     assert {(key, name) for key, name, _ in rows} == {(ada, "Eve"), (anna, "Anna"), (hers, "Agnes")}
-    assert {key for key, _, revision in rows if revision == 7} == {ada}
+    assert {key for key, _, revision in rows if revision == write.revision} == {ada}
 
 
 def test_an_update_of_the_feed_has_the_revision_of_the_open_write(alice: User) -> None:
-    rename = FeedUpdate(Person, lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name), "surname")
+    query = CompiledQuery(lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name))
     ada = make_person(alice, name="Ada")
-    with account_write(alice) as write:
-        assert rename.run(owner_id=alice.pk, name="Ada", surname="Byron") == 1
-    ada.refresh_from_db()
-    assert (ada.surname, ada.revision) == ("Byron", write.revision)
+    for new, surname in (({"surname": "Byron"}, "Byron"), ({}, "Byron")):
+        with account_write(alice) as write:
+            assert query.update(new, owner_id=alice.pk, name="Ada") == 1
+        ada.refresh_from_db()
+        assert (ada.surname, ada.revision) == (surname, write.revision)
+    with pytest.raises(NoOpenWriteError):
+        query.update({"surname": "King"}, owner_id=alice.pk, name="Ada")
 
 
-def test_an_update_of_one_row_sets_every_type_of_value(alice: User, ada: Person) -> None:
+def test_a_bulk_update_sets_every_type_of_value(alice: User, ada: Person) -> None:
     earlier = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    ada.surname, ada.relationship_to_user, ada.anniversary, ada.updated_at = None, None, dt.date(2020, 2, 29), earlier
     with account_write(alice) as write:
-        update_row(ada, surname=None, relationship_to_user=None, anniversary=dt.date(2020, 2, 29), updated_at=earlier)
+        columns = ["surname", "relationship_to_user", "anniversary", "updated_at"]
+        assert Person.objects.owned_by(alice).bulk_update([ada], columns) == 1
     stored = Person.unscoped.get(pk=ada.pk)
     for row in (ada, stored):
         assert (row.surname, row.anniversary, row.updated_at) == (None, dt.date(2020, 2, 29), earlier)

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from backports import zstd
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
 from accounts.models import User
-from contacts_project.kernel.api.compression import MIN_BYTES, choose_coding
-from contacts_project.kernel.api.middleware import CompressionMiddleware
+from contacts_project.kernel import zstd
+from contacts_project.kernel.api.compression import MIN_BYTES, CompressionMiddleware, choose_coding
 from tests.builders import make_person
 from tests.client import Client
 

@@ -19,8 +19,10 @@ GENERATED = {"__pycache__", "dist", "node_modules", "routes", "schema.ts"}
 #: Names that are created while the service runs, are generated, or belong to planned parts of the contract.
 NOT_IN_THE_TREE = {
     "DATA_DIR/keys.json",
+    "DATA_DIR/vapid.json",
     "ForbiddenCsrfPlanLimitReadOnlyTokenError",
     "keys.json",
+    "vapid.json",
     "people_lookupkey",
 }
 
@@ -38,7 +40,7 @@ def files() -> list[Path]:
 
 
 def words_of(paths: Iterable[Path]) -> set[str]:
-    texts = [path.read_text() for path in paths if path.suffix in {".html", ".py", ".toml", ".ts"}]
+    texts = [path.read_text() for path in paths if path.suffix in {".html", ".py", ".toml", ".ts", ".tsx"}]
     return set(re.findall(r"\w+", "\n".join(texts)))
 
 

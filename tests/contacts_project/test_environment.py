@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from django.conf import settings
 from contacts_project.data_folder import make_private, own_paths
 from contacts_project.environment import WrongSettingError, load_env_file, misspelt_names, page, read_settings
 from contacts_project.environment.table import SETTINGS
+from notifications.vapid import make_keys, public_key_of
 from tests.fork_targets import run_module
 from tests.workers import run_manage, start_fork
 
@@ -47,6 +49,9 @@ def test_defaults_are_valid_values_and_empty_means_unset() -> None:
         ("BASE_URL=example.org", "begins with http:// or https://"),
         ("BASE_URL=https://example.org:http", "begins with http:// or https://"),
         ("BASE_URL=ftp://example.org", "begins with http:// or https://"),
+        ("BASE_URL=https://example.org/contacts", "begins with http:// or https:// and a host, without a path"),
+        ("BASE_URL=https://example.org/contacts/", "without a path"),
+        ("BASE_URL=https://example.org//", "without a path"),
         ("APP_URL=https://app.example.org/people", "holds {id}"),
         ("APP_URL=https://{id}.example.org/", "holds {id}"),
         ("APP_URL=javascript:alert({id})", "begins with http:// or https://"),
@@ -77,6 +82,10 @@ def test_defaults_are_valid_values_and_empty_means_unset() -> None:
         ("VAPID_SUBJECT=me", "mailto:"),
         ("GEOCODER_URL=nominatim", "begins with http:// or https://"),
         ("GEOCODER_INTERVAL_SECONDS=soon", "a number"),
+        ("MAP_TILES_URL=https://tiles.example.org/", "holds {z}, {x} and {y}"),
+        ("MAP_TILES_URL=https://{s}.tiles.example.org/{z}/{x}/{y}.png", "holds {z}, {x} and {y}"),
+        ("MAP_TILES_URL=https://{x}.example.org/{z}/{x}/{y}.png", "behind its host"),
+        ("MAP_TILES_URL=https://example.org; script-src */{z}/{x}/{y}", "begins with http:// or https://"),
         ("MAX_PHOTO_BYTES=20MiB", "a whole number"),
     ],
 )
@@ -184,6 +193,29 @@ def test_key_file_is_not_created_if_all_keys_are_set(tmp_path: Path) -> None:
     assert (tmp_path / "keys.json").exists()
 
 
+def test_push_keys_are_made_at_the_first_start_and_stay(tmp_path: Path) -> None:
+    show = "from django.conf import settings; print(settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY)"
+    environment = {"DATA_DIR": str(tmp_path), "VAPID_PUBLIC_KEY": "", "VAPID_PRIVATE_KEY": ""}
+    first, again = (run_manage(tmp_path, environment, "shell", "--no-imports", "-c", show) for _ in range(2))
+    public, private = first[1].split()
+    assert (first[0], again) == (0, first)
+    assert public_key_of(private) == public
+    assert (tmp_path / "vapid.json").stat().st_mode & 0o777 == 0o600
+    set_by_hand = make_keys()
+    environment |= {"VAPID_PUBLIC_KEY": set_by_hand.public, "VAPID_PRIVATE_KEY": set_by_hand.private}
+    shown = run_manage(tmp_path, environment, "shell", "--no-imports", "-c", show)
+    assert shown[1].split() == [set_by_hand.public, set_by_hand.private]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"public": "x"}'])
+def test_damaged_file_of_push_keys_is_reported(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "vapid.json"
+    file.write_text(text)
+    environment = {"DATA_DIR": str(tmp_path), "VAPID_PUBLIC_KEY": "", "VAPID_PRIVATE_KEY": ""}
+    expected = f"{file} is damaged. Put the one of your backup in its place.\n"
+    assert run_manage(tmp_path, environment, "check") == (1, expected)
+
+
 def test_creation_of_the_default_data_folder_is_reported(tmp_path: Path) -> None:
     """Without DATA_DIR, the folder `data` beside manage.py is created, and a line says so."""
     for app in ("contacts_project", "accounts", "notifications"):
@@ -206,6 +238,16 @@ def test_command_without_database_reports_it_in_one_line(tmp_path: Path, url: st
     assert line.startswith(expected.format(tmp_path))
     assert line.count("\n") == 1
     assert "s3cret" not in line
+
+
+def test_command_with_tables_of_an_older_version_reports_it_in_one_line(tmp_path: Path) -> None:
+    environment = {"DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    assert run_manage(tmp_path, environment, "migrate", "--verbosity", "0")[0] == 0
+    with sqlite3.connect(tmp_path / "contacts.sqlite3") as database:
+        database.execute("DROP TABLE notifications_delivery")
+        database.execute("DELETE FROM django_migrations WHERE app = 'notifications'")
+    exit_code, line = run_manage(tmp_path, environment, "deliver_reminders")
+    assert (exit_code, line) == (1, "The tables are those of an older version: run manage.py migrate.\n")
 
 
 def test_doctor_reports_why_the_database_does_not_answer(tmp_path: Path) -> None:

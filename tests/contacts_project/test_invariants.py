@@ -20,11 +20,12 @@ from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
 from carddav.models import JournalEntry, Mapping, Run
 from contacts_project.kernel.invariants import CHUNK_SIZE, find_violations, iterate_chunks
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.models import Tombstone
 from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
 from notifications.models import Delivery, Destination, DigestSchedule
 from people.counts import PEOPLE
 from people.models import AccountCount, ImportantDate, LookupKey, Person, StoredPhoto
+from people.services.next_dates import refresh_next_dates
 from relationships.models import Relationship
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection, make_mapping, make_run
@@ -151,6 +152,21 @@ def lose_contact(owner: User) -> object:
     return person.pk
 
 
+def move_next_day(owner: User) -> object:
+    refresh_next_dates(now=timezone.now())
+    person = Person.objects.owned_by(owner).active().filter(next_date_on__isnull=False).earliest("pk")
+    assert person.next_date_on
+    later = person.next_date_on + dt.timedelta(days=1)
+    Person.unscoped.filter(pk=person.pk).update(next_date_on=later, next_date_until=later)
+    return person.pk
+
+
+def lose_mark_of_groups(owner: User) -> object:
+    person = Person.objects.owned_by(owner).active().filter(without_groups=False).earliest("pk")
+    Person.unscoped.filter(pk=person.pk).update(without_groups=True)
+    return person.pk
+
+
 def break_pair(owner: User) -> object:
     row = Relationship.objects.owned_by(owner).earliest("pk")
     Relationship.unscoped.filter(pk=row.pk).update(notes="half a change")
@@ -253,6 +269,8 @@ BREAKS: dict[Callable[[User], object], str] = {
     lose_reminder: "dates have a next reminder that does not match",
     skip_occurrence: "dates have a next reminder that does not match",
     lose_contact: "people have a next contact reminder that does not match",
+    move_next_day: "people have a next day that does not match",
+    lose_mark_of_groups: "people are marked as in no group",
     break_pair: "relationships do not match their inverse",
     break_delivery: "deliveries are in a state that does not fit",
     hold_delivery: "deliveries are held for longer than their lease",

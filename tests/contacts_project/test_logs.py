@@ -18,7 +18,7 @@ from django.db import IntegrityError, OperationalError
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
 from accounts.tasks import sweep_account_mails
-from contacts_project.kernel.api.logs import ContextFilter, JsonFormatter
+from contacts_project.kernel.logs import ContextFilter, JsonFormatter
 from notifications.notices.actions import ACTIONS
 from notifications.notices.actions import make_token as make_action
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
@@ -120,7 +120,9 @@ def test_failed_task_is_logged_with_its_id_and_request_id(lines: Any, db: None, 
 def test_request_is_logged_with_route_and_ids(lines: Any, api: Client, ada: Person) -> None:
     for path in (f"/api/people/{ada.pk}", "/people/Lovelace", "/Lovelace?q=Lovelace"):
         api.generic("GET", path)
-    logged = [(line["route"], line["ids"]) for line in lines() if line["message"] == "request"]
+    # The first response of a process is checked against the description, which the test client then requests.
+    found = [(line["route"], line["ids"]) for line in lines() if line["message"] == "request"]
+    logged = [entry for entry in found if entry[0] != "/api/openapi.json"]
     assert logged == [("/api/people/{personId}", [str(ada.pk)]), ("/people/{personId}", []), ("unknown", [])]
 
 

@@ -26,6 +26,7 @@ from contacts_project.operation.health import Check, check_photos
 from people.checks import check_photo_folder
 from people.models import Person, StoredPhoto
 from people.photos import files
+from people.photos.names import photo_name
 from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.contacts_project.backup.files import empty_database_and_migrate
@@ -105,7 +106,7 @@ def test_photo_is_stored_read_replaced_and_deleted(
 
 def test_unreferenced_objects_are_swept(bucket: Any, api: Client, ada: Person, alice: User) -> None:
     kept = set_photo(api, ada).json()["photo"]
-    stray = files.photo_name(alice.pk, b"stray")
+    stray = photo_name(alice.pk, b"stray")
     files.put_photo(stray, b"stray")
     assert len(keys_in_bucket(bucket)) == 2
     assert files.sweep_files(now=timezone.now()) == 0
@@ -116,7 +117,7 @@ def test_unreferenced_objects_are_swept(bucket: Any, api: Client, ada: Person, a
 @pytest.mark.both_databases
 @pytest.mark.parametrize("begun", ["stored", "announced", "being deleted"])
 def test_objects_of_killed_uploads_are_swept(bucket: Any, alice: User, begun: str) -> None:
-    name = files.photo_name(alice.pk, b"half")
+    name = photo_name(alice.pk, b"half")
     if begun == "announced":
         files._mark_uploading(alice.pk, name, 4)
     else:

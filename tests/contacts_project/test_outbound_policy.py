@@ -200,6 +200,8 @@ def test_host_with_one_internal_address_is_refused(answers: Any) -> None:
         ("HTTPS://Public.Example:443/a?b=c#d", "https://public.example/a?b=c"),
         ("http://public.example.:80/", "http://public.example/"),
         ("https://bücher.example/ü", "https://xn--bcher-kva.example/ü"),
+        ("https://ΣΑΣ.example:443/", "https://xn--mxa9ab.example/"),
+        ("https://FAẞ.example/", "https://xn--fa-hia.example/"),
         (f"https://{PUBLIC}/x", f"https://{PUBLIC}/x"),
         (f"https://[{PUBLIC_6}]:80/", f"https://[{PUBLIC_6}]:80/"),
         ("https://under_score.example/", "https://under_score.example/"),

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, OutboundError
+from contacts_project.kernel.outbound import Code, OutboundError, sockets
 from tests.contacts_project.outbound_sessions import open_session
-from tests.loopback import Reply, closed_port, hang, raw_server, recording_server
+from tests.loopback import Reply, closed_port, drip, hang, raw_server, recording_server
 
 LIMIT = 1024 * 1024
 
@@ -128,3 +128,60 @@ def test_other_requests_are_possible_while_a_body_is_read() -> None:
             with session.open("GET", server.url) as other:
                 assert len(other.read(LIMIT)) == 300_000
             assert size + sum(map(len, pieces)) == 300_000
+
+
+@pytest.mark.parametrize("prefix", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["header", "body"])
+def test_stream_below_the_minimum_speed_is_cut_off(prefix: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes in time, and all of them within the deadline: only the speed is too low."""
+    monkeypatch.setattr(sockets, "PACE_SECONDS", 0.3)
+
+    def handle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(prefix)
+        drip(connection)
+
+    with (
+        raw_server(handle) as port,
+        open_session(seconds=60, idle_seconds=60) as session,
+        pytest.raises(OutboundError) as caught,
+        session.open("GET", f"http://127.0.0.1:{port}/") as response,
+    ):
+        response.read(LIMIT)
+    assert caught.value.code is Code.TIMEOUT
+
+
+def test_stream_at_the_minimum_speed_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes at the same speed, and a lower limit: as many as a server sends in each of the periods."""
+    monkeypatch.setattr(sockets, "PACE_SECONDS", 0.3)
+    monkeypatch.setattr(sockets, "MIN_BYTES", 1)
+
+    def handle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
+        for _ in range(20):
+            time.sleep(0.05)
+            connection.sendall(b"x")
+
+    with (
+        raw_server(handle) as port,
+        open_session(seconds=60, idle_seconds=60) as session,
+        session.open("GET", f"http://127.0.0.1:{port}/") as response,
+    ):
+        assert response.read(LIMIT) == b"x" * 20
+
+
+def test_server_may_work_for_longer_before_its_first_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some prepare a full listing for minutes. The speed counts from the first byte on."""
+    monkeypatch.setattr(sockets, "PACE_SECONDS", 0.1)
+
+    def handle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        time.sleep(0.4)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    with (
+        raw_server(handle) as port,
+        open_session(seconds=60, idle_seconds=60) as session,
+        session.open("GET", f"http://127.0.0.1:{port}/") as response,
+    ):
+        assert response.read(LIMIT) == b"ok"

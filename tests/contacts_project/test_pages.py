@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import time_machine
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from contacts_project.operation.health import check_health
-from contacts_project.pages import home
+from contacts_project.operation.health import Health, check_health
+from contacts_project.pages import home, network_diagram
 from contacts_project.pages.network_diagram import RelatedPerson, build_diagram
 from people.models import Person
 from tests.builders import UNKNOWN_ID, make_person, make_user
@@ -169,7 +171,7 @@ def test_person_page_shows_the_photo(signed_in: Client, alice: User) -> None:
 @pytest.fixture
 def healthy_instance(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = {"database": "ok", "migrations": "ok", "broker": "ok", "scheduler": {"status": "ok", "lagSeconds": 7}}
-    monkeypatch.setattr(home, "check_health", lambda now: (True, checks))
+    monkeypatch.setattr(home, "check_health", lambda now: (Health.OK, checks))
 
 
 def test_home_page_shows_state_and_first_steps(db: None, healthy_instance: None, settings: Any) -> None:
@@ -195,22 +197,20 @@ def test_home_page_describes_every_health_check(db: None) -> None:
     assert text_of(Client().get("/")).count("<dt>") == len(check_health(timezone.now())[1]) + 1
 
 
-def test_home_page_shows_upcoming_dates_of_the_signed_in_user(
-    signed_in: Client, healthy_instance: None, ada: str
-) -> None:
-    with time_machine.travel(NOW, tick=False):
-        html = text_of(signed_in.get("/"))
-    assert f'/people/{ada}">Ada&lt;b&gt; &quot;Countess&quot; Lovelace</a>' in html
-    assert "Birthday · turns 38<small>Wednesday, 9 December · in 14 days</small>" in html
-    assert "<span>Alice</span>" in html
-    assert 'action="/account/sign-out"' in html
-    assert 'href="/account/sign-in"' not in html
+def test_home_page_leads_to_the_client(signed_in: Client, healthy_instance: None, settings: Any) -> None:
+    response = signed_in.get("/")
+    assert (response.status_code, response["Location"]) == (302, "/app/")
+    html = text_of(Client().get("/"))
+    assert 'href="/app/register">Create an account</a>' in html
+    assert 'href="/app/sign-in">Sign in</a>' in html
+    settings.REGISTRATION = "closed"
+    assert "/app/register" not in text_of(Client().get("/"))
 
 
 def test_home_page_shows_failed_checks(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     late = {"status": "failed", "lagSeconds": 600}
     checks = {"database": "failed", "migrations": "failed", "broker": "failed", "scheduler": late, "disk": "failed"}
-    monkeypatch.setattr(home, "check_health", lambda now: (False, checks))
+    monkeypatch.setattr(home, "check_health", lambda now: (Health.UNFIT, checks))
     monkeypatch.setattr(home, "viewer_of", None)  # would ask the database
     response = signed_in.get("/")
     html = text_of(response)
@@ -218,6 +218,17 @@ def test_home_page_shows_failed_checks(signed_in: Client, monkeypatch: pytest.Mo
     assert int(response["Retry-After"]) > 0
     for text in ("Something does not work.", "cannot be written to", "last ran 10 minutes ago", "is nearly full"):
         assert text in html
+
+
+def test_home_page_shows_late_due_scans(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A degraded instance serves: the page is no 503, and names what is late."""
+    checks = {"database": "ok", "migrations": "ok", "scheduler": {"status": "late", "lagSeconds": 130}}
+    monkeypatch.setattr(home, "check_health", lambda now: (Health.DEGRADED, checks))
+    response = Client().get("/")
+    assert response.status_code == 200
+    html = response.content.decode()
+    assert "Something does not work." in html
+    assert '<dd class="problem">last ran 2 minutes ago</dd>' in html
 
 
 @pytest.mark.parametrize("path", ["/people", "/people/", "/people/a/b", "/account", "/x", "/index.html", "/api"])
@@ -288,6 +299,36 @@ def test_long_texts_of_the_network_diagram_are_shortened() -> None:
         ("Maximiliane Friederi…", "Acquaintance"),
         ("山山山山山山山山…", "KinKinKinKinKinKin…"),
     ]
+
+
+@pytest.mark.parametrize("number", [400, 800])
+def test_many_relationships_to_one_person_are_laid_out_in_linear_time(
+    monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    measured = []
+
+    def count(char: str) -> str:
+        measured.append(char)
+        return "N"
+
+    monkeypatch.setattr(network_diagram, "east_asian_width", count)
+    diagram = build_diagram(RelatedPerson("Bob", "Kin" * 16, href="/bob") for _ in range(number))
+    assert diagram is not None
+    [placed] = diagram.people
+    assert placed.person.label.count(",") == number - 1
+    assert (placed.label, placed.name) == ("KinKinKinKinKinKin…", "Bob")
+    assert len(measured) < 200  # of 20,000 and 40,000 letters
+
+
+@given(st.text("iW 山\u3000", max_size=60), st.sampled_from([0, 5.0, 12.5, 60.0, 133.0]))
+def test_a_text_is_shortened_to_its_longest_beginning_that_fits(text: str, max_width: float) -> None:
+    shown = network_diagram._truncate(text, 12.5, max_width)
+    width = network_diagram._width
+    if width(text, 12.5) <= max_width:
+        assert shown == text
+        return
+    fitting = [end for end in range(len(text)) if width(f"{text[:end]}…", 12.5) <= max_width]
+    assert shown == f"{text[: max(fitting, default=0)].rstrip()}…"
 
 
 @pytest.mark.both_databases

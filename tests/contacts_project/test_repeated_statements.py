@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 from django.db import DataError, connection, transaction
 from django.db.models import F
+from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
+from people.services.people import touch_people
 from tests.builders import make_person, make_user
 from tests.client import Client
 from tests.workers import database_url, run_manage
@@ -66,6 +69,17 @@ def test_statements_with_lists_are_not_prepared(alice: User) -> None:
         assert Person.objects.owned_by(alice).filter(pk__in=people).count() == 2
         assert len(Person.objects.active_rows.instances(owner_id=alice.pk, row_ids=people)) == 2
     assert [statement for statement in prepared_statements() if " IN ($" in statement] == []
+
+
+def test_short_lists_of_a_query_by_ids_are_prepared(alice: User) -> None:
+    people = [make_person(alice, name=name).pk for name in "abc"]
+    for number in (2, 3):
+        for _ in range(4):
+            with account_write(alice):
+                touch_people(alice.pk, people[:number], timezone.now())
+    lists = [statement for statement in prepared_statements() if "= ANY(ARRAY[" in statement]
+    assert len(lists) == 2
+    assert all('"owner_id" IS NOT DISTINCT FROM' in statement for statement in lists)
 
 
 @pytest.mark.parametrize("number", [70_000, 2**31, 2**32 + 1, 2**63 + 1])

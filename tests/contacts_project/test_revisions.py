@@ -14,19 +14,20 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from contacts_project.kernel.database.compiled_queries import update_where
+from contacts_project.kernel import speedups
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
+from contacts_project.kernel.database.row_updates import update_where
 from contacts_project.kernel.ownership import account_lock
-from contacts_project.kernel.ownership.account_lock import FeedModel, NoOpenWriteError, account_write
-from contacts_project.kernel.ownership.columns import update_columns
-from contacts_project.kernel.ownership.feed_updates import FeedUpdate
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, Tombstone, purge_tombstones
+from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
+from contacts_project.kernel.ownership.models import FeedModel, Tombstone
+from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash.purge import purge_deleted
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
 
-RENAME = FeedUpdate(Person, lambda owner_id: Person.objects.owned_by(owner_id).active(), "name")
+ACTIVE = CompiledQuery(lambda owner_id: Person.objects.owned_by(owner_id).active())
 
 
 @pytest.fixture
@@ -49,10 +50,11 @@ def refuse_unlocked_writes(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda ada: ada.delete(),
         lambda ada: Person.objects.owned_by(ada.owner).update(name="Bob"),
         lambda ada: Person.objects.owned_by(ada.owner).bulk_update([ada], ["name"]),
-        lambda ada: Person.objects.owned_by(ada.owner).mark_changed(),
+        lambda ada: Person.objects.owned_by(ada.owner).update(),
         lambda ada: Person.objects.owned_by(ada.owner).delete(),
-        lambda ada: RENAME.run(owner_id=ada.owner.pk, name="Bob"),
-        lambda ada: update_columns(Person, [ada], ["name"]),
+        lambda ada: ACTIVE.update({"name": "Bob"}, owner_id=ada.owner.pk),
+        lambda ada: Person.unscoped.bulk_update([ada], ["name"]),
+        lambda ada: Person.objects.bulk_update([ada], ["name"]),
         lambda ada: ada.owner.save(),
     ],
 )
@@ -75,7 +77,7 @@ def test_saving_a_row_uses_the_statement_built_once(alice: User, monkeypatch: py
         written.append((where["id"], set(values)))
         return update_where(model, where, values)
 
-    monkeypatch.setattr(account_lock, "update_where", record)
+    monkeypatch.setattr(speedups, "update_where", record)
     with account_write(alice):
         ada = make_person(alice)
         assert not written, "a new row is inserted"
@@ -101,7 +103,7 @@ def test_quiet_columns_can_be_written_without_the_lock(alice: User, refuse_unloc
         pass
     ada.save(update_fields=["contact_due_at"])
     Person.objects.owned_by(alice).update(contact_due_on=None)
-    update_columns(Person, [ada], ["contact_due_at"])
+    Person.unscoped.bulk_update([ada], ["contact_due_at"])
     Person.objects.owned_by(alice).update_quietly(name="Bob")
     ada.refresh_from_db()
     assert (ada.revision, ada.name) == (write.revision, "Bob")
@@ -121,7 +123,7 @@ def test_every_kind_of_write_assigns_the_revision(alice: User) -> None:
         Person.unscoped.bulk_update([eve], ["name"])
     assert {number(ada), number(bob), number(eve)} == {write.revision}
     with account_write(alice) as write:
-        Person.objects.owned_by(alice).filter(pk=bob.pk).mark_changed()
+        Person.objects.owned_by(alice).filter(pk=bob.pk).update()
     assert (number(ada), number(bob)) == (write.revision - 1, write.revision)
 
 

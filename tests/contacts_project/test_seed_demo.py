@@ -26,6 +26,10 @@ def test_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) ->
     assert any(person["importantDates"] for person in people)
     assert any(person["photo"] for person in people)
     assert any(person["groupIds"] for person in people)
+    assert {(person["contactReminderFrom"] or {}).get("name") for person in people} >= {"Family", "Friends"}
+    assert 0 < sum(person["favourite"] for person in people) < len(people)
+    assert 0 < sum(person["quiet"] for person in people) < len(people)
+    assert any(len(household["personIds"]) > 2 for household in api.ok("get", "/api/people/addresses")["households"])
     assert Relationship.unscoped.exists()
     assert api.ok("get", "/api/map/markers")["markers"]
     graph = api.ok("get", "/api/dashboard/graph")

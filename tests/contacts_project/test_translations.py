@@ -13,6 +13,8 @@ from django.conf import settings
 from django.utils import translation
 
 from contacts_project import translations
+from contacts_project.kernel.texts import registry
+from people.vcard import limits  # noqa: F401 - defines the names of fields
 
 LOCALES = [translation.to_locale(code) for code, _ in settings.LANGUAGES if code != "en"]
 APPS = ["accounts", "people", "relationships", "carddav", "notifications", "contacts_project"]
@@ -35,17 +37,20 @@ def source_texts() -> set[str]:
             source = file.read_text()
             texts |= set(TRANSLATE.findall(source))
             texts |= {re.sub(r"{{\s*(\w+)\s*}}", r"%(\1)s", block) for block in BLOCK.findall(source)}
-    return texts
+    # The names of fields are derived from their table, and so are no constants in the code.
+    return texts | {text.english for text in registry.values() if not text.code.endswith("_of_test")}
 
 
 def _texts_of(file: Path) -> Iterator[str]:
     source = file.read_text()
-    if "gettext" not in source:
+    if "gettext" not in source and "define_text" not in source:
         return  # wherever a marker comes from, it is imported by a name of gettext's
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", "")
-            texts = node.args[: 1 if name in _SINGLE else 2 if name in _PLURAL else 0]
+            texts: list[ast.expr] = node.args[: 1 if name in _SINGLE else 2 if name in _PLURAL else 0]
+            if name == "define_text":  # the code, the text; the plural
+                texts = [*node.args[1:2], *(word.value for word in node.keywords if word.arg == "plural")]
             yield from (text.value for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str))
 
 
@@ -75,6 +80,41 @@ def test_placeholders_of_translations_match(locale: str) -> None:
     for text, values in catalogue(locale).items():
         for value in values:
             assert sorted(PLACEHOLDER.findall(value)) == sorted(PLACEHOLDER.findall(text)), (text, value)
+
+
+#: The words that are the same in another language, beside values and names of settings.
+SAME_WORDS = {
+    "UID",
+    "Person",
+    "%(field)s: %(problem)s",
+    "%(href)s: %(reason)s",
+    "%(name)s: %(reason)s",
+    "%(name)s (%(href)s): %(reason)s",
+    "%(noun)s %(number)s: %(reason)s",
+    "%(noun)s %(number)s (%(name)s): %(reason)s",
+}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_no_sentence_of_an_error_is_left_in_english(locale: str) -> None:
+    assert len(registry) > 400
+    texts = {text.english for text in registry.values()} - SAME_WORDS
+    same = {text for text in texts if catalogue(locale).get(text) == [text]}
+    assert {text for text in same if " " in text} == set()
+    assert len(same) < 20
+
+
+def test_code_belongs_to_one_text_in_the_whole_project() -> None:
+    found: dict[str, set[str]] = {}
+    for app in APPS:
+        for file in (settings.BASE_DIR / app).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())) if "define_text" in file.read_text() else ():
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "define_text":
+                    code, english = (getattr(argument, "value", "") for argument in node.args[:2])
+                    if code:
+                        assert re.fullmatch(r"[a-z][a-z0-9_]{1,60}", code), code
+                        found.setdefault(code, set()).add(english)
+    assert {code: texts for code, texts in found.items() if len(texts) > 1} == {}
 
 
 @pytest.mark.parametrize(("code", "word"), [("de-DE", "Abbestellen"), ("ja-JP", "配信を停止"), ("en", "Unsubscribe")])

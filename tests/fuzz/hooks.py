@@ -25,8 +25,7 @@ LEGITIMATE_REFUSALS = (
     "These two people already have an active relationship",
     # A wrong secret.
     "This is not the password",
-    "The password still needs",
-    "This password is",
+    "The password is not good enough",
     "Type DELETE to confirm",
     "This is no cursor that was given out here",
     "This link is not valid",

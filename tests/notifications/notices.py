@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from notifications.notices.notice import Notice, NoticeKind
 
 PERSON = {"personId": "01900000-0000-7000-8000-000000000001", "personName": "Ada Lovelace"}
@@ -30,6 +30,12 @@ CONTACT = {
     "interval": 1,
     "intervalUnit": "MONTHS",
 }
+DEVICE = {
+    "tokenId": "01900000-0000-7000-8000-000000000003",
+    "deviceName": "Ada's phone",
+    "daysUntil": 0,
+    "late": False,
+}
 EVENT = {**DATE, "id": "x", "kind": "important_date"}
 CONTENTS: dict[NoticeKind, dict[str, Any]] = {
     NoticeKind.IMPORTANT_DATE: DATE,
@@ -37,6 +43,8 @@ CONTENTS: dict[NoticeKind, dict[str, Any]] = {
     NoticeKind.CONTACT: CONTACT,
     NoticeKind.DIGEST: {"from": "2026-12-07", "to": "2026-12-13", "events": [EVENT]},
     NoticeKind.CONTACTS_FOUND: {"count": 3, "daysUntil": 0, "late": False},
+    NoticeKind.DAV_DELETIONS: {**DEVICE, "count": 8, "since": "2026-11-26T16:00:00+00:00"},
+    NoticeKind.DAV_REFUSED: DEVICE,
     NoticeKind.TEST: {},
 }
 

@@ -18,7 +18,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound.hosts import HOST_CALLS, HostBusyError, HostCalls, host_call, limited_hosts
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch
-from notifications.services.host_backlog import BACKLOG, HostBacklog
+from notifications.services.backlog import BACKLOG, Backlog
 from notifications.services.sender import send_delivery
 from tests.builders import make_user
 from tests.loopback import Received, Recorder, Reply, recording_server
@@ -117,7 +117,7 @@ def test_call_that_waits_too_long_is_given_back(settings: Any, monkeypatch: pyte
 
 def test_waiting_deliveries_are_sent_in_order_when_their_host_is_free(settings: Any) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
-    backlog, numbers = HostBacklog(), [UUID(int=number) for number in range(4)]
+    backlog, numbers = Backlog(), [UUID(int=number) for number in range(4)]
     for number in (2, 0, 1):
         backlog.put("busy.example", numbers[number])
     backlog.put("free.example", numbers[3])
@@ -153,11 +153,13 @@ def test_hanging_host_does_not_delay_other_hosts(receiver: Recorder, alice: User
         return Reply()
 
     receiver.reply = hang
-    make_webhook(alice, receiver)
+    carol = make_user("carol")
+    for owner in (alice, carol):
+        make_webhook(owner, receiver)
     with recording_server(host=FAST) as fast, ThreadPoolExecutor(4) as threads:
         bob = make_user("bob")
         make_webhook(bob, fast)
-        queue = plan_deliveries(alice, 20) + plan_deliveries(bob, 3)
+        queue = plan_deliveries(alice, 10) + plan_deliveries(carol, 10) + plan_deliveries(bob, 3)
         sending = [threads.submit(send_queued, delivery_id) for delivery_id in queue]
         for task in sending[20:]:
             task.result(60)

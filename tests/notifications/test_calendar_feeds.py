@@ -110,7 +110,7 @@ def test_feed_is_created_read_changed_and_deleted(api: Client, alice: User, cloc
     assert "X-WR-CALNAME:Tablet" in text_of(rotated)
     api.ok("DELETE", path)
     assert read(rotated).status_code == 404
-    assert read(rotated).json() == {"error": "Not found."}
+    assert read(rotated).json() == {"error": "Not found.", "code": "not_found"}
 
 
 def test_feed_with_a_deleted_group_can_be_sent_back_unchanged(api: Client) -> None:
@@ -164,7 +164,7 @@ def test_feed_needs_get_and_its_secret(api: Client, ada: Person) -> None:
     for secret in ("x", feed["id"], "%00", "é", "a" * 4000, CalendarFeed.unscoped.get().digest):
         assert Client().get(f"/calendar/{secret}.ics").status_code == 404
     head = Client().head(path_of(feed))
-    assert (head.status_code, head.content, head["Content-Type"]) == (200, b"", "text/calendar; charset=utf-8")
+    assert (head.status_code, b"".join(head), head["Content-Type"]) == (200, b"", "text/calendar; charset=utf-8")
 
 
 def test_feed_is_404_while_the_account_is_inactive_and_after_revocation(api: Client, alice: User) -> None:
@@ -257,7 +257,8 @@ def test_recurrence_rules_equal_the_services_dates_for_five_years(
         feed = make_feed(api, kinds=["important_date"])
         today = dt.datetime.now(dt.UTC).date() + dt.timedelta(1 if zone != "UTC" else 0)
         end = today + dt.timedelta(5 * 366)
-        expected = {(row["id"], row["date"]) for row in upcoming_events(alice, start=today, days=5 * 366)}
+        listed = upcoming_events(alice, start=today, days=5 * 366, limit=100_000).events
+        expected = {(row["id"], row["date"]) for row in listed}
         events = recurring_events(feed)
         found = {
             (event.uid.value.removeprefix("date-"), day.isoformat())

@@ -28,8 +28,9 @@ def devices(client: Client) -> Any:
 
 
 def test_same_endpoint_renews_the_device(api: Client) -> None:
-    assert api.ok("post", SUBSCRIBE, body(), status=201) == {"success": True}
+    made = api.ok("post", SUBSCRIBE, body(), status=201)
     (first,) = devices(api)
+    assert made == {"success": True, "id": first["id"]}
     assert first["endpoint"] == ENDPOINT
     assert "key" not in str(first)
     assert "secret" not in str(first)
@@ -129,6 +130,7 @@ def test_devices_of_other_accounts_cannot_be_removed(api: Client, stranger: Clie
 
 def test_public_key_needs_no_authentication_and_is_read_at_run_time(api: Client, settings: Any) -> None:
     anyone = client_of(None)
+    settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY = "", ""
     anyone.ok("get", PUBLIC_KEY, status=404)
     settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY = "public", "private"
     assert anyone.ok("get", PUBLIC_KEY) == {"publicKey": "public"}
@@ -136,6 +138,7 @@ def test_public_key_needs_no_authentication_and_is_read_at_run_time(api: Client,
 
 def test_summary_of_the_channels(api: Client, settings: Any) -> None:
     path = "/api/notifications/channels"
+    settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY = "", ""
     nothing = {"email": {"enabled": True}, "push": {"configured": False, "devices": 0}, "endpoints": 0}
     assert api.ok("get", path) == nothing
     api.ok("post", SUBSCRIBE, body(), status=201)

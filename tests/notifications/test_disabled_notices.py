@@ -24,8 +24,8 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
-from notifications.models.destination import DestinationQuerySet
-from notifications.models.heartbeat import last_heartbeat
+from notifications.models.deliveries import last_heartbeat
+from notifications.models.destinations import DestinationQuerySet
 from tests.client import client_of
 from tests.fork_targets import run_command
 from tests.loopback import hang, raw_server
@@ -208,14 +208,23 @@ def test_failed_mail_does_not_delay_others(
         raise error
 
     run_while_sending(monkeypatch, fail)
-    tasks.due_scan()
+    tasks.send_disabled_mails()
     [record] = [record for record in caplog.records if record.name == "notifications.disabled_destinations"]
     assert bool(record.exc_info) is not isinstance(error, OSError)
-    assert last_heartbeat("due_scan") is not None
     assert len(mailbox.messages) == 1
     end_delay()
     assert send_disabled_notices() == 1
     assert {message["To"] for message in mailbox.messages} == {"alice@example.org", "mallory@example.org"}
+
+
+@pytest.mark.usefixtures("disabled_destination")
+def test_due_scan_does_not_wait_for_the_mail_server(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> None:
+    """The mails have a task of their own, so that a slow mail server delays no reminder."""
+    enqueued: list[str] = []
+    monkeypatch.setattr(tasks.send_disabled_mails, "apply_async", lambda **options: enqueued.append("mails"))
+    tasks.due_scan()
+    assert (enqueued, mailbox.messages) == (["mails"], [])
+    assert last_heartbeat("due_scan") is not None
 
 
 def test_refused_mail_is_retried_until_accepted(

@@ -21,9 +21,9 @@ from notifications.services.answers import answer_reminder
 from notifications.services.digests import digest_events, schedule_digest
 from notifications.services.forecast import upcoming_reminders
 from notifications.services.planner import plan_due
-from notifications.services.relevance import DECEASED
 from people.dates import schedule, upcoming
 from people.dates.upcoming import count_upcoming, upcoming_events
+from people.mentions import Silence
 from people.models import ImportantDate, Person
 from people.services.reminders import replan_account
 from people.vocabularies import DateType, ReminderType, Unit
@@ -71,6 +71,7 @@ DATES = st.fixed_dictionaries(
         "year_unknown": st.booleans(),
         "reminder": REMINDERS,
         "is_dead": st.sampled_from([False, False, True]),
+        "is_quiet": st.sampled_from([False, False, True]),
         "is_deleted": st.sampled_from([False, False, False, True]),
     }
 )
@@ -79,6 +80,7 @@ CONTACTS = st.fixed_dictionaries(
         "contact_reminder_interval": st.integers(1, 3) | st.integers(4, 99),
         "contact_reminder_interval_unit": UNITS,
         "last": st.none() | st.integers(-500, 5),
+        "quiet": st.sampled_from([False, False, True]),
     }
 )
 # Steps in an account's history: runs of the planner for so many days later, answers, and changes of rows.
@@ -88,6 +90,7 @@ STEPS = st.lists(
     | st.tuples(st.just("answer"), st.integers(0, 20), st.sampled_from(ACTIONS))
     | st.tuples(st.just("move"), st.sampled_from(ZONES), st.booleans())
     | st.tuples(st.just("die"), st.integers(0, 5))
+    | st.tuples(st.just("hush"), st.integers(0, 5), st.booleans())
     | st.tuples(st.just("switch off"), st.integers(0, 5)),
     max_size=8,
 )
@@ -110,7 +113,11 @@ class AccountHistory:
         today = self.clock.today(self.now)
         deleted_at = self.now if wanted["is_deleted"] else None
         person = make_person(
-            self.owner, deathday=today if wanted["is_dead"] else None, deleted_at=deleted_at, created_at=self.now
+            self.owner,
+            deathday=today if wanted["is_dead"] else None,
+            quiet=wanted["is_quiet"],
+            deleted_at=deleted_at,
+            created_at=self.now,
         )
         row = ImportantDate(owner=self.owner, person=person, type=wanted["type"], **wanted["reminder"])
         row.date = _date(wanted["on"], today)
@@ -156,6 +163,11 @@ class AccountHistory:
                 deathday=self.clock.today(self.now)
             )
 
+    def hush(self, place: int, is_quiet: bool) -> None:
+        people = list(Person.objects.owned_by(self.owner).order_by("id"))
+        if people:
+            Person.objects.owned_by(self.owner).filter(pk=people[place % len(people)].pk).update(quiet=is_quiet)
+
     def switch_off(self, place: int) -> None:
         dates = list(ImportantDate.objects.owned_by(self.owner).order_by("id"))
         if dates:
@@ -164,14 +176,26 @@ class AccountHistory:
             schedule.plan_date(row, self.clock, self.now)
             row.save()
 
+    def check_cut_lists(self, days: int, whole: dict[str, Any]) -> None:
+        """A list with a limit is the beginning of that in `whole`."""
+        today = self.clock.today(self.now)
+        reminders, events = whole["reminders"].reminders, whole[f"{today} True"].events
+        for limit in (1, 3, 10):
+            cut = upcoming_reminders(self.owner, now=self.now, days=days, limit=limit)
+            assert cut == (reminders[:limit], len(reminders) > limit)
+            cut_events = upcoming_events(self.owner, start=today, days=days, limit=limit)
+            assert cut_events == (events[:limit], len(events) > limit)
+
     def all_forecasts(self, days: int) -> dict[str, Any]:
         """All forecast responses for so many days."""
         today = self.clock.today(self.now)
         starts = (today - dt.timedelta(1), today, today + dt.timedelta(3))
         return {
-            "reminders": upcoming_reminders(self.owner, now=self.now, days=days),
+            "reminders": upcoming_reminders(self.owner, now=self.now, days=days, limit=100_000),
             **{
-                f"{start} {deceased}": upcoming_events(self.owner, start=start, days=days, with_deceased=deceased)
+                f"{start} {deceased}": upcoming_events(
+                    self.owner, start=start, days=days, limit=100_000, with_deceased=deceased
+                )
                 for start in starts
                 for deceased in (True, False)
             },
@@ -200,7 +224,9 @@ def every_row_is_read() -> Iterator[None]:
         )
         # Each digest for itself, as when it is sent.
         patch.setattr(
-            forecast, "_digest_days_with_events", lambda it, days: {day for day in days if digest_events(it.owner, day)}
+            forecast,
+            "_digest_days_with_events",
+            lambda it, days: {day for day in days if digest_events(it.owner, day).events},
         )
         yield
 
@@ -225,8 +251,9 @@ CLOCK = {
     "default_reminder_lead_days": 0,
     "quiet_hours": None,
 }
-EVERY_40_DAYS = {"contact_reminder_interval": 40, "contact_reminder_interval_unit": "DAYS", "last": -20}
-TODAY = {"contact_reminder_interval": 1, "contact_reminder_interval_unit": "DAYS", "last": -1}
+IN_DAYS = {"contact_reminder_interval_unit": "DAYS", "quiet": False}
+EVERY_40_DAYS = {**IN_DAYS, "contact_reminder_interval": 40, "last": -20}
+TODAY = {**IN_DAYS, "contact_reminder_interval": 1, "last": -1}
 
 
 def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
@@ -234,7 +261,7 @@ def date_in(days: int, interval: int, unit: str, lead: int) -> dict[str, Any]:
     reminder = {"reminder_enabled": True, "reminder_type": "RECURRING", "reminder_lead_days": lead}
     reminder |= {"reminder_interval": interval, "reminder_interval_unit": unit, "extra_lead_days": []}
     years = 4 if unit == "YEARS" else 0
-    shape = {"type": None, "year_unknown": False, "is_dead": False, "is_deleted": False}
+    shape = {"type": None, "year_unknown": False, "is_dead": False, "is_quiet": False, "is_deleted": False}
     return {**shape, "on": (days, years), "reminder": reminder}
 
 
@@ -292,6 +319,7 @@ def test_forecast_equals_the_one_from_all_rows(
                 expected = story.all_forecasts(days)
             with no_deferred_column_is_loaded():
                 assert story.all_forecasts(days) == expected
+                story.check_cut_lists(days, expected)
         transaction.set_rollback(True)
 
 
@@ -318,6 +346,7 @@ def test_rows_without_a_near_reminder_are_in_the_forecast(alice: User, channel: 
         with every_row_is_read():
             expected = story.all_forecasts(30)
         assert story.all_forecasts(30) == expected
-    reasons = {entry["reason"] for entry in expected["reminders"]}
-    assert {forecast.NOTICE_TOO_EARLY, DECEASED} <= reasons
-    assert {event["type"] for event in expected["2026-03-01 True"]} == {None, DateType.BIRTHDAY}
+        story.check_cut_lists(30, expected)
+    reasons = {entry["reason"] for entry in expected["reminders"].reminders}
+    assert {forecast.NOTICE_TOO_EARLY, Silence.DECEASED} <= reasons
+    assert {event["type"] for event in expected["2026-03-01 True"].events} == {None, DateType.BIRTHDAY}

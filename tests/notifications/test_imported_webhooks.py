@@ -3,7 +3,7 @@
 from typing import Any
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from notifications.channels import channels
 from tests.client import Client
 

@@ -2,19 +2,22 @@
 
 import base64
 import datetime as dt
+from contextlib import ExitStack
 from typing import Any
 
 import orjson
 import pytest
+import time_machine
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES, ExchangeRules
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
-from notifications.channels.push import MAX_PAYLOAD_BYTES, payload_of, vapid_subject
+from notifications.channels.push import MAX_PAYLOAD_BYTES, operator_address, payload_of, vapid_subject
 from notifications.models import PushSubscription
 from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
@@ -22,8 +25,10 @@ from tests.client import Client
 from tests.loopback import Recorder, Reply
 from tests.notifications.devices import Device
 from tests.notifications.notices import make_notice
+from tests.queries import count_queries
 
 SUBSCRIBE = "/api/notifications/push/subscribe"
+SUBSCRIPTIONS = "/api/notifications/push/subscriptions"
 
 
 @pytest.fixture(autouse=True)
@@ -90,9 +95,70 @@ def test_push_service_can_verify_the_sender(alice: User, key: str, receiver: Rec
     assert claims["exp"] <= timezone.now().timestamp() + 24 * 3600
 
 
-def test_vapid_contact_is_the_sender_of_mails_by_default(settings: Any) -> None:
+def test_vapid_contact_is_the_address_of_the_instance_or_its_first_operator(alice: User, settings: Any) -> None:
     settings.VAPID_SUBJECT, settings.DEFAULT_FROM_EMAIL = "", "Contacts <contacts@example.org>"
+    settings.BASE_URL = "http://127.0.0.1:8000"
+    operator_address.cache_clear()
     assert vapid_subject() == "mailto:contacts@example.org"
+    alice.is_superuser = True
+    alice.save()
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        operator_address.cache_clear()
+        # The look-up reads all accounts: it is made once a minute, not for each device.
+        assert count_queries(lambda: [vapid_subject() for _ in range(20)]) == 1
+        assert vapid_subject() == f"mailto:{alice.email}"
+        alice.email = "other@example.org"
+        alice.save()
+        clock.shift(61)
+        assert vapid_subject() == "mailto:other@example.org"
+    settings.BASE_URL = "https://contacts.example.org"
+    assert vapid_subject() == "https://contacts.example.org"
+
+
+def test_subscribing_returns_the_id_and_keeps_it(api: Client, stranger: Client, receiver: Recorder) -> None:
+    body = Device(f"{receiver.url}/send/abc").subscription
+    made = api.ok("post", SUBSCRIBE, body, status=201, HTTP_USER_AGENT="Firefox on Linux")
+    [listed] = api.ok("get", SUBSCRIPTIONS)["subscriptions"]
+    assert made == {"success": True, "id": listed["id"]}
+    assert (listed["userAgent"], listed["lastSuccessAt"]) == ("Firefox on Linux", None)
+    assert api.ok("post", SUBSCRIBE, body, status=201, HTTP_USER_AGENT="Firefox 140") == made
+    assert api.ok("get", SUBSCRIPTIONS)["subscriptions"][0]["userAgent"] == "Firefox 140"
+    assert stranger.ok("post", SUBSCRIBE, body, status=201) == made
+    assert api.ok("get", SUBSCRIPTIONS)["subscriptions"] == []
+
+
+def test_sample_is_sent_to_the_device(
+    api: Client, stranger: Client, device: Device, key: str, receiver: Recorder
+) -> None:
+    assert api.ok("post", f"{SUBSCRIPTIONS}/{key}/test") == {"ok": True}
+    assert device.read(receiver.received[0])["title"]
+    assert api.ok("get", SUBSCRIPTIONS)["subscriptions"][0]["lastSuccessAt"] is not None
+    stranger.ok("post", f"{SUBSCRIPTIONS}/{key}/test", status=404)
+    receiver.reply = Reply(503)
+    assert api.ok("post", f"{SUBSCRIPTIONS}/{key}/test") == {"ok": False, "code": "http_5xx"}
+    assert len(api.ok("get", SUBSCRIPTIONS)["subscriptions"]) == 1
+    receiver.reply = Reply(410)
+    assert api.ok("post", f"{SUBSCRIPTIONS}/{key}/test") == {"ok": False, "code": "http_4xx"}
+    assert api.ok("get", SUBSCRIPTIONS)["subscriptions"] == []
+
+
+def test_samples_are_limited_as_those_of_destinations(api: Client, key: str, receiver: Recorder) -> None:
+    for _ in range(5):
+        api.ok("post", f"{SUBSCRIPTIONS}/{key}/test")
+    assert api.ok("post", f"{SUBSCRIPTIONS}/{key}/test", status=429)["code"] == "rate_limited"
+    assert len(receiver.received) == 5
+
+
+def test_sample_waits_for_the_exchanges_of_the_account(
+    monkeypatch: pytest.MonkeyPatch, api: Client, alice: User, key: str, receiver: Recorder
+) -> None:
+    monkeypatch.setattr("notifications.services.destinations.MAX_WAIT_SECONDS", 0.0)
+    with ExitStack() as stack:
+        for _ in range(MAX_EXCHANGES):
+            stack.enter_context(EXCHANGES.exchange(ExchangeRules(alice.pk, 0.0)))
+        api.ok("post", f"{SUBSCRIPTIONS}/{key}/test", status=503)
+        assert receiver.received == []
+    assert api.ok("post", f"{SUBSCRIPTIONS}/{key}/test") == {"ok": True}
 
 
 def test_each_send_has_its_own_claims(api: Client, alice: User, device: Device, receiver: Recorder) -> None:
@@ -118,9 +184,12 @@ def test_only_an_unsubscribed_device_is_removed(
     assert PushSubscription.unscoped.rows().exists() is not is_gone
 
 
-def test_success_changes_no_device(alice: User, key: str) -> None:
-    channels()["push"].record_outcome(key, Outcome(), owner=alice, now=timezone.now())
-    assert PushSubscription.unscoped.rows().exists()
+def test_success_is_noted_with_its_time(alice: User, mallory: User, key: str) -> None:
+    now = timezone.now()
+    channels()["push"].record_outcome(key, Outcome(), owner=mallory, now=now)
+    assert PushSubscription.unscoped.rows().get().last_success_at is None
+    channels()["push"].record_outcome(key, Outcome(), owner=alice, now=now)
+    assert PushSubscription.unscoped.rows().get().last_success_at == now
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "ü" * 3000, "\U0001f382" * 1500, '"\\' * 3000], ids=["a", "u", "e", "q"])

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from notifications import tasks
 from notifications.models import Delivery, Destination
-from notifications.models.heartbeat import last_heartbeat
+from notifications.models.deliveries import last_heartbeat
 from tests.fork_targets import run_command
 from tests.loopback import Recorder
 from tests.notifications.test_workers import ids, make_due, webhook

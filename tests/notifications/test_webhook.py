@@ -53,7 +53,9 @@ def test_receiver_verifies_the_signature_and_reads_the_content(
     assert body["data"] == CONTENTS[kind]
     offered = [(one["kind"], one.get("days")) for one in actions]
     assert offered == (
-        [("contacted", None), ("snooze", 1), ("snooze", 3), ("skip", None)] if "date" in CONTENTS[kind] else []
+        [("contacted", None), ("snooze", 1), ("snooze", 3), ("skip", None)]
+        if "date" in CONTENTS[kind]
+        else [("restore", None)] * (kind is NoticeKind.DAV_DELETIONS)
     )
 
 

@@ -67,7 +67,7 @@ def test_rows_that_come_together_raise_a_count_once(alice: User) -> None:
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[:10])
     before = count_updates()
     Membership.objects.bulk_create(Membership(owner=alice, group=group, person=person) for person in people[10:])
-    assert count_updates() == before + 1
+    assert count_updates() == before + 2  # the members of the group, and people who are in a group
     assert counts_by_id(alice.pk, "members") == {group.pk: 20}
     assert wrong_counts(alice.pk) == []
 
@@ -135,6 +135,6 @@ def test_events_are_counted_as_they_are_listed(alice: User, rule: str) -> None:
     ]
     ImportantDate.objects.bulk_create(rows)
     for start, length in product((dt.date(2027, 2, 1), dt.date(2028, 2, 1), dt.date(2027, 12, 15)), (1, 30, 366)):
-        listed = upcoming_events(alice, start=start, days=length)
+        listed = upcoming_events(alice, start=start, days=length, limit=10_000).events
         assert count_upcoming(alice, start=start, days=length) == len(listed), (start, length)
     assert wrong_counts(alice.pk) == []

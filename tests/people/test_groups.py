@@ -37,6 +37,8 @@ def test_group_is_returned_with_all_fields(api: Client, alice: User) -> None:
         "name": "Friends",
         "description": None,
         "color": "#a1b2c3",
+        "contactReminder": None,
+        "leadDays": None,
         "memberCount": 1,
         "deletedAt": None,
         "createdAt": group["createdAt"],
@@ -186,6 +188,23 @@ def test_groups_are_listed_by_name(api: Client) -> None:
     for name in ("zeta", "Ärzte", "alpha", "Beta"):
         add(api, name=name)
     assert [group["name"] for group in api.ok("get", "/api/groups")["groups"]] == ["alpha", "Ärzte", "Beta", "zeta"]
+
+
+@pytest.mark.both_databases
+def test_the_groups_of_a_person_have_the_same_order_everywhere(api: Client) -> None:
+    """On every database, whatever its collation, which may pass over blanks and put accents beside their letters."""
+    names = ["b c", "b-d", "ba", "B2", "Éa", "ea", "z"]
+    ids = [api.ok("post", "/api/groups", {"name": name}, status=201)["group"]["id"] for name in reversed(names)]
+    person = {"name": "Ada", "groupIds": ids, "locations": [{"latitude": 1, "longitude": 2}]}
+    key = api.ok("post", "/api/people", person, status=201)["person"]["id"]
+    ordered = ["b c", "b-d", "B2", "ba", "ea", "z", "Éa"]
+    shown = api.ok("get", f"/api/people/{key}")["person"]
+    assert [group["name"] for group in shown["groups"]] == ordered
+    assert api.ok("get", "/api/people")["people"][0]["groups"] == shown["groups"]
+    [marker] = api.ok("get", "/api/map/markers")["markers"]
+    assert marker["groupIds"] == shown["groupIds"]
+    graph = api.ok("get", f"/api/people/{key}/graph")
+    assert [node["groups"] for node in graph["nodes"] if node["id"] == key] == [ordered]
 
 
 def test_etags_follow_every_change(api: Client, alice: User) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from people.names import EASTERN, FULL, NICKNAME_PREFERRED, SHORT, WESTERN, NameParts, display_name, fold, sort_key
+from contacts_project.kernel.text_forms import fold
+from people.names import EASTERN, FULL, NICKNAME_PREFERRED, SHORT, WESTERN, NameParts, display_name, sort_key
 
 ADA = NameParts("Ada", "Lovelace", "King", "Byron", "Countess", "Lady", "FRS")
 HANAKO = NameParts("花子", "山田")

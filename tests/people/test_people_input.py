@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from accounts.models import User
+from contacts_project.kernel.text_rules import is_email
 from people.entries import identify_entries
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import UNKNOWN_ID, make_person
@@ -154,6 +155,15 @@ MALFORMED_BODIES: list[tuple[str, bytes]] = [
     ("not UTF-8", b'{"name":"\xff"}'),
     ("a huge number", b'{"name":"Ada","contactReminderInterval":' + b"9" * 400 + b"}"),
 ]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "domain", ["उदाहरण.भारत", "نامه\u200cای.example", "faß.example", "bu\u0308cher.example", "名前.jp"]
+)
+def test_domains_of_all_scripts_belong_to_addresses(domain: str) -> None:
+    """Vowel signs and joiners, which names of India and Iran contain, are no word characters."""
+    assert is_email(f"ada@{domain}")
 
 
 @pytest.mark.one_database

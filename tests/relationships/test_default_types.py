@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.languages import CODES
+from contacts_project.kernel.languages import CODES
 from relationships.defaults import DEFAULT_TYPES
 from tests.builders import make_user
 from tests.client import Client, client_of

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from contacts_project.kernel.api.json import format_timestamp
+from contacts_project.kernel.json import format_timestamp
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client

@@ -229,7 +229,9 @@ def test_pairs_of_a_long_list_of_children_are_bounded(api: Client, alice: User) 
     api.ok("POST", f"{PATH}/dismiss", {"ids": [last["id"]]})
     for unknown_id in (UNKNOWN_ID, "no id", " "):
         refused = api.ok("POST", f"{PATH}/dismiss", {"ids": [unknown_id]}, status=400)
-        assert refused["details"] == [{"field": "ids.0", "message": "There is no such record."}]
+        assert refused["details"] == [
+            {"field": "ids.0", "message": "There is no such record.", "code": "no_such_record"}
+        ]
     for _ in range(2):
         api.ok("POST", f"{PATH}/dismiss", {"ids": [one["id"] for one in list_suggestions(api)]})
     assert len(list_suggestions(api)) == 30 * 29 // 2 - 401
@@ -264,9 +266,9 @@ def test_changes_between_computing_and_the_lock_are_errors(api: Client, monkeypa
     relate(api, children[0], "FRIEND", children[1])
     api.ok("DELETE", f"/api/people/{children[2]}")
     api.ok("DELETE", f"/api/people/{children[2]}/permanent")
-    gone = [{"id": key, "error": services.DELETED} for key in ids[1:]]
+    gone = [{"id": key, "error": str(services.DELETED), "code": "suggestion_person_gone"} for key in ids[1:]]
     assert api.ok("POST", f"{PATH}/dismiss", {"ids": ids[1:]}) == {"dismissed": 0, "errors": gone}
-    related = {"id": ids[0], "error": services.ALREADY_RELATED}
+    related = {"id": ids[0], "error": str(services.ALREADY_RELATED), "code": "already_related"}
     assert api.ok("POST", f"{PATH}/accept", {"ids": ids}) == {"accepted": 0, "errors": [related, *gone]}
 
 

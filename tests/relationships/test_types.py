@@ -40,6 +40,17 @@ def create_type(api: Client, **body: Any) -> Any:
     return api.ok("POST", PATH, body)["relationshipType"]
 
 
+@pytest.mark.both_databases
+def test_types_are_listed_by_label_on_every_database(api: Client) -> None:
+    labels = ["z b", "za", "Z-c", "Éa", "ea", "Zb"]
+    for label in labels:
+        body = {"name": f"N{labels.index(label)}", "label": label, "symmetric": True}
+        api.ok("post", "/api/relationship-types", body)
+    listed = [row["label"] for row in api.ok("get", "/api/relationship-types")["relationshipTypes"]]
+    assert [label for label in listed if label in labels] == ["Éa", "ea", "z b", "Z-c", "za", "Zb"]
+    assert len(listed) > len(labels)
+
+
 def test_name_is_upper_case_and_without_white_space(api: Client) -> None:
     made = create_type(api, name="  best   friend ", label=" Best friend ", symmetric=True)
     assert (made["name"], made["label"], made["symmetric"]) == ("BEST_FRIEND", "Best friend", True)

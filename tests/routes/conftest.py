@@ -8,8 +8,8 @@ from django.test.utils import override_settings
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.budgets import BudgetUse
-from notifications.models.heartbeat import Heartbeat, record_heartbeat
+from contacts_project.kernel.models import BudgetUse
+from notifications.models.deliveries import Heartbeat, record_heartbeat
 from tests.builders import make_user
 from tests.client import Client
 from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data

@@ -18,9 +18,10 @@ _CROWD = "crowd"
 
 
 def add_many_people(owner: User, size: int, first: int = 0) -> None:
-    """Add `size` people, each with a phone, an e-mail, a birthday in the next four weeks, a group, four relationships.
+    """Add `size` people, each with a phone, an e-mail, a birthday in the next four weeks, four relationships.
 
-    One in three has a relationship to the user. `first` is the number of people that earlier calls have added.
+    Four in five are in a group; some are favourites, quiet, or without a last contact. One in three has a relationship
+    to the user. `first` is the number of people that earlier calls have added.
     """
     add_people_to_accounts([owner], size, first)
 
@@ -38,7 +39,10 @@ def add_people_to_accounts(owners: list[User], size: int, first: int = 0) -> Non
     for owner, people in zip(owners, crowds, strict=True):
         make_keys(owner, people)
     Membership.objects.bulk_create(
-        Membership(owner=person.owner, person=person, group=groups[person.owner_id]) for person in everyone
+        Membership(owner=person.owner, person=person, group=groups[person.owner_id])
+        for people in crowds
+        for number, person in zip(numbers, people, strict=True)
+        if number % 5
     )
     fifty_years_ago = timezone.now().date() - dt.timedelta(50 * 365.2425)
     ImportantDate.objects.bulk_create(
@@ -76,6 +80,9 @@ def _person(owner: User, number: int, kind: RelationshipType) -> Person:
         phone_numbers=[{"id": f"p{number}", "type": "home", "number": f"+49 30 {number:07}"}],
         emails=[{"id": f"e{number}", "type": "home", "email": f"crowd{number}@example.org"}],
         relationship_to_user=kind if number % 3 == 0 else None,
+        favourite=number % 50 == 0,
+        quiet=number % 50 == 1,
+        last_contact=timezone.now().date() - dt.timedelta(number % 700) if number % 4 else None,
     )
     person.sort_key, person.search_key = keys_of_names(person)
     return person

@@ -3,15 +3,20 @@
 import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, User
+from carddav.models import HeldBack
+from contacts_project.kernel.texts import Text
+from dav.models import Device, ReplacedValue
 from notifications.models import Delivery, DeliveryState
 from notifications.notices import actions
 from notifications.notices.notice import NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
+from people.entries import identify_entries
 from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
@@ -45,7 +50,9 @@ def apply_route_settings(settings: Any) -> None:
 def make_route_data(owner: User) -> RouteData:
     """Create the records that the paths and bodies of the route table name."""
     route_data = RouteData(owner, client_of(owner))
-    route_data.ids["person"] = str(make_person(owner).pk)
+    home = {"type": "home", "streetLine1": "Am Hof 1", "locality": "Wien"}
+    person = make_person(owner, addresses=identify_entries("addresses", [home], []))
+    route_data.ids["person"], route_data.ids["address"] = str(person.pk), person.addresses[0]["id"]
     route_data.ids["deleted_person"] = str(make_person(owner, name="Eve", deleted_at=timezone.now()).pk)
     _add_accounts(route_data)
     _add_merges(route_data)
@@ -67,6 +74,9 @@ def _add_carddav(route_data: RouteData) -> None:
     connection = make_connection(route_data.owner, server_url="http://127.0.0.1/")
     mapping = make_mapping(connection, Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["person"]))
     route_data.ids["conflict"] = str(make_conflict(mapping).pk)
+    held_back = make_mapping(connection, Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["friend"]))
+    held_back.hold_back(HeldBack.REFUSED, Text("refused", "No."), "x", timezone.now())
+    route_data.ids["held_back"] = route_data.ids["friend"]
     route_data.ids["run"] = str(make_run(connection).pk)
     route_data.ids["pending"] = str(make_pending(route_data.owner).pk)
 
@@ -92,6 +102,12 @@ def _add_accounts(route_data: RouteData) -> None:
         owner=route_data.owner, name="route_data", prefix="cnt_scene", digest=str(route_data.owner.pk)
     )
     route_data.ids["api_token"] = str(token.pk)
+    Device.objects.create(owner=route_data.owner, token=token, last_seen_at=timezone.now(), user_agent="DAVx5/4.4")
+    person = Person.objects.owned_by(route_data.owner).find(UUID(route_data.ids["person"]))
+    replaced = ReplacedValue.objects.create(
+        owner=route_data.owner, token=token, person=person, property="nickname", value=route_data.owner.name
+    )
+    route_data.ids["replaced"] = str(replaced.pk)
     session = AccountSession.objects.create(
         owner=route_data.owner, session_key=str(route_data.owner.pk), last_used_at=timezone.now()
     )

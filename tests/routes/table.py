@@ -39,7 +39,7 @@ class Route:
 
 
 def send_card(client: Any, path: str, ids: dict[str, str]) -> Any:
-    return client.generic("POST", path, b"BEGIN:VCARD\r\nFN:Ada\r\nEND:VCARD\r\n", "text/vcard")
+    return client.generic("POST", path, b"BEGIN:VCARD\r\nFN:Newcomer\r\nEND:VCARD\r\n", "text/vcard")
 
 
 _DATES = "/api/people/{person}/important-dates"
@@ -118,13 +118,24 @@ ROUTES: list[Route] = [
     Route("POST", "/api/user/mfa/recovery-codes", {"password": PASSWORD}, owner=400, session_only=True),
     Route("GET", "/api/user/api-tokens", session_only=True),
     Route("POST", "/api/user/api-tokens", {"name": "laptop"}, owner=201, session_only=True),
+    Route(
+        "PUT",
+        "/api/user/api-tokens/{api_token}",
+        {"name": "phone", "groupCards": True, "book": {"reachable": True}},
+        session_only=True,
+    ),
     Route("DELETE", "/api/user/api-tokens/{api_token}", session_only=True),
+    Route("GET", "/api/user/devices"),
+    Route("POST", "/api/user/devices/{api_token}/undo-deletions", {}),
+    Route("POST", "/api/user/devices/{api_token}/replaced/{replaced}/restore", None),
+    Route("GET", "/api/user/devices/{api_token}/profile"),
     # Notifications
     Route("GET", "/api/notifications/channels"),
     Route("PUT", "/api/notifications/email", {"enabled": False}),
     Route("GET", "/api/notifications/push/public-key", is_open=True),
     Route("POST", "/api/notifications/push/subscribe", PUSH_SUBSCRIPTION, owner=201),
     Route("GET", "/api/notifications/push/subscriptions"),
+    Route("POST", "/api/notifications/push/subscriptions/{push_subscription}/test"),
     Route("DELETE", "/api/notifications/push/subscriptions/{push_subscription}"),
     Route("GET", "/api/notifications/endpoints"),
     Route("POST", "/api/notifications/endpoints", WEBHOOK, owner=201),
@@ -144,12 +155,20 @@ ROUTES: list[Route] = [
     Route("POST", "/api/unsubscribe", follow_unsubscribe("POST"), is_open=True),
     # The service itself
     Route("GET", "/api/health", is_open=True),
+    Route("GET", "/api/instance", is_open=True),
     Route("GET", "/api/version"),
     Route("GET", "/api/openapi.json", is_open=True),
     Route("GET", "/api/docs", is_open=True),
     # People
     Route("GET", "/api/people"),
     Route("GET", "/api/people?includeAll=true"),
+    Route("GET", "/api/people?sort=name&order=desc&favouritesFirst=true"),
+    Route("GET", "/api/people?sort=lastContact"),
+    Route("GET", "/api/people?sort=createdAt&order=desc"),
+    Route("GET", "/api/people?sort=nextDate&favouritesFirst=true"),
+    Route("GET", "/api/people?favourite=false&quiet=false"),
+    Route("GET", "/api/people?favourite=true"),
+    Route("GET", "/api/people?withoutGroups=true"),
     Route("POST", "/api/people", {"name": "Grace"}, owner=201),
     Route("GET", "/api/people/search?q=ada"),
     Route("GET", "/api/people/search-index"),
@@ -178,6 +197,7 @@ ROUTES: list[Route] = [
         foreign_body=True,
     ),
     Route("POST", "/api/people/merge/{merge}/undo"),
+    Route("GET", "/api/people/merges"),
     # Important dates
     Route("GET", f"{_DATES}"),
     Route("POST", f"{_DATES}", {"title": "Met", "date": "2020-05-04"}),
@@ -205,6 +225,13 @@ ROUTES: list[Route] = [
     Route("GET", "/api/insights"),
     Route("GET", "/api/upcoming?days=366"),
     Route("GET", "/api/reminders/upcoming?days=366"),
+    Route("GET", "/api/reminders/answers"),
+    Route(
+        "POST",
+        "/api/reminders/answer",
+        {"personId": "{person}", "on": "2026-02-28", "action": "undo"},
+        foreign_body=True,
+    ),
     Route("GET", "/api/notifications/deliveries?limit=1"),
     # Relationships
     Route("GET", "/api/relationships"),
@@ -256,6 +283,8 @@ ROUTES: list[Route] = [
     Route("POST", "/api/carddav/export-bulk", {"personIds": ["{friend}"]}, foreign_body=True),
     Route("GET", "/api/carddav/conflicts"),
     Route("POST", "/api/carddav/conflicts/{conflict}/resolve", {"resolution": "keep_local"}),
+    Route("GET", "/api/carddav/held-back"),
+    Route("POST", "/api/carddav/held-back/{held_back}/retry"),
     Route("GET", "/api/cron/carddav-sync", own_credential=True),
     # Groups
     Route("GET", "/api/groups"),
@@ -265,6 +294,7 @@ ROUTES: list[Route] = [
     Route("DELETE", "/api/groups/{group}"),
     Route("POST", "/api/groups/{deleted_group}/restore"),
     Route("DELETE", "/api/groups/{deleted_group}/permanent"),
+    Route("POST", "/api/groups/{group}/apply-rule"),
     Route("POST", "/api/groups/{group}/members", {"personId": "{person}"}),
     Route("DELETE", "/api/groups/{group}/members/{person}"),
     # Custom field templates
@@ -281,6 +311,19 @@ ROUTES: list[Route] = [
     # Dashboard and map
     Route("GET", "/api/dashboard/stats"),
     Route("GET", "/api/map/markers"),
+    Route("GET", "/api/people/addresses"),
+    Route("GET", "/api/people/addresses?format=csv"),
+    Route("GET", "/api/people/{person}/addresses/{address}/shared"),
+    Route(
+        "POST",
+        "/api/addresses/replace",
+        {
+            "from": {"personId": "{person}", "entryId": "{address}"},
+            "to": {"streetLine1": "Am Graben 2"},
+            "personIds": ["{person}"],
+        },
+        foreign_body=True,
+    ),
     # Photos
     Route("POST", "/api/people/{person}/photo", send_photo),
     Route("DELETE", "/api/people/{person}/photo"),

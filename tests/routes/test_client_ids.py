@@ -10,7 +10,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently

@@ -16,7 +16,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from openapi_spec_validator import validate
 from rest_framework.request import Request
 
-from contacts_project.kernel.api.ids import new_id
+from contacts_project.kernel.ids import new_id
 from contacts_project.operation import views
 from notifications.notices.notice import NoticeKind
 from tests.routes.openapi import check_value, document, operations

@@ -12,8 +12,7 @@ from django.db import connection
 
 from accounts.models import User
 from accounts.services.second_factor import has_second_factor
-from contacts_project.kernel.ownership.models import FeedModel
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.models import FeedModel, Tombstone
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,

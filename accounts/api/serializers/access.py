@@ -6,9 +6,9 @@ from rest_framework import serializers
 
 from accounts.api.serializers.api_token import SCOPES
 from accounts.fields import AccountEmailField, SecretField, TimeZoneField
-from accounts.languages import CODES
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
+from contacts_project.kernel.languages import CODES
 
 
 class RegistrationSerializer(serializers.Serializer[Any]):

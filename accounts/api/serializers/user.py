@@ -3,7 +3,6 @@
 from rest_framework import serializers
 
 from accounts.fields import AccountEmailField, QuietHours, TimeZoneField
-from accounts.languages import CODES
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
@@ -15,7 +14,8 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
-from contacts_project.kernel.api.json import Representation
+from contacts_project.kernel.languages import CODES
+from contacts_project.kernel.representations import Representation
 
 
 class UserSerializer(serializers.Serializer[User]):

@@ -1,6 +1,5 @@
 """Registration, sign-in, sign-out and the session of browsers."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +17,6 @@ from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import LoginSerializer, RegistrationSerializer
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
-from accounts.languages import best_language
 from accounts.models import User
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError, check_credentials
@@ -30,6 +28,8 @@ from accounts.services.sessions import start_session
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 
 USER_RESPONSE = envelope("UserAnswer", user=UserSerializer())
@@ -39,7 +39,7 @@ SIGN_IN_ERRORS = (RateLimitedError, AccountGoneError, InvalidCredentialsError, M
 """Those of `find_by_credentials`, and that of an account deleted meanwhile."""
 
 
-def find_by_credentials(request: Request, data: Mapping[str, Any]) -> User:
+def find_by_credentials(request: Request, data: JsonMapping) -> User:
     """The account that the body of a sign-in, as LoginSerializer validates it, signs in to."""
     return check_credentials(
         request=request._request,

@@ -1,5 +1,6 @@
 """API tokens of the account."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +11,22 @@ from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
 from accounts.api.route_marks import ignores_idempotency_key
-from accounts.api.serializers.api_token import ApiTokenBodySerializer, ApiTokenSerializer, NewApiTokenSerializer
+from accounts.api.serializers.api_token import (
+    ApiTokenBodySerializer,
+    ApiTokenChangeSerializer,
+    ApiTokenSerializer,
+    NewApiTokenSerializer,
+)
 from accounts.api.views.access import SUCCESS_RESPONSE
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import TooManyTokensError, create_api_token
+from accounts.services.api_tokens import (
+    NO_SUCH_TOKEN,
+    TooManyTokensError,
+    create_api_token,
+    revoke_tokens,
+    update_api_token,
+)
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
@@ -57,9 +69,26 @@ class ApiTokenViewSet(OwnedViewSet[ApiToken]):
         row, text = create_api_token(owner=self.owner, session_key=key, **data)
         return new_token_response(row, text)
 
+    @extend_schema(
+        operation_id="updateApiToken",
+        request=ApiTokenChangeSerializer,
+        responses=envelope("ApiTokenAnswer", apiToken=ApiTokenSerializer()),
+    )
+    def update(self, request: Request, token_id: UUID) -> Response:
+        """Change the name of a token, and what the device gets that signs in with it; the rest stays."""
+        data = self.read_body(ApiTokenChangeSerializer)
+        row = update_api_token(owner=self.owner, token_id=token_id, data=data)
+        return Response({"apiToken": ApiTokenSerializer(row).data})
+
+    def kept_group_ids(self) -> Sequence[str]:
+        """The groups of the token's book as it is, for the body of a change."""
+        token_id = self.kwargs.get(self.lookup_url_kwarg)
+        row = self.get_queryset().with_id(token_id).first() if token_id else None
+        return (row.book or {}).get("groupIds", ()) if row else ()
+
     @extend_schema(operation_id="deleteApiToken", responses={200: SUCCESS_RESPONSE})
     def destroy(self, request: Request, token_id: UUID) -> Response:
         """Revoke a token, at once."""
-        if not self.get_queryset().with_id(token_id).delete()[0]:
-            raise MissingError("There is no such token.")
+        if not revoke_tokens(self.owner, self.get_queryset().with_id(token_id)):
+            raise MissingError(NO_SUCH_TOKEN)
         return Response({"success": True})

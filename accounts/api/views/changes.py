@@ -21,21 +21,15 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.texts import define_text
+
+_NO_TYPE = define_text("no_such_feed_type", "There is no type “%(type)s”: use any of %(choices)s.")
 
 _DEFAULT_LIMIT, _MAX_LIMIT = 500, 1000
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """One record that has changed."""
-
-    type = serializers.CharField()
-    id = serializers.UUIDField()
-    revision = serializers.IntegerField()
-    etag = serializers.CharField(allow_null=True)
-    deleted = serializers.BooleanField()
-    record = serializers.DictField(
-        allow_null=True, help_text="As its GET shows it; a person without what other records say. Null when deleted."
-    )
+    """One record that has changed; in the API description one schema for each type (`accounts.api.schema`)."""
 
 
 class ChangeViewSet(ApiViewSet[Any]):
@@ -90,5 +84,5 @@ def _read_types(text: str | None) -> list[str]:
     types, valid = text.split(","), feed_types()
     for name in types:
         if name not in valid:
-            raise FieldError("types", f"There is no type {name[:50]!r}: use any of {', '.join(valid)}.")
+            raise FieldError("types", _NO_TYPE.format(type=name[:50], choices=list(valid)))
     return types

@@ -15,8 +15,14 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from accounts.services.credentials import reauthentication
 from accounts.services.deletion import check_deletion_password, delete_account
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.texts import define_text
+
+_DELETED = define_text("account_deleted", "The account and all its data have been deleted.")
+
+_CONFIRM = define_text("confirmation_needed", "Type %(word)s to confirm.")
 
 CONFIRMATION = "DELETE"
 
@@ -25,9 +31,9 @@ CONFIRMATION = "DELETE"
 class ConfirmationField(serializers.Field[str, Any, str, Any]):
     """The word that the client must send to confirm."""
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if data != CONFIRMATION:
-            raise serializers.ValidationError(f"Type {CONFIRMATION} to confirm.")
+            raise InvalidError(_CONFIRM.format(word=CONFIRMATION))
         return CONFIRMATION
 
 
@@ -52,4 +58,4 @@ class DeletionViewSet(ApiViewSet[Any]):
         delete_account(user=user)
         if request.auth is None:  # a request with a token may also carry the session cookie of another account
             logout(request._request)
-        return Response({"message": "The account and all its data have been deleted."})
+        return Response({"message": _DELETED})

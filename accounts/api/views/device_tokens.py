@@ -14,7 +14,7 @@ from accounts.api.views.access import SIGN_IN_ERRORS, SUCCESS_RESPONSE, find_by_
 from accounts.api.views.api_tokens import NEW_TOKEN_RESPONSE, new_token_response
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import TooManyTokensError, create_device_token
+from accounts.services.api_tokens import TooManyTokensError, create_device_token, revoke_tokens
 from contacts_project.kernel.api.schema import raises
 
 
@@ -50,5 +50,5 @@ class DeviceTokenViewSet(ApiViewSet[ApiToken]):
     @token.mapping.delete
     def delete_token(self, request: Request) -> Response:
         """End the API token that this is sent with."""
-        ApiToken.objects.owned_by(self.owner).with_id(request.auth.pk).delete()
+        revoke_tokens(self.owner, ApiToken.objects.owned_by(self.owner).with_id(request.auth.pk))
         return Response({"success": True})

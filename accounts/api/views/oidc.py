@@ -30,7 +30,7 @@ from accounts.oidc.factors import used_second_factor
 from accounts.oidc.flow import Flow, ProviderRefusedError, resume_flow
 from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.pages.next_paths import safe_next_path
-from accounts.pages.oidc import CODE_PATH, unregistered_redirect_page
+from accounts.pages.oidc import CODE_PATH, back_to_sign_in, unregistered_redirect_page
 from accounts.pages.viewers import same_site_redirect
 from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.oidc_accounts import find_or_register_account, link_account
@@ -46,14 +46,19 @@ from accounts.services.oidc_sign_in import (
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
-from contacts_project.kernel.api.client_address import address_block, client_address
-from contacts_project.kernel.api.errors import error_response
+from contacts_project.kernel.api.errors import error_response, failure_of
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.budgets import Budget, CachedBudget
+from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, MissingError, RateLimitedError
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.texts import define_text
 
-DEFAULT_NEXT = "/api/docs"
+_CODE_NEEDED = define_text(
+    "oidc_code_needed", "Send a code of your authenticator app, or a recovery code, to POST %(path)s."
+)
+
+DEFAULT_NEXT, CLIENT_PATH = "/api/docs", "/app/"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
 _START_ATTEMPTS = CachedBudget("oidc-start", 60, 60)
 # Callbacks with a code that the provider does not confirm. Each costs a request to the provider.
@@ -80,8 +85,9 @@ class OidcViewSet(OpenViewSet):
     @action(detail=False)
     def providers(self, request: Request) -> Response:
         """The ways to sign in, and whether one can register."""
-        providers = [{"id": PROVIDER_ID, "name": provider_name()}] if is_configured() else []
-        return Response({"providers": providers, "passwordLogin": True, "registration": registration_is_open()})
+        return Response(
+            {"providers": sign_in_providers(), "passwordLogin": True, "registration": registration_is_open()}
+        )
 
     @extend_schema(
         operation_id="startOidc",
@@ -101,24 +107,26 @@ class OidcViewSet(OpenViewSet):
 
         With `redirect_uri` the sign-in is an app's (RFC 8252): the browser ends there, with `code` for
         POST /api/auth/oidc/token, or with `error` as RFC 6749 has it; `state` and a challenge by S256 are obligatory.
+        A browser whose sign-in is refused goes back to the sign-in page, which says why.
         """
         if not is_configured():
             raise MissingError
-        _START_ATTEMPTS.draw(address_block(client_address(request._request)))
         try:
             app = read_app_request(request.query_params)
         except RedirectUriError:
             if not _is_browser(request):
                 raise
             return unregistered_redirect_page(request._request)
-        return _report_errors_to_app(app, lambda: self._start_flow(request, app))
+        next_path = safe_next_path(request.query_params.get("next", ""), DEFAULT_NEXT)
+        return _report_errors(request, app, next_path, lambda: self._start_flow(request, app, next_path))
 
-    def _start_flow(self, request: Request, app: AppRequest | None) -> HttpResponse:
+    def _start_flow(self, request: Request, app: AppRequest | None, next_path: str) -> HttpResponse:
+        _START_ATTEMPTS.draw(address_block(client_address(request._request)))
         if app:
             check_app_request(app, request.query_params.get("code_challenge_method", ""))
         from accounts.oidc import code_flow  # noqa: PLC0415 - Authlib takes a twentieth of the start-up time
 
-        url, flow = code_flow.start_flow(safe_next_path(request.query_params.get("next", ""), DEFAULT_NEXT), app)
+        url, flow = code_flow.start_flow(next_path, app)
         response = HttpResponseRedirect(url)
         set_cookie(response, FLOW_COOKIE, flow.to_cookie(), seconds=STATE_SECONDS, path=FLOW_PATH)
         return response
@@ -145,12 +153,16 @@ class OidcViewSet(OpenViewSet):
 
         Where the account has a second factor and the provider's `amr` shows none, a browser goes to a page that asks
         for the code; any other client gets 401 `mfa_required` and sends it to POST /api/auth/oidc/second-factor.
-        A sign-in that an app has begun goes back to the app, whatever came of it, and signs no browser in.
+        A sign-in that an app has begun goes back to the app, whatever came of it, and signs no browser in. A browser
+        that is refused goes back to the sign-in page, which says why; any other client gets the error.
         """
         if not is_configured():
             raise MissingError
-        flow = resume_flow(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
-        return _report_errors_to_app(flow.app, lambda: self._finish_flow(request, flow))
+        try:
+            flow = resume_flow(request.COOKIES.get(FLOW_COOKIE, ""), request.query_params.get("state", ""))
+        except FlowError as error:  # nobody knows any more where it was to lead
+            return _report_to_browser(request, CLIENT_PATH, error)
+        return _report_errors(request, flow.app, flow.next_path, lambda: self._finish_flow(request, flow))
 
     def _finish_flow(self, request: Request, flow: Flow) -> HttpResponse:
         from accounts.oidc import code_flow  # noqa: PLC0415 - as above
@@ -191,11 +203,16 @@ class OidcViewSet(OpenViewSet):
         return response
 
 
+def sign_in_providers() -> list[dict[str, str]]:
+    """The providers as responses list them."""
+    return [{"id": PROVIDER_ID, "name": provider_name()}] if is_configured() else []
+
+
 def _ask_for_code(request: Request, pending: PendingSignIn) -> HttpResponse:
     if pending.app or _is_browser(request):
         response: HttpResponse = HttpResponseRedirect(CODE_PATH)
     else:
-        error = MfaRequiredError(f"Send a code of your authenticator app, or a recovery code, to POST {CODE_ENDPOINT}.")
+        error = MfaRequiredError(_CODE_NEEDED.format(path=CODE_ENDPOINT))
         response = error_response(error)
     set_pending_cookie(response, pending)
     return response
@@ -205,16 +222,26 @@ def _is_browser(request: Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _report_errors_to_app(app: AppRequest | None, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """Return the response of `make`. In an app's sign-in, a DomainError becomes a redirect to the app with the error.
+def _report_errors(
+    request: Request, app: AppRequest | None, next_path: str, make: Callable[[], HttpResponse]
+) -> HttpResponse:
+    """Return the response of `make`. A DomainError becomes a redirect: to the app that has begun the sign-in, or in a
+    browser back to the sign-in page; any other client gets the error itself.
 
-    RateLimitedError stays a 429: the client has to wait, and the sign-in can be repeated.
+    To an app, RateLimitedError stays a 429: it has to wait, and the sign-in can be repeated.
     """
     try:
         return make()
-    except RateLimitedError:
-        raise
     except DomainError as error:
         if app is None:
+            return _report_to_browser(request, next_path, error)
+        if isinstance(error, RateLimitedError):
             raise
         return redirect_to_app_with_error(app, error)
+
+
+def _report_to_browser(request: Request, next_path: str, error: DomainError) -> HttpResponse:
+    """Lead a browser back to the sign-in page; raise the error for any other client."""
+    if not _is_browser(request):
+        raise error
+    return back_to_sign_in(next_path, failure_of(type(error)).code or "")

@@ -14,12 +14,13 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import TimeZoneField
-from accounts.languages import CODES
 from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.schema import AnyField, envelope
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import CODES
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class PreferenceValue:
     field_class: type[serializers.Field[Any, Any, Any, Any]]
     limits: dict[str, Any] = field(default_factory=dict)
 
-    def build_field(self) -> "serializers.Field[Any, Any, Any, Any]":
+    def build_field(self) -> AnyField:
         """The field for a body. Its source is the field of User."""
         # DRF refuses a `source` that is equal to the name of the field.
         options: dict[str, Any] = {} if self.column == self.name else {"source": self.column}
@@ -124,7 +125,7 @@ class PreferenceViewSet(SettingsViewSet):
         return Response(serialize_preference(self.preference, user), headers={"ETag": profile_record(user).etag})
 
 
-def serialize_preference(preference: Preference, user: User) -> dict[str, Any]:
+def serialize_preference(preference: Preference, user: User) -> JsonObject:
     """The id and the values of the preference, in the format of the contract."""
     values = {value.response_name: getattr(user, value.column) for value in preference.values}
     return {"success": True, **values} if preference.flat else {"user": {"id": str(user.pk), **values}}

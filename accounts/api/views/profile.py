@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import excluded_from_batches, not_in_atomic_batches
+from accounts.api.route_marks import excluded_from_batches, not_in_atomic_batches, reads_one_record
 from accounts.api.serializers.profile import PasswordSerializer, ProfileSerializer
 from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.api.views.access import MESSAGE_RESPONSE, USER_RESPONSE
@@ -21,6 +21,9 @@ from contacts_project.kernel.api.etags import conditional_status
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.texts import define_text
+
+_CHANGED = define_text("password_changed", "The password has been changed. Every other session has been signed out.")
 
 
 class ProfileViewSet(SettingsViewSet):
@@ -28,6 +31,7 @@ class ProfileViewSet(SettingsViewSet):
 
     @extend_schema(operation_id="getProfile", responses=USER_RESPONSE)
     @action(detail=False)
+    @reads_one_record
     @conditional_status
     def profile(self, request: Request) -> Response:
         """The account with every preference."""
@@ -67,4 +71,4 @@ class ProfileViewSet(SettingsViewSet):
             )
         if current_session:
             renew_session(request=request._request, user=user)
-        return Response({"message": "The password has been changed. Every other session has been signed out."})
+        return Response({"message": _CHANGED})

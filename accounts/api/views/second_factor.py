@@ -21,6 +21,10 @@ from accounts.services.credentials import reauthentication
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+
+_WRONG_PROOF = define_text("wrong_proof", "The password or the code is wrong.")
 
 # A session younger than this starts TOTP without a password.
 RECENT_SIGN_IN = dt.timedelta(minutes=15)
@@ -30,7 +34,7 @@ CODES_RESPONSE = envelope("RecoveryCodesAnswer", recoveryCodes=serializers.ListF
 class ProofRequiredError(DomainError):
     """A change of the second factor needs more than a session, which somebody else may be using."""
 
-    message = "Send your password, or a code of your authenticator app, as well."
+    message = define_text("proof_required", "Send your password, or a code of your authenticator app, as well.")
 
 
 class ProofSerializer(serializers.Serializer[Any]):
@@ -42,7 +46,7 @@ class CodeSerializer(serializers.Serializer[Any]):
     code = SecretField(max_length=100)
 
 
-def _is_proof_valid(user: User, data: dict[str, Any]) -> bool:
+def _is_proof_valid(user: User, data: JsonObject) -> bool:
     if password := data.get("password"):
         return user.check_password(password)
     return second_factor.consume_code(user=user, code=data["code"], now=timezone.now())
@@ -102,13 +106,13 @@ class SecondFactorViewSet(ApiViewSet[Any]):
         self._check_proof(self.read_body(ProofSerializer))
         return SecretResponse({"recoveryCodes": second_factor.renew_recovery_codes(user=self.owner)})
 
-    def _check_proof(self, data: dict[str, Any]) -> None:
+    def _check_proof(self, data: JsonObject) -> None:
         """Check the password or the code in the body. Raises ProofRequiredError, RateLimitedError."""
         if not (data.get("password") or data.get("code")):
             raise ProofRequiredError
         with reauthentication(self.owner):
             if not _is_proof_valid(self.owner, data):
-                raise ProofRequiredError("The password or the code is wrong.")
+                raise ProofRequiredError(_WRONG_PROOF)
 
     def _has_just_signed_in(self) -> bool:
         sessions = AccountSession.objects.owned_by(self.owner).filter(created_at__gt=timezone.now() - RECENT_SIGN_IN)

@@ -15,6 +15,9 @@ from accounts.models import AccountSession
 from accounts.services.sessions import active_sessions, end_session
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.texts import define_text
+
+_NO_SESSION = define_text("no_such_session", "There is no such session.")
 
 
 class SessionViewSet(OwnedViewSet[AccountSession]):
@@ -37,5 +40,5 @@ class SessionViewSet(OwnedViewSet[AccountSession]):
     def destroy(self, request: Request, session_id: UUID) -> Response:
         """Sign that browser out, at once."""
         if not end_session(user=self.owner, session_id=session_id):
-            raise MissingError("There is no such session.")
+            raise MissingError(_NO_SESSION)
         return Response({"success": True})

@@ -1,6 +1,5 @@
 """Export and import of the whole account as one document."""
 
-from collections.abc import Mapping
 from io import BytesIO
 from typing import IO, Any
 
@@ -10,41 +9,45 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporter import export_document
-from accounts.transfer.importer import MAX_VALUES, import_document
+from accounts.transfer.importer import import_document
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.json import JSONParser
+from contacts_project.kernel.api.json import JSONParser, UnreadableBodyError
+from contacts_project.kernel.api.schema import RemarkSerializer
+from contacts_project.kernel.json import MAX_DOCUMENT_VALUES, JsonMapping, has_too_many_values
 from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.texts import define_text
+
+_TOO_MANY_VALUES = define_text("too_many_values", "The document has more than %(limit)s values: import it in parts.")
 
 
 class DocumentParser(JSONParser):
-    """JSON with at most MAX_VALUES values: parsed, twenty MiB of empty lists would take half a gigabyte of memory."""
+    """JSON with at most MAX_DOCUMENT_VALUES values."""
 
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: JsonMapping | None = None) -> Any:
         body = stream.read()
-        # Every value but the first follows one of these characters. Strings that contain them count, too.
-        if sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
-            raise ParseError(f"The document has more than {MAX_VALUES:,} values: import it in parts.")
+        if has_too_many_values(body):
+            raise UnreadableBodyError(_TOO_MANY_VALUES.format(limit=MAX_DOCUMENT_VALUES))
         return super().parse(BytesIO(body), media_type, parser_context)
 
 
 class ResultSerializer(serializers.Serializer[Any]):
-    optional = ("id", "newId", "reason")
+    optional = ("id", "newId", "reason", "code", "params", "remarks")
 
     section = serializers.CharField()
     index = serializers.IntegerField()
     id = serializers.UUIDField()
     status = serializers.ChoiceField(["imported", "updated", "skipped", "error"])
     newId = serializers.UUIDField()
-    reason = serializers.CharField()
+    reason = serializers.CharField(help_text="The first remark, in the account's language.")
+    code = serializers.CharField(help_text="Of the first remark.")
+    params = serializers.DictField(help_text="The values in the first remark.")
+    remarks = RemarkSerializer(many=True, help_text="All remarks, where there are several.")
 
 
 class TransferReceiptSerializer(serializers.Serializer[Any]):
@@ -69,7 +72,7 @@ class TransferViewSet(ApiViewSet[Any]):
     @action(detail=False)
     @conditional
     @excluded_from_batches
-    def export(self, request: Request) -> Any:
+    def export(self, request: Request) -> StreamingHttpResponse:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
         now = timezone.now()
         response = StreamingHttpResponse(export_document(self.owner, now), content_type="application/json")

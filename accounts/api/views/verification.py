@@ -24,11 +24,20 @@ from accounts.services.verification import (
     take_back_email,
     verify_email,
 )
-from contacts_project.kernel.api.client_address import address_block, client_address
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.texts import define_text
+
+_VERIFIED = define_text("email_verified", "The e-mail address has been verified.")
+_TAKEN_BACK = define_text(
+    "address_taken_back", "The address is back, and all sessions have ended. A mail says how to go on."
+)
+_VERIFICATION_SENT = define_text("verification_sent", "If this address waits to be verified, a mail is on its way.")
+_RESET_SENT = define_text("reset_sent", "If there is an account with this address, a mail is on its way.")
+_PASSWORD_SET = define_text("password_set", "The password has been set. Sign in with it.")
 
 # Requests for mails of one client address, to any mailboxes. The sender of mails limits those to one mailbox.
 _MAIL_REQUESTS = Budget("mail-orders", 100, 15 * 60)
@@ -69,7 +78,7 @@ class VerificationViewSet(OpenViewSet):
             password=data.get("password"),
             now=timezone.now(),
         )
-        return Response({"message": "The e-mail address has been verified."})
+        return Response({"message": _VERIFIED})
 
     @extend_schema(operation_id="takeBackEmail", request=TokenSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="take-back-email")
@@ -77,7 +86,7 @@ class VerificationViewSet(OpenViewSet):
     def take_back_email(self, request: Request) -> Response:
         """Take a change of the account's address back, by the token mailed to the old one; everybody is signed out."""
         take_back_email(token=self.read_body(TokenSerializer)["token"], now=timezone.now())
-        return Response({"message": "The address is back, and all sessions have ended. A mail says how to go on."})
+        return Response({"message": _TAKEN_BACK})
 
     @extend_schema(operation_id="resendVerification", request=MailboxSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="resend-verification")
@@ -85,7 +94,7 @@ class VerificationViewSet(OpenViewSet):
     def resend_verification(self, request: Request) -> Response:
         """Mail the verification link again. The answer is the same for any address."""
         self._queue(MailKind.VERIFY)
-        return Response({"message": "If this address waits to be verified, a mail is on its way."})
+        return Response({"message": _VERIFICATION_SENT})
 
     @extend_schema(operation_id="forgotPassword", request=MailboxSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="forgot-password")
@@ -93,7 +102,7 @@ class VerificationViewSet(OpenViewSet):
     def forgot_password(self, request: Request) -> Response:
         """Mail a link to set a new password. The answer is the same for any address."""
         self._queue(MailKind.RESET)
-        return Response({"message": "If there is an account with this address, a mail is on its way."})
+        return Response({"message": _RESET_SENT})
 
     @extend_schema(operation_id="resetPassword", request=ResetSerializer, responses=MESSAGE_RESPONSE)
     @action(detail=False, methods=["post"], url_path="reset-password")
@@ -102,7 +111,7 @@ class VerificationViewSet(OpenViewSet):
         data = self.read_body(ResetSerializer)
         check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
         user = reset_password(token=data["token"], password=data["password"], now=timezone.now())
-        response = Response({"message": "The password has been set. Sign in with it."})
+        response = Response({"message": _PASSWORD_SET})
         remember_device(request._request, response, user)
         return response
 

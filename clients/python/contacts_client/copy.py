@@ -1,5 +1,6 @@
 """A copy of the account that can be read and edited offline, and synced when online (docs/clients.md)."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -9,11 +10,13 @@ import httpx
 
 from contacts_client.connection import JSON, Connection, body_of, require_success
 from contacts_client.ids import new_id
-from contacts_client.kinds import KINDS, to_feed_record
+from contacts_client.kinds import DERIVED_FIELDS, HANGING_TYPES, KINDS, hangs_on, to_feed_record
 from contacts_client.merge import is_same, merge, with_known_ids
 from contacts_client.store import Action, Conflict, Edit, Record, State, Store, apply_edits, pick_fields
 
 PAGE_SIZE = 500
+# Of so many edits that were executed the copy remembers which version of the record they made.
+OWN_VERSIONS_KEPT = 200
 
 
 @dataclass
@@ -87,7 +90,8 @@ class Copy:
         """Move a record to the trash. Raises KeyError if there is no such record."""
         with self.store.transaction():
             record, known = self._existing(type_, id_), self.store.record(type_, id_)
-            self._add_edit(type_, id_, Action.DELETE, base=record, etag=known.etag if known else None)
+            etag, seen = known.etag if known else None, int(self.store.fact("revision") or 0)
+            self._add_edit(type_, id_, Action.DELETE, base=record, etag=etag, seen=seen)
 
     def conflicts(self) -> list[Conflict]:
         """Return the conflicts, which have to be shown to the user."""
@@ -142,11 +146,11 @@ class Copy:
 
     def _add_edit(
         self, type_: str, id_: str, action: Action, *, base: JSON | None = None, body: JSON | None = None,
-        etag: str | None = None,
+        etag: str | None = None, seen: int | None = None,
     ) -> None:  # fmt: skip
         if type_ not in KINDS:
             raise ValueError(f"a copy does not edit records of type {type_}")
-        self.store.add_edit(str(uuid4()), type_, id_, action, base=base or {}, body=body or {}, etag=etag)
+        self.store.add_edit(str(uuid4()), type_, id_, action, base=base or {}, body=body or {}, etag=etag, seen=seen)
 
     # Syncing.
 
@@ -219,11 +223,13 @@ class Copy:
     def _apply_page(self, page: JSON) -> None:
         with self.store.transaction():
             changes = page["changes"]
-            kept = ((c["type"], c["id"], c["etag"], c["record"]) for c in changes if not c["deleted"])
+            kept = ((c["type"], c["id"], c["etag"], c["record"], c["revision"]) for c in changes if not c["deleted"])
             self.store.put_records(kept, self._reading_number)
             for change in changes:
                 if change["deleted"]:
                     self._apply_deletion(change["type"], change["id"])
+            newest = max((c["revision"] for c in changes), default=0)
+            self.store.set_fact("revision", str(max(newest, int(self.store.fact("revision") or 0))))
             self.store.set_fact("cursor", page["cursor"])
             if not page["hasMore"] and self.store.fact("begins anew"):
                 for type_, id_ in self.store.not_read_since(self._reading_number):
@@ -318,6 +324,8 @@ class Copy:
         known = self.store.record(edit.type, edit.id)  # a merge of people changes the path of their dates
         path = KINDS[edit.type].record_path(known.record if known else {**edit.base, "id": edit.id})
         response = self._online.request("DELETE", path, headers={"If-Match": edit.etag} if edit.etag else None)
+        if _current_record(response) is not None and self._has_only_own_changes(edit, response):
+            response = self._online.request("DELETE", path, headers={"If-Match": response.headers["ETag"]})
         with self.store.transaction():
             if response.is_success or _is_missing(response):
                 self.store.remove_edit(edit.number)
@@ -329,6 +337,42 @@ class Copy:
                 self._add_conflict(edit, field=None, base=edit.base, mine=None, theirs=theirs)
             else:
                 self._refuse(edit, response)
+
+    def _has_only_own_changes(self, edit: Edit, response: httpx.Response) -> bool:
+        """Whether a record that is to be deleted differs from what its user saw only by edits of this device.
+
+        The record is the same but for what the service derives, and the dates, interactions and relationships that are
+        new or were changed since then are the device's own.
+        """
+        current = to_feed_record(edit.type, _current_record(response) or {})
+        fields = [name for name in edit.base if name in current and name not in DERIVED_FIELDS]
+        if not all(is_same(edit.base[name], current[name]) for name in fields):
+            return False
+        self.pull()
+        # Both records of a relationship are changed by one edit: they have its revision, and different ETags.
+        own_revisions = set()
+        for key, etag in self._own_versions().items():
+            record = self.store.record(*key.split("/"))
+            if record is not None and record.etag == etag:
+                own_revisions.add(record.revision)
+        hanging = [
+            row
+            for type_ in HANGING_TYPES
+            for row in self.store.mentioning(type_, edit.id)
+            if hangs_on(row.record, edit.id)
+        ]
+        return all((row.revision or 0) <= (edit.seen or 0) or row.revision in own_revisions for row in hanging)
+
+    def _own_versions(self) -> dict[str, str]:
+        """The ETag of the version of each record that an edit of this device has made last."""
+        found: dict[str, str] = json.loads(self.store.fact("own versions") or "{}")
+        return found
+
+    def _note_own_version(self, type_: str, id_: str, etag: str) -> None:
+        versions = self._own_versions()
+        versions.pop(f"{type_}/{id_}", None)
+        kept = [*versions.items(), (f"{type_}/{id_}", etag)][-OWN_VERSIONS_KEPT:]
+        self.store.set_fact("own versions", json.dumps(dict(kept)))
 
     def _send_restore(self, edit: Edit) -> None:
         """Restore a record that was deleted elsewhere, then update it. If it was purged, create a new one."""
@@ -384,7 +428,7 @@ class Copy:
 
     def _store_record(self, edit: Edit, response: httpx.Response, record: JSON) -> Record:
         kept = Record(response.headers["ETag"], to_feed_record(edit.type, record))
-        self.store.put_records([(edit.type, edit.id, kept.etag, kept.record)], self._reading_number)
+        self.store.put_records([(edit.type, edit.id, kept.etag, kept.record, None)], self._reading_number)
         return kept
 
     def _complete(
@@ -404,6 +448,7 @@ class Copy:
                 self._refuse(edit, response)
                 return False
             kept = self._store_record(edit, response, response.json()[KINDS[edit.type].name])
+            self._note_own_version(edit.type, edit.id, kept.etag)
             if edit.action is Action.RESTORE and edit.body:
                 # The base is what the user saw. The current record may have been changed by others before its deletion.
                 base = pick_fields(edit.base, edit.body)
@@ -441,6 +486,12 @@ _CREATING_ACTIONS = {Action.CREATE, Action.RESTORE}
 
 def _with_ids(before: Any, now: Any) -> Any:
     return with_known_ids(before, now) if isinstance(before, list) and isinstance(now, list) else before
+
+
+def _current_record(response: httpx.Response) -> JSON | None:
+    """The current record in a 412 response. A 412 without it is from a proxy."""
+    current = body_of(response).get("current") if response.status_code == 412 else None
+    return current if isinstance(current, dict) else None
 
 
 def _error_code(response: httpx.Response) -> Any:

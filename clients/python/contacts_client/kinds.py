@@ -33,6 +33,30 @@ KINDS = {
 }
 
 
+#: Fields that the service computes from other records, or on each write.
+DERIVED_FIELDS = frozenset(
+    {
+        "contactReminderFrom",
+        "createdAt",
+        "displayName",
+        "lastContact",
+        "memberCount",
+        "people",
+        "person",
+        "relatedPerson",
+        "relationshipType",
+        "updatedAt",
+    }
+)
+#: What hangs on a person. Of a relationship each of the two has a record.
+HANGING_TYPES = ("importantDate", "interaction", "relationship")
+
+
+def hangs_on(record: JSON, person_id: str) -> bool:
+    """Whether the date, interaction or relationship is one of the person's."""
+    return person_id in record.get("personIds", [record.get("personId")])
+
+
 def to_feed_record(type_: str, record: JSON) -> JSON:
     """Convert a record of a response to the form that it has in the change feed."""
     kept = {name: value for name, value in record.items() if name not in KINDS[type_].not_in_feed}

@@ -19,15 +19,20 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records (
     type TEXT NOT NULL, id TEXT NOT NULL, etag TEXT NOT NULL, record TEXT NOT NULL, reading INTEGER NOT NULL,
-    PRIMARY KEY (type, id)) WITHOUT ROWID;
+    revision INTEGER, PRIMARY KEY (type, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS edits (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, type TEXT NOT NULL, id TEXT NOT NULL,
-    action TEXT NOT NULL, base TEXT NOT NULL, body TEXT NOT NULL, etag TEXT, state TEXT NOT NULL, problem TEXT);
+    action TEXT NOT NULL, base TEXT NOT NULL, body TEXT NOT NULL, etag TEXT, state TEXT NOT NULL, problem TEXT,
+    seen INTEGER);
 CREATE INDEX IF NOT EXISTS edits_of_record ON edits (type, id);
 CREATE TABLE IF NOT EXISTS conflicts (
     number INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,
     field TEXT, base TEXT NOT NULL, mine TEXT NOT NULL, theirs TEXT NOT NULL);
 """
+
+
+# Columns that files of older versions lack.
+_NEWER_COLUMNS = (("records", "revision"), ("edits", "seen"))
 
 
 class State(StrEnum):
@@ -47,17 +52,22 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Record:
-    """A record as the service last returned it; `etag` is for If-Match."""
+    """A record as the service last returned it; `etag` is for If-Match.
+
+    `revision` is that of the feed; None in a response to an edit, and for files of older versions.
+    """
 
     etag: str
     record: JSON
+    revision: int | None = None
 
 
 @dataclass(frozen=True)
 class Edit:
     """A change by the user. `base` has the previous values of the fields in `body`; for a deletion, the whole record.
 
-    `etag` is that of the deleted record, `key` the Idempotency-Key, `problem` the body of the refusal.
+    `etag` is that of the deleted record, `seen` the revision up to which its user had seen the account, `key` the
+    Idempotency-Key, `problem` the body of the refusal.
     """
 
     number: int
@@ -70,6 +80,7 @@ class Edit:
     etag: str | None
     state: State
     problem: JSON | None
+    seen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,9 @@ class Store:
             "PRAGMA synchronous = FULL"
         )  # an edit that was shown as saved must survive a power failure
         self._connection.executescript(_TABLES)
+        for table, column in _NEWER_COLUMNS:
+            if column not in {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}:
+                self._execute(f"ALTER TABLE {table} ADD COLUMN {column} INTEGER")
 
     def close(self) -> None:
         self._connection.close()
@@ -134,18 +148,24 @@ class Store:
     # Records.
 
     def record(self, type_: str, id_: str) -> Record | None:
-        row = self._fetch_one("SELECT etag, record FROM records WHERE type = ? AND id = ?", type_, id_)
-        return None if row is None else Record(row[0], json.loads(row[1]))
+        row = self._fetch_one("SELECT etag, record, revision FROM records WHERE type = ? AND id = ?", type_, id_)
+        return None if row is None else Record(row[0], json.loads(row[1]), row[2])
 
     def records(self, type_: str) -> Iterator[JSON]:
         for (text,) in self._connection.execute("SELECT record FROM records WHERE type = ? ORDER BY id", (type_,)):
             yield json.loads(text)
 
-    def put_records(self, rows: Iterable[tuple[str, str, str, JSON]], reading: int) -> None:
-        """Insert or replace rows of type, id, etag, record."""
+    def mentioning(self, type_: str, id_: str) -> Iterator[Record]:
+        """The records of a type that contain this id anywhere."""
+        statement = "SELECT etag, record, revision FROM records WHERE type = ? AND instr(record, ?)"
+        for etag, text, revision in self._connection.execute(statement, (type_, id_)):
+            yield Record(etag, json.loads(text), revision)
+
+    def put_records(self, rows: Iterable[tuple[str, str, str, JSON, int | None]], reading: int) -> None:
+        """Insert or replace rows of type, id, etag, record, revision."""
         self._connection.executemany(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?)",
-            ((type_, id_, etag, json.dumps(record), reading) for type_, id_, etag, record in rows),
+            "INSERT OR REPLACE INTO records (type, id, etag, record, revision, reading) VALUES (?, ?, ?, ?, ?, ?)",
+            ((type_, id_, etag, json.dumps(record), revision, reading) for type_, id_, etag, record, revision in rows),
         )
 
     def remove_record(self, type_: str, id_: str) -> None:
@@ -179,11 +199,13 @@ class Store:
         return None if row is None else _parse_edit(row)
 
     def add_edit(
-        self, key: str, type_: str, id_: str, action: Action, *, base: JSON, body: JSON, etag: str | None
-    ) -> None:
+        self, key: str, type_: str, id_: str, action: Action, *, base: JSON, body: JSON, etag: str | None,
+        seen: int | None = None,
+    ) -> None:  # fmt: skip
         self._execute(
-            "INSERT INTO edits (key, type, id, action, base, body, etag, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            *(key, type_, id_, action, json.dumps(base), json.dumps(body), etag, State.WAITING),
+            "INSERT INTO edits (key, type, id, action, base, body, etag, state, seen)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(key, type_, id_, action, json.dumps(base), json.dumps(body), etag, State.WAITING, seen),
         )
 
     def change_edit(self, number: int, **columns: Any) -> None:
@@ -223,10 +245,10 @@ class Store:
 
 
 def _parse_edit(row: Any) -> Edit:
-    number, key, type_, id_, action, base, body, etag, state, problem = row
+    number, key, type_, id_, action, base, body, etag, state, problem, seen = row
     refusal = None if problem is None else json.loads(problem)
     return Edit(
-        number, key, type_, id_, Action(action), json.loads(base), json.loads(body), etag, State(state), refusal
+        number, key, type_, id_, Action(action), json.loads(base), json.loads(body), etag, State(state), refusal, seen
     )
 
 

@@ -71,7 +71,7 @@ assert page.pagination.has_more
 expect(m.NotFoundError, get_person_photo.sync(ada.id, client=api))
 
 cards = File(payload=BytesIO(b"BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Grace Hopper\r\nEND:VCARD\r\n"))
-assert expect(m.VCardReceipt, import_v_cards.sync(client=api, body=cards)).imported == 1
+assert expect(m.VCardImportReceipt, import_v_cards.sync(client=api, body=cards)).imported == 1
 
 expect(m.PersonDeletedAnswer, delete_person.sync(ada.id, client=api, body=m.PersonDeleteRequest()))
 expect(m.NotFoundError, get_person.sync(ada.id, client=api))
@@ -81,5 +81,5 @@ assert expect(m.PersonAnswer, restore_person.sync(ada.id, client=api)).person.de
 assert expect(m.BadRequestInvalidNotDeletedError, restore_person.sync(ada.id, client=api)).code == "not_deleted"
 
 anonymous = Client(base_url=os.environ["BASE"])
-expect(m.UnauthorizedError, list_people.sync(client=anonymous))  # type: ignore[arg-type]
+expect(m.UnauthorizedUnauthenticatedError, list_people.sync(client=anonymous))  # type: ignore[arg-type]
 print("ok")

@@ -1,34 +1,74 @@
-// A store in a browser's IndexedDB. It survives the page; a write is on disk when its promise resolves.
-import type { Change, LockName, Rows, Store } from "./store.ts";
+// A store in a browser's IndexedDB. It survives the page; an edit is on disk when the promise of its write resolves.
+import { refsOf } from "./kinds.ts";
+import type { Change, LockName, RecordRow, Rows, Selection, Store } from "./store.ts";
 
 const TABLES = ["records", "edits", "conflicts", "facts"] as const;
+const VERSION = 3; // since 3 records are stored as text, which older versions could not read
 
 export class IndexedDbStore implements Store {
   readonly #database: IDBDatabase;
+  readonly #channel: BroadcastChannel;
 
-  private constructor(database: IDBDatabase) {
+  private constructor(database: IDBDatabase, onClosed?: () => void) {
     this.#database = database;
+    this.#channel = new BroadcastChannel(`${database.name} changes`);
+    // Another tab removes the database or upgrades it, which would wait until this one is closed.
+    database.onversionchange = () => {
+      this.close();
+      onClosed?.();
+    };
+    // The browser has removed it, such as when the user clears the data of the site.
+    database.onclose = () => onClosed?.();
   }
 
   // Opens the database with this name, or creates it. It is for one account: use the id of the account in the name.
-  static async open(name: string): Promise<IndexedDbStore> {
-    const request = indexedDB.open(name, 1);
-    request.onupgradeneeded = () => TABLES.forEach((table) => request.result.createObjectStore(table));
-    return new IndexedDbStore(await resultOf(request));
+  // `onClosed` is called if another tab or the browser removes it: nothing can be read or written then.
+  static async open(name: string, onClosed?: () => void): Promise<IndexedDbStore> {
+    const request = indexedDB.open(name, VERSION);
+    request.onupgradeneeded = ({ oldVersion }) => {
+      if (oldVersion < 1) TABLES.forEach((table) => request.result.createObjectStore(table));
+      if (oldVersion < 2) {
+        const records = request.transaction!.objectStore("records");
+        records.createIndex("refs", "refs", { multiEntry: true });
+        if (oldVersion === 1) addRefs(records);
+      }
+    };
+    return new IndexedDbStore(await resultOf(request), onClosed);
   }
 
-  get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined> {
-    return resultOf(this.#database.transaction(table).objectStore(table).get(key));
+  // Removes the database with this name, also if other tabs have it open: they close it.
+  static async remove(name: string): Promise<void> {
+    await resultOf(indexedDB.deleteDatabase(name));
   }
 
-  all<T extends keyof Rows>(table: T): Promise<Rows[T][]> {
-    return resultOf(this.#database.transaction(table).objectStore(table).getAll());
+  // The names of the databases that begin with `prefix`. Empty where the browser does not tell.
+  static async names(prefix: string): Promise<string[]> {
+    const found = (await indexedDB.databases?.()) ?? [];
+    return found.flatMap(({ name }) => (name?.startsWith(prefix) ? [name] : []));
+  }
+
+  async get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined> {
+    return fromStored(await resultOf(this.#database.transaction(table).objectStore(table).get(key)));
+  }
+
+  async many<T extends keyof Rows>(table: T, keys: string[]): Promise<(Rows[T] | undefined)[]> {
+    const rows = this.#database.transaction(table).objectStore(table);
+    return Promise.all(keys.map(async (key) => fromStored<Rows[T] | undefined>(await resultOf(rows.get(key)))));
+  }
+
+  async all<T extends keyof Rows>(table: T, { prefix, ref }: Selection = {}): Promise<Rows[T][]> {
+    const rows = this.#database.transaction(table).objectStore(table);
+    const range = prefix === undefined ? null : IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+    const found = await resultOf<Rows[T][]>(ref === undefined ? rows.getAll(range) : rows.index("refs").getAll(ref));
+    return found.map(fromStored);
   }
 
   async write(changes: Change[]): Promise<void> {
     if (changes.length === 0) return;
     const tables = new Set(changes.map(({ table }) => table));
-    const transaction = this.#database.transaction([...tables], "readwrite", { durability: "strict" });
+    // What the user has typed must be on disk. What came from the service can be read again: its cursor is in the same write.
+    const durability = tables.has("edits") ? "strict" : "relaxed";
+    const transaction = this.#database.transaction([...tables], "readwrite", { durability });
     const end = new Promise<void>((done, fail) => {
       transaction.oncomplete = () => done();
       transaction.onabort = () => fail(transaction.error ?? new Error("The browser has taken the write back."));
@@ -37,7 +77,7 @@ export class IndexedDbStore implements Store {
       for (const { table, key, row } of changes) {
         const rows = transaction.objectStore(table);
         if (row === undefined) rows.delete(key);
-        else rows.put(row, key);
+        else rows.put(table === "records" ? toStored(row as RecordRow) : row, key);
       }
     } catch (error) {
       transaction.abort(); // put throws at once for a row that cannot be stored: store none of the others either
@@ -54,9 +94,40 @@ export class IndexedDbStore implements Store {
     return locks ? await locks.request(`${this.#database.name} ${name}`, work) : work();
   }
 
+  // Tells the copies in other tabs which records have changed.
+  notify(keys: string[]): void {
+    this.#channel.postMessage(keys);
+  }
+
+  listen(listener: (keys: string[]) => void): void {
+    this.#channel.addEventListener("message", ({ data }: MessageEvent<string[]>) => listener(data));
+  }
+
   close(): void {
+    this.#channel.close();
     this.#database.close();
   }
+}
+
+// The record of a row is stored as text: to copy a text into the database and out of it costs less than to copy objects.
+function toStored(row: RecordRow): object {
+  return { ...row, record: JSON.stringify(row.record) };
+}
+
+function fromStored<Row>(row: Row): Row {
+  const record: unknown = (row as RecordRow | undefined)?.record;
+  return typeof record === "string" ? { ...row, record: JSON.parse(record) } : row; // as objects before version 3
+}
+
+// Completes the rows of version 1.
+function addRefs(records: IDBObjectStore): void {
+  const request = records.openCursor();
+  request.onsuccess = () => {
+    const row = request.result?.value as RecordRow | undefined;
+    if (row === undefined) return;
+    request.result!.update({ ...row, refs: refsOf(row.type, row.record) });
+    request.result!.continue();
+  };
 }
 
 function resultOf<T>(request: IDBRequest<T>): Promise<T> {

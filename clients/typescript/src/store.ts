@@ -5,17 +5,21 @@
 export type Fields = Record<string, unknown>;
 export type Action = "create" | "update" | "delete" | "restore";
 
-// A record as the service last returned it. `etag` is for If-Match, `reading` the number of the full reading of the feed.
+// A record as the service last returned it. `etag` is for If-Match, `reading` the number of the full reading of the feed,
+// `revision` that of the feed (absent in a response to an edit). `refs` names what it hangs on: see refsOf in kinds.ts.
 export interface RecordRow {
   type: string;
   id: string;
   etag: string;
   record: Fields;
   reading: number;
+  revision?: number;
+  refs?: string[];
 }
 
 // A change by the user. `base` has the previous values of the fields in `body`; for a deletion, the whole record. `etag` is
-// that of the deleted record. `sending`: it was sent, and perhaps executed. `problem` is the body of the refusal.
+// that of the deleted record, and `seen` the revision up to which the user had seen the account. The `body` of a deletion
+// has its options. `sending`: it was sent, and perhaps executed. `problem` is the body of the refusal.
 export interface Edit {
   number: number;
   idempotencyKey: string;
@@ -25,6 +29,7 @@ export interface Edit {
   base: Fields;
   body: Fields;
   etag: string | null;
+  seen?: number;
   state: "waiting" | "sending" | "refused";
   problem: Fields | null;
 }
@@ -49,17 +54,31 @@ export interface Rows {
   facts: string | number;
 }
 
-// Inserts or replaces the row with this key; without `row`, removes it.
-export type Change = { [T in keyof Rows]: { table: T; key: string; row?: Rows[T] | undefined } }[keyof Rows];
+// Inserts or replaces the row with this key; without `row`, removes it. `about` is the key of the record that the row is
+// about, for those who watch it.
+export type Change = {
+  [T in keyof Rows]: { table: T; key: string; row?: Rows[T] | undefined; about?: string };
+}[keyof Rows];
+
+// Which rows of a table: those whose key begins with `prefix`, or those that have this one of their `refs`.
+export interface Selection {
+  prefix?: string;
+  ref?: string;
+}
 
 export interface Store {
   get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined>;
-  // The rows of a table, in the order of their keys.
-  all<T extends keyof Rows>(table: T): Promise<Rows[T][]>;
+  // The rows with these keys, in the order of `keys`.
+  many<T extends keyof Rows>(table: T, keys: string[]): Promise<(Rows[T] | undefined)[]>;
+  // The rows of a table, or those of the selection, in the order of their keys.
+  all<T extends keyof Rows>(table: T, selection?: Selection): Promise<Rows[T][]>;
   // All changes or none.
   write(changes: Change[]): Promise<void>;
   // If several programs share the store: runs `work` while no other program holds this lock.
   withLock?<T>(name: LockName, work: () => Promise<T>): Promise<T>;
+  // If several programs share the store: tells the others which records have changed, and calls back if they do.
+  notify?(keys: string[]): void;
+  listen?(listener: (keys: string[]) => void): void;
 }
 
 // "change": a change reads before it writes. "sync": lasts as long as its requests, while changes go on.
@@ -74,9 +93,15 @@ export class MemoryStore implements Store {
     return text === undefined ? undefined : (JSON.parse(text) as Rows[T]);
   }
 
-  async all<T extends keyof Rows>(table: T): Promise<Rows[T][]> {
-    const rows = [...(this.#tables.get(table) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    return rows.map(([, text]) => JSON.parse(text) as Rows[T]);
+  async many<T extends keyof Rows>(table: T, keys: string[]): Promise<(Rows[T] | undefined)[]> {
+    return Promise.all(keys.map((key) => this.get(table, key)));
+  }
+
+  async all<T extends keyof Rows>(table: T, { prefix = "", ref }: Selection = {}): Promise<Rows[T][]> {
+    const rows = [...(this.#tables.get(table) ?? [])].filter(([key]) => key.startsWith(prefix));
+    const sorted = rows.sort(([one], [other]) => (one < other ? -1 : 1));
+    const parsed = sorted.map(([, text]) => JSON.parse(text) as Rows[T]);
+    return ref === undefined ? parsed : parsed.filter((row) => (row as RecordRow).refs?.includes(ref));
   }
 
   async write(changes: Change[]): Promise<void> {

@@ -1,4 +1,4 @@
-"""Error responses: one JSON shape, `{ error, code?, details? }`, and the status of each error.
+"""Error responses: one JSON shape, `{ error, code, params?, details? }`, and the status of each error.
 
 Only this module and the tables registered here map exceptions to HTTP statuses and codes. Services raise DomainErrors
 and know nothing of HTTP.
@@ -6,18 +6,19 @@ and know nothing of HTTP.
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
+from django.utils.translation import override
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from contacts_project.kernel.api.json import dumps
 from contacts_project.kernel.errors import (
+    NO_SUCH_ADDRESS,
     DomainError,
     FieldError,
     MissingError,
@@ -27,7 +28,16 @@ from contacts_project.kernel.errors import (
     StaleError,
     UnavailableError,
 )
+from contacts_project.kernel.json import JsonObject, dumps
+from contacts_project.kernel.languages import language_of
+from contacts_project.kernel.texts import Text, TextCode, define_text
 from contacts_project.kernel.unavailable import is_unavailable
+
+_AT_FIELD = define_text("invalid_field", "%(field)s: %(problem)s")
+
+REQUIRED = define_text("required", "This field is required.")
+NOT_A_LIST = define_text("not_a_list", "This must be a list.")
+NOT_AN_OBJECT = define_text("not_an_object", "This must be an object.")
 
 log = logging.getLogger(__name__)
 _MAX_HOST_LENGTH = 260  # a domain name of 253 characters and a port
@@ -46,29 +56,86 @@ _KNOWN_MAIN_TYPES = {
     "video",
 }
 
+_NOT_VALID = define_text("invalid_request", "The request is not valid.")
+_MALFORMED = define_text("malformed", "The request is malformed.")
+_MALFORMED_HOST = define_text("malformed_host", "The Host header is malformed.")
+_HOST_NOT_ALLOWED = define_text(
+    "host_not_allowed",
+    "This service does not answer under the host %(domain)s, which is neither the one of BASE_URL nor in "
+    "ALLOWED_HOSTS. If it is yours, set ALLOWED_HOSTS=%(domain)s, or BASE_URL=%(url)s to have links lead there, too, "
+    "and start again.",
+)
+_FORBIDDEN = define_text("forbidden", "This is not allowed.")
+CSRF_FAILED = define_text("csrf", "The CSRF check failed: %(reason)s")
+INTERNAL = define_text("internal", "Something went wrong on our side. The failure has been logged.")
+_TOO_LARGE = define_text("body_too_large", "The body is too large.")
+_TOO_MANY_BYTES = define_text("too_many_bytes", "The body is too large: at most %(limit)s bytes.")
+_TOO_MANY_MEBIBYTES = define_text("too_many_mebibytes", "The body is too large: at most %(limit)s MiB.")
+
+#: The texts of DRF's own errors that have no parameters, by DRF's code.
+_DRF_TEXTS = {
+    "required": REQUIRED,
+    "null": define_text("null", "This must not be null."),
+    "blank": define_text("blank", "This must not be empty."),
+    "max_length": define_text("longer_than_allowed", "This is too long."),
+    "min_length": define_text("shorter_than_allowed", "This is too short."),
+    "invalid_choice": define_text("no_such_choice", "This is not one of the choices."),
+    "empty": define_text("empty_list", "This list must not be empty."),
+    "not_a_list": NOT_A_LIST,
+    "not_a_dict": NOT_AN_OBJECT,
+    "not_authenticated": define_text("unauthenticated", "Sign in, or send an API token."),
+    "authentication_failed": define_text("invalid_token", "The API token is not valid."),
+    "permission_denied": define_text("permission_denied", "This is not allowed here."),
+    "method_not_allowed": define_text("method_not_allowed", "This address does not take this method."),
+    "unsupported_media_type": define_text("unsupported_media_type", "The media type of the body is not taken here."),
+    "parse_error": define_text("unreadable_body", "The body cannot be read."),
+}
+
 
 @dataclass(frozen=True)
 class Failure:
     """The response to an exception class: HTTP status and error code.
 
     `codes`: the possible values of the instance's own `code`, for classes whose instances differ. `has_success`: the
-    body also contains `success: false`.
+    body also contains `success: false`. `names_scheme`: a 401 names the scheme of the API, which a login that another
+    server has refused must not do.
     """
 
     status: int
     code: str | None = None
     codes: tuple[str, ...] = ()
     has_success: bool = False
+    names_scheme: bool = True
+
+
+class InvalidError(exceptions.ValidationError):
+    """DRF's ValidationError, with Texts: one, or lists and dictionaries of them by field or index."""
+
+    def __init__(self, detail: Text | Sequence[object] | Mapping[str, object]) -> None:
+        texts: Any = detail  # DRF asks for strings, but copies whatever has a `code`
+        super().__init__(texts)
+
+
+class ForbiddenError(exceptions.PermissionDenied):
+    """A 403 whose class has the text."""
+
+    text: Text
+
+    def __init__(self) -> None:
+        super().__init__(str(self.text), code=self.text.code)
 
 
 class PayloadTooLargeError(exceptions.APIException):
     """A body or file is over its size limit."""
 
+    def __init__(self, text: Text = _TOO_LARGE) -> None:
+        super().__init__(str(text), code=text.code)
+
 
 _failures: dict[type[Exception], Failure] = {
-    DomainError: Failure(400),
+    DomainError: Failure(400, "refused"),
     FieldError: Failure(400, "invalid"),
-    MissingError: Failure(404),
+    MissingError: Failure(404, "not_found"),
     NotDeletedError: Failure(400, "not_deleted"),
     StaleError: Failure(412, "stale"),
     PlanLimitError: Failure(403, "plan_limit"),
@@ -76,6 +143,13 @@ _failures: dict[type[Exception], Failure] = {
     UnavailableError: Failure(503, "unavailable"),
     PayloadTooLargeError: Failure(413, "too_large"),
     exceptions.ValidationError: Failure(400, "invalid"),
+    exceptions.ParseError: Failure(400, "invalid"),
+    exceptions.NotAuthenticated: Failure(401, "unauthenticated"),
+    exceptions.AuthenticationFailed: Failure(401, "unauthenticated"),
+    exceptions.MethodNotAllowed: Failure(405, "method_not_allowed"),
+    exceptions.NotAcceptable: Failure(406, "not_acceptable"),
+    exceptions.PermissionDenied: Failure(403, "permission_denied"),
+    exceptions.UnsupportedMediaType: Failure(415, "unsupported_media_type"),
 }
 
 
@@ -85,7 +159,7 @@ def register_failures(failures: Mapping[type[Exception], Failure]) -> None:
 
 
 def failure_of(error: type[Exception]) -> Failure:
-    """Return the response to exceptions of this class. DRF's own exceptions have a status and no code."""
+    """Return the response to exceptions of this class."""
     for base in error.__mro__:
         if base in _failures:
             return _failures[base]
@@ -94,28 +168,32 @@ def failure_of(error: type[Exception]) -> Failure:
     raise LookupError(f"{error.__name__} is not registered by register_failures.")
 
 
-def handle_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
+def handle_exception(exc: Exception, context: Mapping[str, object]) -> Response | None:
     """DRF's exception handler. Returns None for a programming error, which Django then answers with 500."""
     if isinstance(exc, Http404):
         exc = MissingError()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()
     elif isinstance(exc, RequestDataTooBig):
-        exc = PayloadTooLargeError("The body is too large.")
+        exc = PayloadTooLargeError()
     elif is_unavailable(exc):
         log.warning("unavailable", extra={"reason": str(exc)})
         exc = UnavailableError()
-    return error_response(exc) if isinstance(exc, DomainError | exceptions.APIException) else None
+    if not isinstance(exc, DomainError | exceptions.APIException):
+        return None
+    with override(language_of(context["request"])):
+        return error_response(exc)
 
 
 def error_response(exc: DomainError | exceptions.APIException) -> Response:
-    """The error response of an API view."""
+    """The error response of an API view, in the active language."""
     return Response(_body(exc), status=_status(exc), headers=_headers(exc))
 
 
-def plain_error_response(exc: DomainError | exceptions.APIException) -> HttpResponse:
+def plain_error_response(request: HttpRequest, exc: DomainError | exceptions.APIException) -> HttpResponse:
     """The same error response for a view outside of DRF, which renders nothing."""
-    return _json(_body(exc), _status(exc), _headers(exc))
+    with override(language_of(request)):
+        return _json(_body(exc), _status(exc), _headers(exc))
 
 
 def _status(exc: Exception) -> int:
@@ -129,102 +207,139 @@ def _status(exc: Exception) -> int:
 
 def _headers(exc: Exception) -> dict[str, str]:
     headers: dict[str, str] = {}
-    if _status(exc) == status.HTTP_401_UNAUTHORIZED:  # RFC 9110, section 15.5.2: a 401 names its scheme
+    # RFC 9110, section 15.5.2: a 401 names its scheme
+    if _status(exc) == status.HTTP_401_UNAUTHORIZED and failure_of(type(exc)).names_scheme:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(exc, DomainError) and exc.retry_after is not None:
         headers["Retry-After"] = str(exc.retry_after)
     return headers
 
 
-def _body(exc: DomainError | exceptions.APIException) -> dict[str, Any]:
+def _body(exc: DomainError | exceptions.APIException) -> JsonObject:
     if isinstance(exc, FieldError):
         return validation_body({exc.field: [exc.message]})
     failure = failure_of(type(exc))
     if isinstance(exc, DomainError):
-        body: dict[str, Any] = {"error": exc.message}
+        text = exc.message
     elif _status(exc) == status.HTTP_400_BAD_REQUEST:
         return validation_body(exc.detail)
     else:
-        body = {"error": str(exc.detail)}
+        text = _text_of(exc.detail)
+    body: dict[str, Any] = {"error": str(text)}
     if code := getattr(exc, "code", None) if failure.codes else failure.code:
         body["code"] = code
+    if text.params:
+        body["params"] = text.described_params()
     if failure.has_success:
         body = {"success": False, **body}
     if isinstance(exc, DomainError) and exc.field:
-        body["details"] = [{"field": exc.field, "message": exc.message}]
+        body["details"] = [_describe_detail(exc.field, exc.message)]
     if isinstance(exc, RateLimitedError):
         body["retryAfter"] = exc.retry_after
     return body
 
 
-def validation_body(detail: Any) -> dict[str, Any]:
+def validation_body(detail: object) -> JsonObject:
     """The body for a validation error. `detail` is nested by field and list index, as DRF builds it."""
-    details = list(_flatten(detail, ""))
-    first = details[0] if details else {"field": "", "message": "The request is not valid."}
-    error = f"{first['field']}: {first['message']}" if first["field"] else first["message"]
-    return {"error": error, "code": "invalid", "details": details}
+    texts = list(flatten_detail(detail))
+    field, text = texts[0] if texts else ("", _NOT_VALID)
+    body: dict[str, Any] = {"error": f"{field}: {text}" if field else str(text), "code": "invalid"}
+    if text.params:
+        body["params"] = text.described_params()
+    return body | {"details": [_describe_detail(field, text) for field, text in texts]}
 
 
-def _flatten(detail: Any, path: str) -> Iterator[dict[str, str]]:
-    """Yield each message with the dotted path of its field, such as `emails.0.email`."""
+def _describe_detail(field: str, text: Text) -> JsonObject:
+    detail = {"field": field, "message": str(text), "code": text.code}
+    return detail | {"params": text.described_params()} if text.params else detail
+
+
+def flatten_detail(detail: object, path: str = "") -> Iterator[tuple[str, Text]]:
+    """Yield each message of a validation error, with the dotted path of its field, such as `emails.0.email`."""
     if isinstance(detail, dict):
         for key, value in detail.items():
             # Errors of an object as a whole are reported under the path of the object itself.
             is_own = key == "non_field_errors"
-            yield from _flatten(value, path if is_own else f"{path}.{key}" if path else str(key))
+            yield from flatten_detail(value, path if is_own else f"{path}.{key}" if path else str(key))
     elif isinstance(detail, list):
         for index, value in enumerate(detail):
             nested = isinstance(value, dict | list)
             if nested and not value:  # DRF adds an empty entry for each valid item of a list
                 continue
-            yield from _flatten(value, (f"{path}.{index}" if path else str(index)) if nested else path)
+            yield from flatten_detail(value, (f"{path}.{index}" if path else str(index)) if nested else path)
     else:
-        yield {"field": path, "message": str(detail)}
+        yield path, _text_of(detail)
 
 
-def _json(body: dict[str, Any], status_code: int, headers: dict[str, str] | None = None) -> HttpResponse:
+def validation_text(error: exceptions.ValidationError) -> Text:
+    """The first message of a validation error, with the path of its field."""
+    field, text = next(flatten_detail(error.detail))
+    return _AT_FIELD.format(field=field, problem=text) if field else text
+
+
+def first_text(error: exceptions.ValidationError) -> Text:
+    """The first message of a validation error."""
+    return next(flatten_detail(error.detail))[1]
+
+
+def _text_of(detail: object) -> Text:
+    """The text of one of DRF's messages."""
+    if isinstance(detail, Text):
+        return detail
+    code = getattr(detail, "code", "invalid")
+    if isinstance(code, TextCode):
+        return code.text
+    return _DRF_TEXTS.get(code) or Text(code, str(detail))
+
+
+def _json(body: JsonObject, status_code: int, headers: dict[str, str] | None = None) -> HttpResponse:
     return HttpResponse(dumps(body), content_type="application/json", status=status_code, headers=headers)
 
 
-def too_large_response(limit: int) -> HttpResponse:
+def _text_response(request: HttpRequest, text: Text, code: str, status_code: int) -> HttpResponse:
+    with override(language_of(request)):
+        body: dict[str, Any] = {"error": str(text), "code": code}
+        if text.params:
+            body["params"] = text.described_params()
+        return _json(body, status_code)
+
+
+def too_large_response(request: HttpRequest, limit: int) -> HttpResponse:
     """A 413 response with the limit in its message."""
-    size = f"{limit // (1024 * 1024)} MiB" if limit >= 1024 * 1024 else f"{limit} bytes"
-    return _json({"error": f"The body is too large: at most {size}.", "code": "too_large"}, 413)
+    is_long = limit >= 1024 * 1024
+    text = _TOO_MANY_MEBIBYTES.format(limit=limit // (1024 * 1024)) if is_long else _TOO_MANY_BYTES.format(limit=limit)
+    return _text_response(request, text, "too_large", 413)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The response of Django's setting CSRF_FAILURE_VIEW."""
-    return _json({"error": f"The CSRF check failed: {reason}", "code": "csrf"}, 403)
+    return _text_response(request, CSRF_FAILED.format(reason=reason), "csrf", 403)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler404."""
-    return _json({"error": "There is nothing at this address."}, 404)
+    return _text_response(request, NO_SUCH_ADDRESS, "not_found", 404)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400."""
     if isinstance(exception, DisallowedHost):
-        return _json({"error": _host_error(request), "code": "host_not_allowed"}, 400)
-    return _json({"error": "The request is malformed."}, 400)
+        return _text_response(request, _host_text(request), "host_not_allowed", 400)
+    return _text_response(request, _MALFORMED, "malformed", 400)
 
 
-def _host_error(request: HttpRequest) -> str:
+def _host_text(request: HttpRequest) -> Text:
     """The message names the settings to change: people who set up an instance often try it under another host first."""
     host = request.META.get("HTTP_HOST", "")
     domain, _ = split_domain_port(host)  # empty for an invalid host
     if not domain or len(host) > _MAX_HOST_LENGTH:
-        return "The Host header is malformed."
-    return (
-        f"This service does not answer under the host {domain}, which is neither the one of BASE_URL nor in "
-        f"ALLOWED_HOSTS. If it is yours, set ALLOWED_HOSTS={domain}, or BASE_URL={request.scheme}://{host} to have "
-        "links lead there, too, and start again."
-    )
+        return _MALFORMED_HOST
+    return _HOST_NOT_ALLOWED.format(domain=domain, url=f"{request.scheme}://{host}")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler403."""
-    return _json({"error": "This is not allowed."}, 403)
+    return _text_response(request, _FORBIDDEN, "permission_denied", 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -234,5 +349,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exc_info()[1]  # Django calls the handler without the exception, but while it handles it
     if error is not None and is_unavailable(error):
-        return plain_error_response(UnavailableError())
-    return _json({"error": "Something went wrong on our side. The failure has been logged."}, 500)
+        return plain_error_response(request, UnavailableError())
+    return _text_response(request, INTERNAL, "internal", 500)

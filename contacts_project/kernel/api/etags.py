@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,17 +30,17 @@ WITHIN_WRITE = "is_within_write"
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
-def list_etag(request: Request) -> str:
-    """The ETag of what this account would read at this URL now.
+def list_etag(request: Request, more: str = "") -> str:
+    """The ETag of what this account would read at this URL now. `more`: what else decides, such as the day.
 
     It contains the version of the service, since a new version may render the same rows differently.
     """
     user: Any = request.user
-    state = f"{settings.VERSION}|{user.pk}|{user.revision}|{request.get_full_path()}"
+    state = f"{settings.VERSION}|{user.pk}|{user.revision}|{request.get_full_path()}|{more}"
     return f'"{hashlib.sha256(state.encode()).hexdigest()[:32]}"'
 
 
-def if_none_match_tags(request: Request) -> set[str]:
+def if_none_match_tags(request: Request | HttpRequest) -> set[str]:
     """The ETags of If-None-Match for weak comparison (RFC 9110, section 13.1.2). May contain `*`."""
     return {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
 
@@ -47,13 +48,16 @@ def if_none_match_tags(request: Request) -> set[str]:
 def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Decorate the GET handler of a list: answer 304 when the caller's copy is current, else add the ETag.
 
+    A viewset whose lists change without a write of the account says by `list_state(request)` what they depend on.
+
     With a matching ETag the handler does not run. `*` matches any existing representation (RFC 9110, section 13.1.2),
     so there the handler runs to find out whether there is one.
     """
 
     @wraps(view)
     def handler(self: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        etag, sent = list_etag(request), if_none_match_tags(request)
+        more = self.list_state(request) if hasattr(self, "list_state") else ""
+        etag, sent = list_etag(request, more), if_none_match_tags(request)
         response: HttpResponseBase
         response = Response(status=304) if etag in sent else view(self, request, *args, **kwargs)
         if response.status_code == 200 and "*" in sent:

@@ -19,17 +19,20 @@ from typing import Any, ParamSpec, TypeVar
 
 from django.db import close_old_connections
 from django.http import StreamingHttpResponse
+from django.utils.translation import get_language, override
 
-from contacts_project.kernel.api.json import dumps
+from contacts_project.kernel.json import dumps
+from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
-_UNAVAILABLE = (
+_UNAVAILABLE = define_text(
+    "stream_unavailable",
     "A part of the service is away for the moment, so nothing more can be told here. What was begun goes on once it is "
-    "back: open the stream again in a few seconds."
+    "back: open the stream again in a few seconds.",
 )
 
 
@@ -46,6 +49,7 @@ class EventStream(StreamingHttpResponse):
     def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
         super().__init__((), content_type="text/event-stream")
         self.events = events
+        self.language = get_language()
         self["Cache-Control"] = "no-store"
         self["X-Accel-Buffering"] = "no"  # nginx would buffer the events
 
@@ -63,7 +67,7 @@ class EventStream(StreamingHttpResponse):
                 if not pending.done():
                     yield b":\n\n"  # a comment, which clients ignore
                     continue
-                piece, pending = _event_result(pending), None
+                piece, pending = _event_result(pending, self.language), None
                 if piece is None:
                     return
                 yield piece
@@ -75,7 +79,7 @@ class EventStream(StreamingHttpResponse):
             await self.events.aclose()
 
 
-def _event_result(finished: "asyncio.Future[bytes | None]") -> bytes | None:
+def _event_result(finished: "asyncio.Future[bytes | None]", language: str | None) -> bytes | None:
     """The next event, or None at the end. If a service is unavailable, an `error` event.
 
     That event is the last one, because a generator that has raised is finished.
@@ -86,10 +90,11 @@ def _event_result(finished: "asyncio.Future[bytes | None]") -> bytes | None:
         if not is_unavailable(error):
             raise
         log.warning("A stream of events ends early", extra={"reason": str(error)})
-        return event("error", {"error": _UNAVAILABLE, "code": "unavailable"})
+        with override(language):
+            return event("error", {"error": _UNAVAILABLE, "code": "unavailable"})
 
 
-def event(name: str, data: Any, event_id: object = None) -> bytes:
+def event(name: str, data: object, event_id: object = None) -> bytes:
     """Format one event, with `data` as JSON."""
     lines = [f"event: {name}", *([] if event_id is None else [f"id: {event_id}"])]
     return "\n".join(lines).encode() + b"\ndata: " + dumps(data) + b"\n\n"

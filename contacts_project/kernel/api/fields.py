@@ -7,39 +7,69 @@ type, with a message that a client can show.
 import datetime as dt
 import itertools
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 from uuid import UUID
 
 from django.apps import apps
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from contacts_project.kernel.api.ids import is_client_id
-from contacts_project.kernel.api.json import format_timestamp, parse_id
+from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.errors import NO_SUCH_RECORD
+from contacts_project.kernel.ids import is_client_id, parse_id
+from contacts_project.kernel.json import format_timestamp
+from contacts_project.kernel.text_rules import (
+    BLANK,
+    NOT_A_BOOLEAN,
+    NOT_A_CHOICE,
+    NOT_A_NUMBER,
+    NOT_A_TEXT,
+    NOT_AN_EMAIL,
+    OUT_OF_RANGE,
+    TOO_LONG,
+    InvalidTextError,
+    check_text,
+    is_email,
+)
+from contacts_project.kernel.texts import Text, define_text
 
-# Control characters but tab and newline, and lone surrogates, which UTF-8 cannot encode.
-_FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
-_DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
+_NOT_A_TIMESTAMP = define_text("not_a_timestamp", "This must be a timestamp such as 2030-01-31T12:00:00Z.")
+NOT_AN_INTEGER = define_text("not_an_integer", "This must be a whole number.")
+_NOT_A_DATE = define_text("not_a_date", "This must be a date, YYYY-MM-DD.")
+NO_SUCH_DAY = define_text("no_such_day", "There is no such day.")
+NOT_A_CLIENT_ID = define_text("not_a_client_id", "This must be a UUID of version 4 or 7, in its usual form.")
+_NOT_A_COLOR = define_text("not_a_color", "This must be a colour, #RRGGBB.")
+NOT_A_LIST_OF_IDS = define_text("not_a_list_of_ids", "This must be a list of ids.")
+TOO_MANY_ENTRIES = define_text("too_many_entries", "At most %(limit)s entries.")
+_NO_IDS = define_text("no_ids", "At least one id is needed.")
+TOO_MANY_IDS = define_text("too_many_ids", "At most %(limit)s ids.")
 
 
-def check_text(value: str) -> str:
-    """Return `value` trimmed, with LF line ends. Raises ValidationError for control characters and lone surrogates."""
-    value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if bad := _FORBIDDEN_CHARACTER.search(value):
-        raise serializers.ValidationError(f"The character U+{ord(bad.group()):04X} is not allowed in text.")
-    return value
+def messages(**texts: Text) -> Any:
+    """The messages of a field by DRF's keys. DRF expects strings, but only calls `format` and copies the code."""
+    return texts
+
+
+class _FixedText(Text):
+    """A text that takes none of the values that DRF has for its own."""
+
+    def format(self, **params: object) -> Self:
+        return self
+
+
+# DRF names the Python type of what was sent. Set here and not in each serializer: nested ones are easy to miss.
+serializers.Serializer.default_error_messages = messages(invalid=_FixedText(NOT_AN_OBJECT.code, NOT_AN_OBJECT.english))
 
 
 class StrictCharField(serializers.CharField):
-    """A text of at most `max_length` characters, trimmed at both ends.
+    """A text of at most `max_length` characters, trimmed at both ends and stored in NFC.
 
     A blank text counts as null if null is allowed. Otherwise it is `""` with `allow_blank`, and refused without.
     """
 
-    default_error_messages = {"invalid": "This must be a text.", "blank": "This must not be empty."}
+    default_error_messages = messages(invalid=NOT_A_TEXT, blank=BLANK)
     max_length: int
 
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
@@ -48,7 +78,7 @@ class StrictCharField(serializers.CharField):
         # Checked in to_internal_value and not by a validator, so that it precedes the checks of subclasses.
         self.max_length = max_length
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> Any:
         """Validate as Field does. CharField's own version treats `""` as blank before it has checked the type."""
         is_empty, data = self.validate_empty_values(data)
         if is_empty:
@@ -58,54 +88,38 @@ class StrictCharField(serializers.CharField):
             self.run_validators(value)
         return value
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         if not isinstance(data, str):
             self.fail("invalid")
-        text = check_text(data)
+        try:
+            text = check_text(data)
+        except InvalidTextError as error:
+            raise InvalidError(error.text) from None
         if not text and not self.allow_blank:
             self.fail("blank")
         if not text and self.allow_null:
             return None
         if len(text) > self.max_length:
-            raise serializers.ValidationError(f"At most {self.max_length} characters, this has {len(text)}.")
+            raise InvalidError(TOO_LONG.format(limit=self.max_length, length=len(text)))
         return text
-
-
-def is_email(address: str) -> bool:
-    """Whether `address` is a mailbox at a domain name.
-
-    The same addresses as Django's EmailValidator accepts, except quoted local parts and IP address literals.
-    """
-    local, at, domain = address.rpartition("@")
-    labels = domain.split(".")
-    return (
-        len(address) <= 254
-        and bool(at)
-        and len(local) <= 64
-        and _LOCAL_PART.fullmatch(local) is not None
-        and 2 <= len(labels) <= 100
-        and all(_DOMAIN_LABEL.fullmatch(label) and not label.endswith("-") for label in labels)
-        and len(labels[-1]) >= 2
-        and not labels[-1].isdigit()
-    )
 
 
 class StrictEmailField(StrictCharField):
     """An e-mail address. Its case is kept."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         text = super().to_internal_value(data)
         if text is None or not is_email(text):
-            raise serializers.ValidationError("This is not an e-mail address.")
+            raise InvalidError(NOT_AN_EMAIL)
         return text
 
 
 class StrictDateTimeField(serializers.DateTimeField):
     """A timestamp. Input: ISO 8601, UTC where no offset is given. Output: UTC with milliseconds and `Z`."""
 
-    default_error_messages = {"invalid": "This must be a timestamp such as 2030-01-31T12:00:00Z."}
+    default_error_messages = messages(invalid=_NOT_A_TIMESTAMP)
 
-    def to_internal_value(self, data: Any) -> dt.datetime:
+    def to_internal_value(self, data: object) -> dt.datetime:
         if not isinstance(data, str):
             self.fail("invalid")
         try:
@@ -114,21 +128,20 @@ class StrictDateTimeField(serializers.DateTimeField):
         except (ValueError, OverflowError):  # OverflowError: an offset moves the time out of the years 1 to 9999
             self.fail("invalid")
 
-    def to_representation(self, value: Any) -> Any:
+    def to_representation(self, value: dt.datetime) -> Any:
         return format_timestamp(value)
 
 
 class StrictIntegerField(serializers.IntegerField):
     """A JSON integer in a range; no text, no float, no boolean."""
 
-    default_error_messages = {"invalid": "This must be a whole number."}
+    default_error_messages = messages(invalid=NOT_AN_INTEGER)
 
     def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
-        super().__init__(
-            min_value=min_value, max_value=max_value, error_messages=_range(min_value, max_value), **kwargs
-        )
+        super().__init__(**kwargs)
+        self.validators += _range(min_value, max_value)
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         # In Python True is an int.
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
@@ -138,30 +151,51 @@ class StrictIntegerField(serializers.IntegerField):
 class StrictFloatField(serializers.FloatField):
     """A JSON number in a range, such as a latitude in degrees."""
 
-    default_error_messages = {"invalid": "This must be a number."}
+    default_error_messages = messages(invalid=NOT_A_NUMBER)
 
     def __init__(self, *, min_value: float, max_value: float, **kwargs: Any) -> None:
-        super().__init__(
-            min_value=min_value, max_value=max_value, error_messages=_range(min_value, max_value), **kwargs
-        )
+        super().__init__(**kwargs)
+        self.validators += _range(min_value, max_value)
 
-    def to_internal_value(self, data: Any) -> float:
+    def to_internal_value(self, data: object) -> float:
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return float(data)
 
 
-def _range(low: float, high: float) -> Any:
-    message = f"This must be between {low} and {high}."
-    return {"min_value": message, "max_value": message}
+class _Minimum(MinValueValidator):
+    """Django's validator, by which drf-spectacular describes the field, with a Text."""
+
+    def __init__(self, limit: float, text: Text) -> None:
+        super().__init__(limit)
+        self.text = text
+
+    def __call__(self, value: float) -> None:
+        if value < self.limit_value:
+            raise InvalidError(self.text)
+
+
+class _Maximum(MaxValueValidator):
+    def __init__(self, limit: float, text: Text) -> None:
+        super().__init__(limit)
+        self.text = text
+
+    def __call__(self, value: float) -> None:
+        if value > self.limit_value:
+            raise InvalidError(self.text)
+
+
+def _range(low: float, high: float) -> list[MinValueValidator | MaxValueValidator]:
+    text = OUT_OF_RANGE.format(low=low, high=high)
+    return [_Minimum(low, text), _Maximum(high, text)]
 
 
 class StrictBooleanField(serializers.BooleanField):
     """A JSON boolean."""
 
-    default_error_messages = {"invalid": "This must be true or false."}
+    default_error_messages = messages(invalid=NOT_A_BOOLEAN)
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid")
         return data
@@ -170,10 +204,10 @@ class StrictBooleanField(serializers.BooleanField):
 class StrictDateField(serializers.DateField):
     """A calendar date, `YYYY-MM-DD`."""
 
-    default_error_messages = {"invalid": "This must be a date, YYYY-MM-DD.", "unknown": "There is no such day."}
+    default_error_messages = messages(invalid=_NOT_A_DATE, unknown=NO_SUCH_DAY)
     PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
-    def to_internal_value(self, data: Any) -> dt.date:
+    def to_internal_value(self, data: object) -> dt.date:
         if not isinstance(data, str) or not self.PATTERN.match(data):
             self.fail("invalid")
         try:
@@ -189,22 +223,22 @@ class StrictChoiceField(serializers.ChoiceField):
         super().__init__(choices, **kwargs)
         self.fold = fold
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         word = data.strip().upper() if self.fold and isinstance(data, str) else data
         if not isinstance(word, str) or word not in self.choices:
-            raise serializers.ValidationError(f"This must be one of {', '.join(self.choices)}.")
+            raise InvalidError(NOT_A_CHOICE.format(choices=list(self.choices)))
         return word
 
 
 class ClientIdField(serializers.UUIDField):
     """The id that a client generated for a new record. `claim_ids` checks under the account lock that it is unused."""
 
-    default_error_messages = {"invalid": "This must be a UUID of version 4 or 7, in its usual form."}
+    default_error_messages = messages(invalid=NOT_A_CLIENT_ID)
 
-    def to_internal_value(self, data: Any) -> UUID:
-        key = parse_id(data)
+    def to_internal_value(self, data: object) -> UUID:
+        key = parse_id(data) if isinstance(data, str) else None
         # UUID() also accepts forms without hyphens; the stored form must be the one that the client sent.
-        if key is None or str(key) != data.lower() or not is_client_id(key):
+        if key is None or str(key) != str(data).lower() or not is_client_id(key):
             self.fail("invalid")
         return key
 
@@ -212,10 +246,10 @@ class ClientIdField(serializers.UUIDField):
 class ColorField(serializers.Field[str, Any, str, Any]):
     """A colour, `#RRGGBB`. Its case is kept."""
 
-    default_error_messages = {"invalid": "This must be a colour, #RRGGBB."}
+    default_error_messages = messages(invalid=_NOT_A_COLOR)
     PATTERN = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str) or not self.PATTERN.match(data):
             self.fail("invalid")
         return data
@@ -247,15 +281,15 @@ class OwnedField(_OwnedMixin, serializers.Field[Any, Any, str, Any]):
         self.model = model
         super().__init__(**kwargs)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         model: Any = apps.get_model(self.model)
         owner_id, key = self.context["request"].user.pk, parse_id(data)
         row: Model | None = model.objects.active_rows.instance(owner_id=owner_id, row_ids=[key] if key else [])
         if row is None:
-            raise serializers.ValidationError(NO_SUCH_RECORD)
+            raise InvalidError(NO_SUCH_RECORD)
         return row
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: object) -> str:
         return str(getattr(value, "pk", value))
 
 
@@ -265,11 +299,11 @@ class OwnedIdField(OwnedField):
     To read a whole row and build its model costs several times as much.
     """
 
-    def to_internal_value(self, data: Any) -> UUID:
+    def to_internal_value(self, data: object) -> UUID:
         model: Any = apps.get_model(self.model)
         key = parse_id(data)
         if key is None or not model.objects.active_ids.rows(owner_id=self.context["request"].user.pk, row_ids=[key]):
-            raise serializers.ValidationError(NO_SUCH_RECORD)
+            raise InvalidError(NO_SUCH_RECORD)
         return key
 
 
@@ -289,7 +323,7 @@ class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
         self.allow_empty = allow_empty
         super().__init__(**kwargs)
 
-    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+    def find_rows(self, ids: list[UUID]) -> Mapping[UUID, Model | UUID]:
         """The validated values by id. Ids that are not the caller's are missing."""
         if len(ids) > _MAX_COMPILED_IDS:
             return self.rows().in_bulk(ids)
@@ -297,22 +331,22 @@ class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
         rows = model.objects.active_rows.instances(owner_id=self.context["request"].user.pk, row_ids=ids)
         return {row.pk: row for row in rows}
 
-    def to_internal_value(self, data: Any) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[Any]:
         if not isinstance(data, list):
-            raise serializers.ValidationError("This must be a list of ids.")
+            raise InvalidError(NOT_A_LIST_OF_IDS)
         if not data and not self.allow_empty:
-            raise serializers.ValidationError("At least one id is needed.")
+            raise InvalidError(_NO_IDS)
         if len(data) > self.max_items:
-            raise serializers.ValidationError(f"At most {self.max_items} ids.")
+            raise InvalidError(TOO_MANY_IDS.format(limit=self.max_items))
         keys = [parse_id(item) for item in data]
         ids = [key for key in keys if key]
         found = self.find_rows(ids) if ids else {}
         unknown = {str(i): [NO_SUCH_RECORD] for i, key in enumerate(keys) if key not in found}
         if unknown:
-            raise serializers.ValidationError(unknown)
+            raise InvalidError(unknown)
         return [found[key] for key in dict.fromkeys(ids)]
 
-    def to_representation(self, value: Any) -> list[str]:
+    def to_representation(self, value: Iterable[object]) -> list[str]:
         return [str(getattr(row, "pk", row)) for row in value]
 
 
@@ -324,7 +358,7 @@ class OwnedIdsField(OwnedListField):
 
     MAX_FILTERED_IDS = 500
 
-    def find_rows(self, ids: list[Any]) -> Mapping[Any, Any]:
+    def find_rows(self, ids: list[UUID]) -> Mapping[UUID, Model | UUID]:
         if len(ids) <= _MAX_COMPILED_IDS:
             model: Any = apps.get_model(self.model)
             found = model.objects.active_ids.rows(owner_id=self.context["request"].user.pk, row_ids=ids)

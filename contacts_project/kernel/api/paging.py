@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
+from contacts_project.kernel.json import JsonObject
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 500
 _MAX_OFFSET = 2**53 - 1  # the largest integer that JSON parsers keep exactly, and within the range of databases
@@ -21,7 +22,7 @@ def read_page(query: QueryDict, *, default: D) -> tuple[D | int, int]:
     return limit if limit is None else min(limit, MAX_LIMIT), offset
 
 
-def pagination(*, total: int, limit: int, offset: int) -> dict[str, Any]:
+def pagination(*, total: int, limit: int, offset: int) -> JsonObject:
     """The `pagination` of a response."""
     return {"total": total, "limit": limit, "offset": offset, "hasMore": offset + limit < total}
 

@@ -1,24 +1,40 @@
 """Strict parsers for query parameters. A malformed one raises FieldError with its name."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.text_rules import NOT_A_BOOLEAN, NOT_A_CHOICE
+from contacts_project.kernel.texts import define_text
 
+_TOO_LOW = define_text("integer_too_low", "This must be a whole number, at least %(low)s.")
+_OUT_OF_RANGE = define_text("integer_out_of_range", "This must be a whole number, between %(low)s and %(high)s.")
 _BOOLEANS = {"true": True, "false": False}
 
 
-def read_flag(query: QueryDict, name: str, *, default: bool) -> bool:
+F = TypeVar("F", bool, None)
+
+
+def read_flag(query: QueryDict, name: str, *, default: F) -> F | bool:
     """Parse `true` or `false` in any case, since many client libraries write `True`. Raises FieldError."""
     word = query.get(name)
     if word is None:
         return default
     if word.lower() not in _BOOLEANS:
-        raise FieldError(name, "This must be true or false.")
+        raise FieldError(name, NOT_A_BOOLEAN)
     return _BOOLEANS[word.lower()]
+
+
+def read_choice(query: QueryDict, name: str, *, choices: Sequence[str], default: str) -> str:
+    """One of the choices, which are case-sensitive. Raises FieldError."""
+    word = query.get(name, default)
+    if word not in choices:
+        raise FieldError(name, NOT_A_CHOICE.format(choices=list(choices)))
+    return word
 
 
 D = TypeVar("D", int, None)
@@ -32,8 +48,8 @@ def read_integer(query: QueryDict, name: str, *, default: D, low: int, high: int
     # int() also accepts signs, underscores and other scripts' digits, and raises ValueError for very long numbers.
     is_digits = re.fullmatch(r"[0-9]{1,50}", text)
     if not is_digits or int(text) < low or (high is not None and int(text) > high):
-        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise FieldError(name, f"This must be a whole number, {bounds}.")
+        bounds = _TOO_LOW.format(low=low) if high is None else _OUT_OF_RANGE.format(low=low, high=high)
+        raise FieldError(name, bounds)
     return int(text)
 
 

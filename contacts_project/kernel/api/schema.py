@@ -1,15 +1,19 @@
 """Declarations of views for the API description, in addition to drf-spectacular's `extend_schema`."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from drf_spectacular.utils import inline_serializer
-from rest_framework.serializers import Field, Serializer
+from rest_framework.serializers import CharField, DictField, Field, Serializer
 
 H = TypeVar("H", bound=Callable[..., Any])
 
 
-def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: "Field[Any, Any, Any, Any]") -> "Serializer[Any]":
+AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
+"""A field of any value: those of a serializer have nothing else in common."""
+
+
+def envelope(name: str, *, optional: tuple[str, ...] = (), **fields: AnyField) -> "Serializer[Any]":
     """The schema of a response such as `{ person: Person }`. `name` must be unique among all responses.
 
     `optional` are the fields that not every such response contains.
@@ -30,3 +34,11 @@ def raises(*errors: type[Exception]) -> Callable[[H], H]:
         return handler
 
     return declare
+
+
+class RemarkSerializer(Serializer[Any]):
+    """A text about one item of a receipt."""
+
+    code = CharField()
+    params = DictField()
+    text = CharField()

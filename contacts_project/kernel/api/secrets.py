@@ -1,7 +1,5 @@
 """Responses that show a secret, most of them only once."""
 
-from typing import Any
-
 from rest_framework.response import Response
 
 
@@ -14,6 +12,6 @@ class SecretResponse(Response):
     must_not_store = True
     """Not stored for an Idempotency-Key: a repeat of the request runs again."""
 
-    def __init__(self, data: Any, status: int = 200) -> None:
+    def __init__(self, data: object, status: int = 200) -> None:
         # CompressionMiddleware also skips a response with no-store.
         super().__init__(data, status=status, headers={"Cache-Control": "no-store"})

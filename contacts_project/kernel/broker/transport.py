@@ -9,11 +9,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
+from django.utils.functional import cached_property
 from kombu.transport import virtual
 
 from contacts_project.kernel.broker.store import Store, new_delivery_tag

@@ -1,6 +1,6 @@
 """A model field whose text is encrypted in the database and plain in Python."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -21,9 +21,11 @@ def encrypted_columns(model: type[models.Model]) -> list[str]:
 class EncryptedTextField(_TextField):
     """Text encrypted with the key ring. It cannot be searched: each encryption of a text gives another result."""
 
-    def get_prep_value(self, value: Any) -> Any:
+    def get_prep_value(self, value: object) -> str | None:
         prepared = super().get_prep_value(value)
         return None if prepared is None else keyring.encrypt(prepared)
 
-    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> str | None:
+    def from_db_value(
+        self, value: str | None, expression: models.Expression, connection: BaseDatabaseWrapper
+    ) -> str | None:
         return None if value is None else keyring.decrypt(value)

@@ -19,7 +19,7 @@ _lock = threading.Lock()
 _counted: dict[str, int] = {}
 
 
-def count_pool(**kwargs: Any) -> None:
+def count_pool(**kwargs: object) -> None:
     """Receiver of connection_created: add what the pool has counted since the last call.
 
     A refused request opens no connection, so it is counted with the next connection.

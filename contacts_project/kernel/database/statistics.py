@@ -9,7 +9,7 @@ makes it measure at once after an import.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.apps import apps
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 # Assumed numbers of rows: of a table, of one account in it, and with one value of a column such as the id of a person.
 TABLE_ROWS, ACCOUNT_ROWS, ROWS_PER_VALUE = 1_000_000, 10_000, 5
-# One row in this many is in an index with a condition, such as the index of rows with a reminder.
+# One row in this many meets the condition of an index, such as the index of rows with a reminder.
 SELECTIVE_SHARE = 100
 # Rows with one value of a foreign key that many rows share: members of a group, relationships of a type.
 ROWS_PER_SHARED_KEY = {
@@ -31,7 +31,7 @@ ROWS_PER_SHARED_KEY = {
 }
 
 
-def install_statistics(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
+def install_statistics(*, using: str = "default", plan: Sequence[object] = (), **kwargs: object) -> None:
     """Receiver of post_migrate: write the statistics of every index of the project's tables.
 
     Runs after a migration, and if there are no statistics because an earlier run was killed after its migrations.
@@ -84,22 +84,21 @@ def _index_statistics(
 
     The numbers are all rows of the index, then the average rows with the same first column, first two columns, ...
     """
-    selective = {index.name for index in model._meta.indexes if _is_selective(index)}
+    shares = {index.name: SELECTIVE_SHARE ** _count_conditions(index) for index in model._meta.indexes}
     with connection.cursor() as cursor:
         cursor.execute(f'PRAGMA index_list("{table}")')
         indexes = [(name, bool(is_unique)) for _, name, is_unique, *_ in cursor.fetchall()]
         for name, is_unique in indexes:
             cursor.execute(f'PRAGMA index_info("{name}")')
             columns = [column for _, _, column in cursor.fetchall()]
-            share = SELECTIVE_SHARE if name in selective else 1
-            numbers = [max(number // share, 1) for number in _estimates(columns, is_unique, model)]
+            numbers = [max(number // shares.get(name, 1), 1) for number in _estimates(columns, is_unique, model)]
             yield table, name, " ".join(map(str, numbers))
 
 
-def _is_selective(index: models.Index) -> bool:
-    """Whether the index contains few rows: it has a condition other than `deleted_at IS NULL`."""
+def _count_conditions(index: models.Index) -> int:
+    """The number of the index's conditions, each of which few rows meet. Most rows meet `deleted_at IS NULL`."""
     conditions: Any = index.condition.children if index.condition else []
-    return any(name != "deleted_at" for name, _ in conditions)
+    return sum(1 for name, _ in conditions if name != "deleted_at")
 
 
 def _estimates(columns: list[str | None], is_unique: bool, model: type[models.Model]) -> Iterator[int]:

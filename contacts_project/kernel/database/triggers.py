@@ -4,10 +4,10 @@ They are dropped before a migration run and installed after it, because SQLite l
 rebuilds. `manage.py doctor` checks that all are there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -30,8 +30,8 @@ class Trigger:
     `event` is INSERT, DELETE or UPDATE OF columns. The trigger runs AFTER the event, or BEFORE it with `before`; only
     if `when` holds, or if one of the columns `changed` gets another value. `writes` is the table that the body writes
     to. `statement_body` does the same for all rows of an INSERT (the transition table `added`) or of a DELETE
-    (`removed`): PostgreSQL runs it instead of `body`, once per statement. `disabled_by` is a session setting of
-    PostgreSQL: while it is 'yes', a row trigger does nothing.
+    (`removed`): PostgreSQL runs it instead of `body`, once per statement. `postgresql_body` replaces `body` there for
+    each row. `disabled_by` is a session setting of PostgreSQL: while it is 'yes', a row trigger does nothing.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Trigger:
     before: bool = False
     writes: str = ""
     statement_body: str = ""
+    postgresql_body: str = ""
     disabled_by: str = ""
 
     @property
@@ -68,9 +69,12 @@ class Trigger:
             level = (
                 f"REFERENCING {transition_table} FOR EACH STATEMENT " if self.statement_body else f"FOR EACH ROW {when}"
             )
+            # A connection keeps the plan that it made while the tables were small, when reading one whole was cheapest.
+            settings = " SET enable_seqscan = off" if self.statement_body or self.postgresql_body else ""
             yield (
                 f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger AS $$ "
-                f"BEGIN {self.statement_body or self.body}; RETURN NEW; END $$ LANGUAGE plpgsql"
+                f"BEGIN {self.statement_body or self.postgresql_body or self.body}; RETURN NEW; END $$ "
+                f"LANGUAGE plpgsql{settings}"
             )
             yield (
                 f'CREATE TRIGGER "{self.name}" {timing} {self.event} ON "{self.table}" '
@@ -97,7 +101,7 @@ def register_triggers(*triggers: Installable) -> None:
         _triggers[tuple(trigger.names(""))] = trigger
 
 
-def install_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
+def install_triggers(*, using: str = "default", plan: Sequence[object] = (), **kwargs: object) -> None:
     """Receiver of post_migrate: create or replace the triggers whose tables all exist.
 
     Runs after a migration, and if triggers are missing because an earlier run was killed after its migrations.
@@ -114,7 +118,7 @@ def install_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any)
                     cursor.execute(statement)
 
 
-def drop_triggers(*, using: str = "default", plan: Any = None, **kwargs: Any) -> None:
+def drop_triggers(*, using: str = "default", plan: Sequence[object] = (), **kwargs: object) -> None:
     """Receiver of pre_migrate: drop all triggers on SQLite if a migration is going to run.
 
     SQLite rebuilds the table that a migration alters, which fails while a trigger of another table refers to it.

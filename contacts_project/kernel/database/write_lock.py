@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import OperationalError, connection
 
@@ -19,12 +20,16 @@ def limit_lock_wait(seconds: float) -> Iterator[None]:
     if connection.vendor != "sqlite":
         yield
         return
+    database: Any = connection
+    usual_wait = database.max_wait_seconds
     with connection.cursor() as cursor:
         usual = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
         cursor.execute(f"PRAGMA busy_timeout = {min(usual, int(seconds * 1000))}")
+        database.max_wait_seconds = min(usual_wait, seconds)  # in the queue of writers
         try:
             yield
         finally:
+            database.max_wait_seconds = usual_wait
             cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 

@@ -11,6 +11,7 @@ import requests
 import urllib3.exceptions
 
 from contacts_project.kernel.outbound.policy import Reason
+from contacts_project.kernel.texts import Text
 
 # About 31 years: added to the current time it cannot exceed the range of datetime.
 MAX_RETRY_AFTER_SECONDS = 999_999_999
@@ -43,7 +44,7 @@ class OutboundError(Exception):
     def __init__(
         self,
         code: Code,
-        message: str = "",
+        message: Text | str = "",
         *,
         status: int | None = None,
         retry_after: int | None = None,
@@ -51,6 +52,7 @@ class OutboundError(Exception):
         has_sent: bool = False,
     ) -> None:
         super().__init__(message or code.value)
+        self.text = message if isinstance(message, Text) else Text(code.value, message or code.value)
         self.code = code
         self.status = status
         self.retry_after = retry_after

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from uuid import UUID
 
 from django.conf import settings
 from django_ratelimit.core import get_usage
@@ -21,12 +22,21 @@ _RATE_RETRY_SECONDS, _MAX_RATE_RETRIES = 0.1, 150
 _is_limited: ContextVar[bool] = ContextVar("outbound_hosts_limited", default=False)
 
 
-class HostBusyError(Exception):
-    """The host has reached its limit of calls; nothing was sent. Not an OutboundError, because no request failed."""
+class BusyError(Exception):
+    """A limit of concurrent calls is reached; nothing was sent. Not an OutboundError, because no request failed.
+
+    `key` is what has reached its limit: a host, or the id of an account.
+    """
+
+    key: str | UUID
+
+
+class HostBusyError(BusyError):
+    """The host has reached its limit of calls."""
 
     def __init__(self, host: str) -> None:
         super().__init__("The host has as much of us as it may have.")
-        self.host = host
+        self.key = host
 
 
 class HostCalls:

@@ -14,6 +14,25 @@ from urllib.parse import urlsplit
 import idna
 
 from contacts_project.kernel.outbound.ranges import IPAddress, IPNetwork, special_purpose
+from contacts_project.kernel.text_forms import ascii_domain
+from contacts_project.kernel.texts import Text, define_text
+
+_FORBIDDEN_CHARACTER = define_text(
+    "url_forbidden_character", "The URL holds white space, a control character or a backslash."
+)
+_UNREADABLE = define_text("url_unreadable", "The URL cannot be read.")
+_INCOMPLETE = define_text("url_incomplete", "The URL has no scheme or no host.")
+_NOT_HTTP = define_text("url_not_http", "Only http and https URLs can be reached.")
+_USERINFO = define_text("url_with_credentials", "The URL embeds credentials.")
+_PORT = define_text("url_port", "Port %(port)d is not allowed.")
+_NOT_PUBLIC = define_text("url_not_public", "The host leads to an address that is not public (%(purpose)s).")
+_NOT_HTTPS = define_text("url_not_https", "The URL must be https.")
+_NO_HOST = define_text("url_without_host", "The URL has no host.")
+_NO_NAME = define_text("host_not_a_name", "The host is not a valid name.")
+_NO_ADDRESS = define_text("host_not_an_address", "The host is not a valid address.")
+_ZONE = define_text("host_with_zone", "An address with a zone cannot be reached.")
+_SPELLING = define_text("host_spelling", "The host is an unusual spelling of an address.")
+_NO_IDNA = define_text("host_not_idna", "The host is not a valid international name.")
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")
@@ -43,8 +62,9 @@ class Schemes(StrEnum):
 class BlockedError(ValueError):
     """The policy does not allow the URL or address."""
 
-    def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: Reason, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
         self.reason = reason
 
 
@@ -93,22 +113,24 @@ class Target:
 def check_url(url: str, policy: Policy, schemes: Schemes) -> Target:
     """Parse a URL and check all that needs no resolver. Raises BlockedError."""
     if FORBIDDEN_CHARACTERS.search(url):
-        raise BlockedError(Reason.MALFORMED, "The URL holds white space, a control character or a backslash.")
+        raise BlockedError(Reason.MALFORMED, _FORBIDDEN_CHARACTER)
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise BlockedError(Reason.MALFORMED, "The URL cannot be read.") from error
+        raise BlockedError(Reason.MALFORMED, _UNREADABLE) from error
     if not parts.scheme or (parts.scheme in DEFAULT_PORTS and not parts.netloc):
-        raise BlockedError(Reason.MALFORMED, "The URL has no scheme or no host.")
+        raise BlockedError(Reason.MALFORMED, _INCOMPLETE)
     if parts.scheme not in DEFAULT_PORTS:
-        raise BlockedError(Reason.SCHEME, "Only http and https URLs can be reached.")
+        raise BlockedError(Reason.SCHEME, _NOT_HTTP)
     if "@" in parts.netloc:
-        raise BlockedError(Reason.USERINFO, "The URL embeds credentials.")
-    host, literal = _check_host(parts.netloc, parts.hostname or "")
+        raise BlockedError(Reason.USERINFO, _USERINFO)
+    # Not `hostname`, which str.lower has changed: a capital sigma at the end of a word would become another letter.
+    host = parts.hostname if not parts.hostname or parts.hostname.isascii() else parts.netloc.partition(":")[0]
+    host, literal = _check_host(parts.netloc, host or "")
     port = DEFAULT_PORTS[parts.scheme] if port is None else port
     if not policy.allows_port(port):
-        raise BlockedError(Reason.PORT, f"Port {port} is not allowed.")
+        raise BlockedError(Reason.PORT, _PORT.format(port=port))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, host, port, path, literal)
     if literal is not None:
@@ -129,7 +151,7 @@ def check_addresses(
             continue
         purpose = special_purpose(address)
         if purpose:
-            raise BlockedError(Reason.ADDRESS, f"The host leads to an address that is not public ({purpose}).")
+            raise BlockedError(Reason.ADDRESS, _NOT_PUBLIC.format(purpose=purpose))
         check_scheme(target, schemes)
     return found
 
@@ -137,19 +159,19 @@ def check_addresses(
 def check_scheme(target: Target, schemes: Schemes) -> None:
     """Check the scheme for a host that is not in an allowed network. Raises BlockedError."""
     if schemes is Schemes.HTTPS_ONLY and target.scheme != "https":
-        raise BlockedError(Reason.SCHEME, "The URL must be https.")
+        raise BlockedError(Reason.SCHEME, _NOT_HTTPS)
 
 
 def _check_host(netloc: str, host: str) -> tuple[str, IPAddress | None]:
     if not host:
-        raise BlockedError(Reason.MALFORMED, "The URL has no host.")
+        raise BlockedError(Reason.MALFORMED, _NO_HOST)
     if BRACKETED.fullmatch(netloc):
         return _check_ipv6_literal(host)
     name = _to_ascii(host)
     if NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]):
         return _check_ipv4_literal(name)
     if not all(LABEL.fullmatch(label) for label in name.split(".")):
-        raise BlockedError(Reason.HOST, "The host is not a valid name.")
+        raise BlockedError(Reason.HOST, _NO_NAME)
     return name, None
 
 
@@ -157,9 +179,9 @@ def _check_ipv6_literal(host: str) -> tuple[str, IPAddress]:
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError as error:
-        raise BlockedError(Reason.HOST, "The host is not a valid address.") from error
+        raise BlockedError(Reason.HOST, _NO_ADDRESS) from error
     if address.scope_id is not None:
-        raise BlockedError(Reason.HOST, "An address with a zone cannot be reached.")
+        raise BlockedError(Reason.HOST, _ZONE)
     return str(address), address
 
 
@@ -168,21 +190,18 @@ def _check_ipv4_literal(name: str) -> tuple[str, IPAddress]:
     try:
         address = ipaddress.IPv4Address(name)
     except ValueError as error:
-        raise BlockedError(Reason.HOST, "The host is an unusual spelling of an address.") from error
+        raise BlockedError(Reason.HOST, _SPELLING) from error
     return str(address), address
 
 
 def _to_ascii(host: str) -> str:
     """Return the host name for the resolver (IDNA 2008 after UTS 46 mapping), without one trailing dot."""
-    name = host.lower()
-    if not name.isascii():
-        try:
-            name = idna.encode(name, uts46=True).decode("ascii")
-        except idna.IDNAError as error:
-            raise BlockedError(Reason.HOST, "The host is not a valid international name.") from error
-    name = name.removesuffix(".")
+    try:
+        name = ascii_domain(host).removesuffix(".")
+    except idna.IDNAError as error:
+        raise BlockedError(Reason.HOST, _NO_IDNA) from error
     if not name or len(name) > 253:
-        raise BlockedError(Reason.HOST, "The host is not a valid name.")
+        raise BlockedError(Reason.HOST, _NO_NAME)
     return name
 
 

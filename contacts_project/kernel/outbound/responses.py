@@ -1,7 +1,7 @@
 """Responses whose body is streamed."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Self
@@ -28,6 +28,8 @@ class OutboundResponse:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         self.url = call.target.url
+        self.on_end: Callable[[], object] = lambda: None
+        """Called once the body has been read to its end, and again when the response is closed."""
         self._raw = response.raw
         self._call = call
         # Once urllib3 has begun to decompress a body it refuses to read the rest of it undecoded.
@@ -46,6 +48,7 @@ class OutboundResponse:
             finally:
                 CURRENT_CALL.reset(token)
             if piece is None:
+                self.on_end()
                 return
             size += len(piece)
             if size > max_bytes:
@@ -68,6 +71,7 @@ class OutboundResponse:
         finally:
             CURRENT_CALL.reset(token)
             self._raw.close()
+            self.on_end()
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ any other Session.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +23,7 @@ from requests.adapters import HTTPAdapter
 
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
+from contacts_project.kernel.outbound.exchanges import ExchangeRules, counted_exchange
 from contacts_project.kernel.outbound.failures import Code, OutboundError
 from contacts_project.kernel.outbound.hosts import host_call
 from contacts_project.kernel.outbound.policy import BlockedError, Policy, Schemes, Target, check_url
@@ -52,7 +53,7 @@ class Rules:
     """Limits and policy of an outbound session.
 
     `seconds` limits the whole call, `connect_seconds` connecting, `idle_seconds` a single read or write. A body over
-    `max_bytes` is an error, or is cut there with `truncate`.
+    `max_bytes` is an error, or is cut there with `truncate`. `exchanges` names the account that the calls belong to.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -64,13 +65,14 @@ class Rules:
     truncate: bool = False
     resolve: Resolver | None = None
     ca_file: str | None = None
+    exchanges: ExchangeRules | None = None
 
     def check_url(self, url: str) -> Target:
         """Return the target of the URL. Raises OutboundError `blocked` with the reason."""
         try:
             return check_url(url, self.policy, self.schemes)
         except BlockedError as refused:
-            raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
+            raise OutboundError(Code.BLOCKED, refused.text, reason=refused.reason) from refused
 
     def start_call(self, url: str, seconds: float | None = None, idle_seconds: float | None = None) -> Call:
         """Check the URL and start the deadline of a call. The arguments override the limits of the rules."""
@@ -110,8 +112,9 @@ class OutboundAdapter(HTTPAdapter):
         proxies: Any = None,
     ) -> requests.Response:
         """Send within the deadline (`timeout`, for the whole call). Ignores stream, verify, cert and proxies."""
-        # Waiting for a slot of the host comes first, so that it does not count against the deadline of the call.
-        with host_call(self.rules.check_url(request.url or "").host):
+        # Waiting for the limits comes first, so that it does not count against the deadline of the call.
+        host = self.rules.check_url(request.url or "").host
+        with counted_exchange(self.rules.exchanges), host_call(host):
             response = self._send(request, sum(timeout) if isinstance(timeout, tuple) else timeout)
         if self.raise_redirects and 300 <= response.status_code < 400:
             raise OutboundError(Code.REDIRECT, status=response.status_code)
@@ -178,10 +181,25 @@ class OutboundSession(requests.Session):
 
         Connections are kept alive; the method is thread-safe. `seconds` and `idle_seconds` override the rules.
         """
+        with ExitStack() as stack:
+            # As in OutboundAdapter.send: before the deadline of the call starts.
+            stack.enter_context(counted_exchange(self.rules.exchanges))
+            response = self._open(method, url, data, headers or {}, seconds, idle_seconds)
+            # It goes on until the body has been read, or the response is closed.
+            response.on_end = stack.pop_all().close
+            return response
+
+    def _open(
+        self,
+        method: str,
+        url: str,
+        data: bytes,
+        headers: Mapping[str, str],
+        seconds: float | None,
+        idle_seconds: float | None,
+    ) -> OutboundResponse:
         call = self.rules.start_call(url, seconds, idle_seconds)
-        prepared = self.prepare_request(
-            requests.Request(method, call.target.url, headers=dict(headers or {}), data=data)
-        )
+        prepared = self.prepare_request(requests.Request(method, call.target.url, headers=dict(headers), data=data))
         prepared.url = call.target.url  # prepare_request has normalized the percent-encoding of the path
         adapter = self.get_adapter(call.target.url)
         assert isinstance(adapter, OutboundAdapter)  # noqa: S101 - guard() mounts nothing else

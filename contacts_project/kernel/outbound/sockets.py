@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -34,11 +35,36 @@ from contacts_project.kernel.outbound.ranges import IPAddress
 Resolver = Callable[[str, int], list[IPAddress]]
 
 
+# A server that sends or takes less than this is cut off: MIN_BYTES in PACE_SECONDS of waiting for it.
+MIN_BYTES, PACE_SECONDS = 60 * 1024, 60.0
+
+
+class Pace:
+    """The speed of one direction of a call. Only time spent waiting for the server counts, not the caller's work."""
+
+    def __init__(self) -> None:
+        self._waited = 0.0
+        self._bytes = 0
+
+    def remaining(self) -> float:
+        """Return the seconds left in which the server has to reach MIN_BYTES. Raises TimeoutError if there are none."""
+        if self._bytes >= MIN_BYTES:
+            self._waited, self._bytes = 0.0, 0
+        if self._waited >= PACE_SECONDS:
+            raise TimeoutError("The server is too slow.")
+        return PACE_SECONDS - self._waited
+
+    def add(self, seconds: float, size: int) -> None:
+        self._waited += seconds
+        self._bytes += size
+
+
 class Deadline:
     """The deadline of a whole call, on the monotonic clock.
 
     `connect_seconds` limits connecting. `idle_seconds` limits each read or write, for long responses that may take
-    a while as long as data keeps arriving.
+    a while as long as data keeps arriving; they also need a minimum speed (`Pace`), from their first byte on, before
+    which the server may work for as long as `idle_seconds` allows.
     """
 
     def __init__(
@@ -48,10 +74,31 @@ class Deadline:
         self._end = now + seconds
         self._connect_end = now + min(seconds, connect_seconds or seconds)
         self._idle_seconds = idle_seconds or seconds
+        self._reading: Pace | None = None  # from the first byte of the response on
+        self._writing = Pace()
 
     def remaining(self) -> float:
         """Return the seconds left for the next read or write. Raises TimeoutError if there are none."""
         return min(_seconds_until(self._end), self._idle_seconds)
+
+    def read(self, connection: socket.socket, receive: Callable[[], int]) -> int:
+        """Call `receive`, which returns the number of bytes, with the time that is left. Raises TimeoutError."""
+        size = self._timed(connection, receive, self._reading)
+        self._reading = self._reading or Pace()
+        return size
+
+    def write(self, connection: socket.socket, send: Callable[[], int]) -> int:
+        """Call `send`, which returns the number of bytes, with the time that is left. Raises TimeoutError."""
+        return self._timed(connection, send, self._writing)
+
+    def _timed(self, connection: socket.socket, transfer: Callable[[], int], pace: Pace | None) -> int:
+        seconds = self.remaining()
+        connection.settimeout(seconds if pace is None else min(seconds, pace.remaining()))
+        started = time.monotonic()
+        size = transfer()
+        if pace is not None:
+            pace.add(time.monotonic() - started, size)
+        return size
 
     def remaining_to_connect(self) -> float:
         """Return the seconds left for DNS, connect and TLS handshake. Raises TimeoutError if there are none."""
@@ -89,7 +136,7 @@ class Call:
                 raise OutboundError(Code.DNS, "The host name did not resolve.")
             return check_addresses(target, found, self.policy, self.schemes)
         except BlockedError as refused:
-            raise OutboundError(Code.BLOCKED, str(refused), reason=refused.reason) from refused
+            raise OutboundError(Code.BLOCKED, refused.text, reason=refused.reason) from refused
 
     def connect(self, host: str, port: int) -> "DeadlineSocket":
         """Return a socket connected to one of the allowed addresses. Each gets an equal share of the time left."""
@@ -142,10 +189,11 @@ class DeadlineSocket(socket.socket):
     """A socket whose reads and writes time out at the deadline of the current call."""
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(CURRENT_CALL.get().deadline.remaining())
-        return super().recv_into(*args, **kwargs)
+        receive = partial(super().recv_into, *args, **kwargs)
+        return CURRENT_CALL.get().deadline.read(self, receive)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
+        # Its timeout covers all of it, so that no speed has to be measured.
         call = CURRENT_CALL.get()
         self.settimeout(call.deadline.remaining())
         call.has_sent = True
@@ -160,15 +208,14 @@ class DeadlineSSLSocket(ssl.SSLSocket):
         super().do_handshake(*args, **kwargs)
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(CURRENT_CALL.get().deadline.remaining())
-        return super().recv_into(*args, **kwargs)
+        receive = partial(super().recv_into, *args, **kwargs)
+        return CURRENT_CALL.get().deadline.read(self, receive)
 
     def send(self, *args: Any, **kwargs: Any) -> int:
         """Also covers sendall, which ssl.SSLSocket implements with send."""
         call = CURRENT_CALL.get()
-        self.settimeout(call.deadline.remaining())
         call.has_sent = True
-        return super().send(*args, **kwargs)
+        return call.deadline.write(self, partial(super().send, *args, **kwargs))
 
 
 class CheckedHTTPConnection(HTTPConnection):

@@ -2,26 +2,24 @@
 
 `account_write` is the only way to open such a transaction. It raises the account's revision by one, and each row that
 the change feed reports (`FeedModel`) stores the revision of the write that changed it last. Clients ask the feed for
-rows above the revision they know. The model's `save` and the queryset's writes add the revision themselves, so services
-cannot forget it and no extra statement is needed. Because writes of one account run one after the other, revisions
+rows above the revision they know. Because writes of one account run one after the other, revisions
 become visible in order: a client that has read up to revision n has missed nothing below n.
 """
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-from contacts_project.kernel.database.compiled_queries import update_where
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.owned import OwnedModel, OwnedQuerySet
+from contacts_project.kernel.texts import define_text
 
 M = TypeVar("M", bound=models.Model)
 
@@ -29,7 +27,7 @@ M = TypeVar("M", bound=models.Model)
 class AccountGoneError(DomainError):
     """The account was deleted before its write got the lock."""
 
-    message = "This account has been deleted."
+    message = define_text("account_gone", "This account has been deleted.")
 
 
 class NoOpenWriteError(Exception):
@@ -66,7 +64,7 @@ _open = _OpenWrites()
 
 
 @contextmanager
-def account_write(owner: Any) -> Iterator[AccountWrite]:
+def account_write(owner: models.Model | UUID) -> Iterator[AccountWrite]:
     """Open a transaction, lock the account and raise its revision by one. `owner`: a user or the id of one.
 
     The UPDATE locks the account's row until the transaction ends (SQLite: the whole database), so two writes of one
@@ -74,7 +72,7 @@ def account_write(owner: Any) -> Iterator[AccountWrite]:
     changes every ETag of the account. Inside another write of the same account this joins it: no savepoint, no second
     revision, and an error in here rolls back the whole write. Raises AccountGoneError. Do no network I/O inside.
     """
-    owner_id: UUID = getattr(owner, "pk", owner)
+    owner_id: UUID = owner.pk if isinstance(owner, models.Model) else owner
     if joined := _open.by_owner.get(owner_id):
         # Without a savepoint Django marks the outer transaction for rollback when this block raises, even if the
         # caller catches the error. A half-done inner write therefore cannot be committed.
@@ -125,13 +123,13 @@ def current_write(owner_id: UUID) -> AccountWrite | None:
     return _open.by_owner.get(owner_id)
 
 
-def revision_values(model: type[Any], owner_id: UUID | None) -> dict[str, Any]:
+def revision_values(model: type[models.Model], owner_id: UUID | None) -> dict[str, int]:
     """The column and value that a write to rows of `owner_id` must add. Raises NoOpenWriteError."""
     write = _open.by_owner.get(owner_id) if owner_id else None
     return {"revision": write.revision} if write else refuse_write(model)
 
 
-def refuse_write(model: type[Any]) -> dict[str, Any]:
+def refuse_write(model: type[models.Model]) -> dict[str, int]:
     """Raise NoOpenWriteError. A function of its own, with a result, so that tests may insert rows without a write."""
     raise NoOpenWriteError(
         f"{model.__name__} is in the change feed: write it inside account_write(owner), through "
@@ -146,16 +144,22 @@ def is_mirrored(owner_id: UUID) -> bool:
 
 
 @contextmanager
-def account_lock(owner: Any) -> Iterator[None]:
+def account_lock(owner: models.Model | UUID) -> Iterator[None]:
     """Open a transaction that locks the account, for a job that changes nothing a caller can see.
 
-    Like account_write, but revision and ETags stay as they are. Raises AccountGoneError. Do no network I/O inside.
+    Like account_write, but revision and ETags stay as they are. Inside a write of the same account it joins that: the
+    account is locked already. Raises AccountGoneError. Do no network I/O inside.
     """
+    owner_id: UUID = owner.pk if isinstance(owner, models.Model) else owner
+    if current_write(owner_id) is not None:
+        with transaction.atomic(savepoint=False):
+            yield
+        return
     with transaction.atomic():
         # On SQLite, BEGIN IMMEDIATE has already taken the write lock, and Django omits FOR UPDATE.
         # NO KEY: inserts of rows that reference the account only need its key and do not have to wait.
         rows = get_user_model().objects.select_for_update(no_key=True)
-        if not rows.filter(pk=getattr(owner, "pk", owner)).values_list("pk").first():
+        if not rows.filter(pk=owner_id).values_list("pk").first():
             raise AccountGoneError
         yield
 
@@ -184,102 +188,3 @@ def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     if row is None:
         raise AccountGoneError
     return int(row[0]), bool(row[1])
-
-
-class FeedQuerySet(OwnedQuerySet[M]):
-    """Rows that the change feed reports: every write sets their revision to that of the open account_write."""
-
-    def update(self, **values: Any) -> int:
-        if self._feed_model.has_feed_columns(values):
-            values |= revision_values(self.model, self.owner_id)
-        return super().update(**values)
-
-    def update_quietly(self, **values: Any) -> int:
-        """UPDATE without a new revision, for changes that clients need not fetch. Say why at each call."""
-        return super().update(**values)
-
-    def mark_changed(self) -> int:
-        """Give these rows the new revision although their columns stay: what their answers show has changed."""
-        return super().update(**revision_values(self.model, self.owner_id))
-
-    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
-        rows = list(objs)
-        for row in cast("list[Any]", rows):
-            row.set_revision()
-        return super().bulk_create(rows, *args, **kwargs)
-
-    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
-        rows, queryset = list(objs), self
-        if self.owner_id is None and rows:
-            owners = {row.owner_id for row in cast("list[Any]", rows)}
-            queryset = self.with_owner_hint(owners.pop() if len(owners) == 1 else None)
-        # Django sends each batch through `update`, which adds the revision; no need to set it on each row.
-        return super(FeedQuerySet, queryset).bulk_update(rows, fields, batch_size)
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
-        revision_values(self.model, self.owner_id)
-        return super().delete()
-
-    @property
-    def _feed_model(self) -> Any:
-        return self.model
-
-
-class FeedModel(OwnedModel):
-    """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
-
-    `revision` is that of the account's write that changed the row last. Changes of `QUIET_COLUMNS` alone do not count:
-    these columns follow from others, or from the clock, and no answer shows them. Subclasses need an index over owner,
-    revision and id.
-    """
-
-    revision = models.BigIntegerField(default=0, editable=False)
-
-    FEED_TYPE: ClassVar[str]
-    QUIET_COLUMNS: ClassVar[frozenset[str]] = frozenset()
-
-    class Meta:
-        abstract = True
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        columns = kwargs.get("update_fields")
-        if columns is None:
-            self.set_revision()
-        elif self.has_feed_columns(columns):
-            self.set_revision()
-            kwargs["update_fields"] = {*columns, "revision"}
-        super().save(*args, **kwargs)
-
-    def _do_update(
-        self,
-        base_qs: models.QuerySet[Self],
-        using: str | None,
-        pk_val: Any,
-        values: Collection[tuple[Any, Any, Any]],
-        update_fields: Iterable[str] | None,
-        forced_update: bool,
-    ) -> bool:
-        """Write the UPDATE of `save`. Called by Django, whose own version builds the statement anew each time.
-
-        Django has no public method for this part of `save`. A save makes 911 calls of Python functions, and 1,616 with
-        Django's version. A test fails if another version of Django does not call this method as it is here.
-        """
-        if not values or any(hasattr(value, "resolve_expression") for _, _, value in values):
-            return super()._do_update(base_qs, using, pk_val, values, update_fields, forced_update)
-        new_values = {field.name: value for field, _, value in values}
-        return update_where(type(self), {"id": pk_val}, new_values) > 0
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        revision_values(type(self), self.owner_id)  # as FeedQuerySet.delete: a write must be open
-        return super().delete(*args, **kwargs)
-
-    def set_revision(self) -> None:
-        """Take the revision of the open write. Raises NoOpenWriteError."""
-        for column, value in revision_values(type(self), self.owner_id).items():
-            setattr(self, column, value)
-
-    @classmethod
-    def has_feed_columns(cls, columns: Collection[str]) -> bool:
-        """Whether clients can see a change of these columns."""
-        return not cls.QUIET_COLUMNS.issuperset(columns)

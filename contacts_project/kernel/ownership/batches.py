@@ -4,9 +4,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from uuid import UUID
 
 from django.db import Error
+from django.db.models import Model
 
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.ownership.account_lock import account_lock
@@ -50,7 +51,7 @@ _throttle = _Throttle()
 class BatchWriter:
     """The batches of one long write, each in a transaction of its own."""
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Model | UUID) -> None:
         self.owner = owner
         self._has_stopped = False
         self._committed_batches = 0

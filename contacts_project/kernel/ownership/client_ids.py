@@ -7,10 +7,9 @@ rows. PostgreSQL serializes them by an advisory lock on the id until the end of 
 one writer at a time. A table of claimed ids was refused: everything that removes a record would have to maintain it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
 from hashlib import blake2b
-from typing import Any
 from uuid import UUID
 
 from django.apps import apps
@@ -18,19 +17,23 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from contacts_project.kernel.api.ids import new_id
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.ownership.models import OwnedModel
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, Tombstone
+from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.ownership.models import OwnedModel, Tombstone
+from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.texts import define_text
 
 
 class IdTakenError(DomainError):
     """A record has this id, or had it until recently."""
 
-    message = "This id is taken: make another one. Where you have made this record before, it is there."
+    message = define_text(
+        "id_taken", "This id is taken: make another one. Where you have made this record before, it is there."
+    )
 
 
-def claimed_id(data: Mapping[str, Any]) -> UUID:
+def claimed_id(data: JsonMapping) -> UUID:
     """Claim and return the `id` of a body, or return a new id. Must be called inside the write. Raises IdTakenError."""
     key: UUID | None = data.get("id")
     if key is not None:

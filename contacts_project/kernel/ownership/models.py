@@ -1,16 +1,20 @@
 """The base classes of all tables of an account's data, imported by the apps from here.
 
-Owned rows, rows that the change feed reports, and rows that are soft-deleted before they are removed.
+Owned rows; rows that the change feed reports, to which `save` and the queryset's writes add the revision of the open
+write, so that services cannot forget it and no statement is added; and rows that are soft-deleted before they are
+removed.
 """
 
 import datetime as dt
-from typing import Any, Self, TypeVar, cast
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar, Self, TypeVar, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
 
 from contacts_project.kernel.errors import NotDeletedError
-from contacts_project.kernel.ownership.account_lock import FeedModel, FeedQuerySet
+from contacts_project.kernel.ownership.account_lock import revision_values
 from contacts_project.kernel.ownership.owned import (
     OwnedManager,
     OwnedModel,
@@ -19,6 +23,7 @@ from contacts_project.kernel.ownership.owned import (
     UnscopedQueryError,
     owner_without_index,
 )
+from contacts_project.kernel.speedups import QuickSave
 
 __all__ = [
     "FeedModel",
@@ -26,6 +31,7 @@ __all__ = [
     "OwnedManager",
     "OwnedModel",
     "OwnedQuerySet",
+    "Tombstone",
     "TrashModel",
     "TrashQuerySet",
     "UnscopedManager",
@@ -35,6 +41,89 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=models.Model)
+
+
+class FeedQuerySet(OwnedQuerySet[M]):
+    """Rows that the change feed reports: every write sets their revision to that of the open account_write."""
+
+    def update(self, **values: object) -> int:
+        """Set columns. Without any, the rows get the new revision alone: what their answers show has changed."""
+        return super().update(**values, **self._feed_model.values_of_update(self.owner_id, values))
+
+    def update_quietly(self, **values: object) -> int:
+        """UPDATE without a new revision, for changes that clients need not fetch. Say why at each call."""
+        return super().update(**values)
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows = list(objs)
+        for row in cast("list[Any]", rows):
+            row.set_revision()
+        return super().bulk_create(rows, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows: list[Any] = list(objs)
+        columns = set(fields)
+        if rows and self._feed_model.has_feed_columns(columns):
+            owners = {row.owner_id for row in rows} if self.owner_id is None else {self.owner_id}
+            added = revision_values(self.model, owners.pop() if len(owners) == 1 else None)
+            for row in rows:
+                vars(row).update(added)
+            columns |= added.keys()
+        return super().bulk_update(rows, sorted(columns), batch_size)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
+        revision_values(self.model, self.owner_id)
+        return super().delete()
+
+    @property
+    def _feed_model(self) -> Any:
+        return self.model
+
+
+class FeedModel(QuickSave, OwnedModel):
+    """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
+
+    `revision` is that of the account's write that changed the row last. Changes of `QUIET_COLUMNS` alone do not count:
+    these columns follow from others, or from the clock, and no answer shows them. Subclasses need an index over owner,
+    revision and id.
+    """
+
+    revision = models.BigIntegerField(default=0, editable=False)
+
+    FEED_TYPE: ClassVar[str]
+    QUIET_COLUMNS: ClassVar[frozenset[str]] = frozenset()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        columns = kwargs.get("update_fields")
+        if columns is None:
+            self.set_revision()
+        elif self.has_feed_columns(columns):
+            self.set_revision()
+            kwargs["update_fields"] = {*columns, "revision"}
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        revision_values(type(self), self.owner_id)  # as FeedQuerySet.delete: a write must be open
+        return super().delete(*args, **kwargs)
+
+    def set_revision(self) -> None:
+        """Take the revision of the open write. Raises NoOpenWriteError."""
+        for column, value in revision_values(type(self), self.owner_id).items():
+            setattr(self, column, value)
+
+    @classmethod
+    def values_of_update(cls, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
+        """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
+        return revision_values(cls, owner_id) if not columns or cls.has_feed_columns(columns) else {}
+
+    @classmethod
+    def has_feed_columns(cls, columns: Collection[str]) -> bool:
+        """Whether clients can see a change of these columns."""
+        return not cls.QUIET_COLUMNS.issuperset(columns)
 
 
 class TrashQuerySet(FeedQuerySet[M]):
@@ -74,3 +163,28 @@ class TrashModel(FeedModel):
 def retention_cutoff(now: dt.datetime) -> dt.datetime:
     """The time before which deleted rows can no longer be restored."""
     return now - dt.timedelta(days=settings.RETENTION_DAYS)
+
+
+class Tombstone(models.Model):
+    """A permanently removed record: its kind as in the feed, its id, and the revision that removed it.
+
+    `owner_id` is no foreign key: while an account is deleted, triggers write tombstones after the ORM has collected the
+    rows to delete, and the constraint would fail.
+    """
+
+    owner_id = models.UUIDField()
+    kind = models.CharField(max_length=30)
+    record_id = models.UUIDField()
+    revision = models.BigIntegerField()
+    removed_at = models.DateTimeField()
+
+    unscoped = UnscopedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
+    objects = OwnedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
+
+    class Meta:
+        # An import may restore a record under its old id. If it is removed again, its tombstone is replaced.
+        constraints = [models.UniqueConstraint(fields=["record_id", "kind"], name="tombstone_once")]
+        indexes = [
+            models.Index(fields=["owner_id", "revision"], name="tombstone_feed"),
+            models.Index(fields=["removed_at"], name="tombstone_age"),
+        ]

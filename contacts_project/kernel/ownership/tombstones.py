@@ -10,38 +10,12 @@ from collections.abc import Iterator
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.db import models
 
 from contacts_project.kernel.database.triggers import Trigger
-from contacts_project.kernel.ownership.models import FeedModel, OwnedManager, OwnedQuerySet, UnscopedManager
+from contacts_project.kernel.ownership.models import FeedModel, Tombstone
 
 TOMBSTONE_RETENTION = dt.timedelta(days=120)
 _PURGE_BATCH_SIZE = 5000
-
-
-class Tombstone(models.Model):
-    """A permanently removed record: its kind as in the feed, its id, and the revision that removed it.
-
-    `owner_id` is no foreign key: while an account is deleted, triggers write tombstones after the ORM has collected the
-    rows to delete, and the constraint would fail.
-    """
-
-    owner_id = models.UUIDField()
-    kind = models.CharField(max_length=30)
-    record_id = models.UUIDField()
-    revision = models.BigIntegerField()
-    removed_at = models.DateTimeField()
-
-    unscoped = UnscopedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
-    objects = OwnedManager["Tombstone", OwnedQuerySet["Tombstone"]](OwnedQuerySet)
-
-    class Meta:
-        # An import may restore a record under its old id. If it is removed again, its tombstone is replaced.
-        constraints = [models.UniqueConstraint(fields=["record_id", "kind"], name="tombstone_once")]
-        indexes = [
-            models.Index(fields=["owner_id", "revision"], name="tombstone_feed"),
-            models.Index(fields=["removed_at"], name="tombstone_age"),
-        ]
 
 
 def purge_tombstones(*, now: dt.datetime) -> int:

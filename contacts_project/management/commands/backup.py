@@ -1,7 +1,6 @@
 """`manage.py backup FILE`: writes the whole instance to one file. It can keep serving meanwhile."""
 
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
@@ -20,18 +19,17 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path, help="a name that no file has yet")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["file"]
+    def handle(self, *, file: Path, **options: object) -> None:
         try:
-            totals = write_backup(path, key=settings.BACKUP_KEY)
+            totals = write_backup(file, key=settings.BACKUP_KEY)
         except (BackupError, UnavailableError) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror or error}. There is no backup.") from None
+            raise CommandError(f"{file} cannot be written: {error.strerror or error}. There is no backup.") from None
         except Error as error:
             raise CommandError(f"The database failed: {str(error).splitlines()[0]}. There is no backup.") from None
         if totals.missing_photos:
             text = f"WARNING  {totals.missing_photos} photos are missing or damaged: the backup does not contain them."
             self.stderr.write(text)
         kind = "encrypted" if settings.BACKUP_KEY else "not encrypted"
-        self.stdout.write(f"{path}: {totals}; {filesizeformat(path.stat().st_size)}, {kind}.")
+        self.stdout.write(f"{file}: {totals}; {filesizeformat(file.stat().st_size)}, {kind}.")

@@ -1,7 +1,5 @@
 """`manage.py deliver_reminders`: plans and sends due reminders once, as the worker does each minute."""
 
-from typing import Any
-
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
@@ -9,7 +7,7 @@ from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import DeliveryState
-from notifications.models.heartbeat import record_heartbeat
+from notifications.models.deliveries import record_heartbeat
 from notifications.services.dispatch import plan_reminders, replan_stale, send_due
 from notifications.services.sender import SendResult
 
@@ -20,16 +18,16 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_now_option(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        now = parse_now(options)
+    def handle(self, *, now: str | None, **options: object) -> None:
+        moment = parse_now(now)
         replan_stale(now=timezone.now())
-        planned = plan_reminders(now=now)
-        counts = send_due(now=now)
+        planned = plan_reminders(now=moment)
+        counts = send_due(now=moment)
         counts[SendResult.SKIPPED] += planned[DeliveryState.SKIPPED]  # those that are too late or have no channel
         send_disabled_notices()
-        if not options.get("now"):
+        if not now:
             # For instances without a worker, where cron runs this command: health checks look at the heartbeat.
-            record_heartbeat("due_scan", now)
+            record_heartbeat("due_scan", moment)
         shown = [result for result in SendResult if result is not SendResult.DEFERRED or counts[result]]
         ended = ", ".join(f"{counts[result]} {result}" for result in shown)
         self.stdout.write(f"{planned.total()} planned, {ended} by another run")

@@ -1,7 +1,6 @@
 """`manage.py doctor [--deep]`: reports problems of this instance, and how to solve them."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import ERROR, WARNING, run_checks
@@ -20,10 +19,10 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--deep", action="store_true", help="also check all data, which takes minutes")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, deep: bool, **options: object) -> None:
         self.stdout.write(f"Data folder: {settings.DATA_DIR}")
         has_errors = False
-        for severity, text, hint in self._findings(options["deep"]):
+        for severity, text, hint in self._findings(deep):
             has_errors |= severity == "ERROR"
             self.stdout.write(f"{severity}  {text}")
             if hint:

@@ -1,7 +1,5 @@
 """`manage.py geocode`: looks up the waiting addresses, as the worker does."""
 
-from typing import Any
-
 from django.conf import settings
 
 from contacts_project.management.service_command import ServiceCommand
@@ -13,7 +11,7 @@ class Command(ServiceCommand):
         "Look up all waiting addresses within the provider's rate limit. May be run at any time, even beside a worker."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: object) -> None:
         if not settings.GEOCODER_URL:
             self.stdout.write("GEOCODER_URL is not set: no address leaves this instance.")
         counts = geocode_due(Run())

@@ -9,13 +9,15 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import User
+from accounts.vocabularies import DateFormat
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
 from people.importing.files import FileImport, Upload
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
-from people.vocabularies import ImportSource
+from people.importing.sources.tables import read_options
+from people.vocabularies import UPLOAD_SOURCES
 
 
 class Command(ImportCommand):
@@ -23,15 +25,20 @@ class Command(ImportCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--source", required=True, choices=ImportSource.values)
+        parser.add_argument("--source", required=True, choices=UPLOAD_SOURCES)
         parser.add_argument("--mapping", default="", metavar="JSON", help="for csv: { column: field }")
+        parser.add_argument("--encoding", default="", help="of a table; found if left out")
+        parser.add_argument(
+            "--delimiter", default="", metavar="MARK", help="comma, semicolon, tab or pipe; found if left out"
+        )
+        parser.add_argument("--date-order", default="", choices=["", *DateFormat.values], help="found if left out")
         parser.add_argument("--dry-run", action="store_true", help="say what would happen, write nothing")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        owner, path = self.account_and_file(options)
+    def handle(self, *, user: str, file: Path, **options: Any) -> None:
+        owner, path = self.account_and_file(user, file)
         try:
-            with path.open("rb") as file:
-                self._import(owner, file, path, options)
+            with path.open("rb") as opened:
+                self._import(owner, opened, path, options)
         except FieldError as error:
             raise CommandError(str(error)) from error
         except Error as error:
@@ -39,20 +46,23 @@ class Command(ImportCommand):
                 raise
             raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
 
-    def _import(self, owner: User, file: Any, path: Path, options: dict[str, Any]) -> None:
+    def _import(self, owner: User, file: BinaryIO, path: Path, options: dict[str, Any]) -> None:
         is_dry = options["dry_run"]
         with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar:
             source = cast("BinaryIO", ProgressFile(file, bar))
-            upload = Upload(source=options["source"], file=source, name=path.name, mapping=options["mapping"])
+            upload = Upload(
+                source=options["source"],
+                file=source,
+                name=path.name,
+                mapping=options["mapping"],
+                options=read_options(
+                    encoding=options["encoding"], delimiter=options["delimiter"], date_order=options["date_order"]
+                ),
+            )
             run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             for outcome in run.run():
-                if outcome.status == ERROR:
-                    bar.write(outcome.message(run.source.record_noun), file=self.stderr)
-                elif outcome.reason and outcome.status != SKIPPED:
-                    bar.write(
-                        f"{run.source.record_noun} {outcome.index + 1} ({outcome.name}): {outcome.reason}",
-                        file=self.stderr,
-                    )
+                for message in outcome.messages(run.source.record_noun) if outcome.status != SKIPPED else ():
+                    bar.write(str(message), file=self.stderr)
         summary = ", ".join(f"{run.counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {run.counts[ERROR]} errors")
         if is_dry:

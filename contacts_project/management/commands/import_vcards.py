@@ -1,7 +1,6 @@
 """`manage.py import_vcards FILE --user EMAIL`: imports a file of vCards."""
 
-from collections import Counter
-from typing import Any
+from pathlib import Path
 
 from django.core.management.base import CommandError
 from django.db import Error
@@ -12,33 +11,35 @@ from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
-from people.importing.vcards import import_cards
+from people.importing.runs import VCardImport
 from people.vcard import read_cards
 
 
 class Command(ImportCommand):
     help = "Imports a file of vCards (2.1, 3.0, 4.0) into an account. Running it again changes nothing."
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        owner, path = self.account_and_file(options)
-        counts: Counter[str] = Counter()
+    def handle(self, *, user: str, file: Path, **options: object) -> None:
+        owner, path = self.account_and_file(user, file)
+        run = VCardImport(owner=owner, file_name=path.name, now=timezone.now())
         with (
-            path.open("rb") as file,
+            path.open("rb") as opened,
             tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
         ):
-            source = ProgressFile(file, bar)
+            source = ProgressFile(opened, bar)
             try:
-                for outcome in import_cards(owner=owner, cards=read_cards(source), now=timezone.now()):
-                    counts[outcome.status] += 1
+                for outcome in run.run(read_cards(source)):
                     if outcome.status == ERROR:
-                        bar.write(outcome.message(), file=self.stderr)
+                        bar.write(str(outcome.message()), file=self.stderr)
             except Error as error:
                 if not is_unavailable(error):
                     raise
                 raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
+        counts = run.counts
         if not counts:
             raise CommandError(f"There is no vCard in {path}.")
         summary = ", ".join(f"{counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {counts[ERROR]} errors")
+        if not run.is_refused_by_plan:
+            self.stdout.write(f"Import {run.import_id}")
         if counts[ERROR] and counts[ERROR] == counts.total():
             raise CommandError("No card could be imported.")

@@ -1,6 +1,6 @@
 """`manage.py purge_deleted [--now ISO]`: runs the daily purge."""
 
-from typing import Any
+from django.core.management.base import CommandParser
 
 from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
@@ -11,10 +11,10 @@ from people.trash.purge import purge_deleted
 class Command(ServiceCommand):
     help = "Remove for good what was deleted longer ago than the retention period."
 
-    def add_arguments(self, parser: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         add_now_option(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        now = parse_now(options)
-        removed = {**purge_deleted(now=now), "deliveries": purge_history(now=now)}
+    def handle(self, *, now: str | None, **options: object) -> None:
+        moment = parse_now(now)
+        removed = {**purge_deleted(now=moment), "deliveries": purge_history(now=moment)}
         self.stdout.write(", ".join(f"{name}: {count}" for name, count in removed.items()))

@@ -1,7 +1,5 @@
 """`manage.py rotate_encryption`: re-encrypts every stored secret under the newest key of ENCRYPTION_KEYS."""
 
-from typing import Any
-
 from django.apps import apps
 from django.core.management.base import CommandError
 from django.db import transaction
@@ -15,7 +13,7 @@ from contacts_project.management.service_command import ServiceCommand
 class Command(ServiceCommand):
     help = "Re-encrypts stored secrets under the newest key; afterwards older keys can be dropped."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: object) -> None:
         try:
             done = sum(rotate_model(model) for model in apps.get_models())
         except UndecryptableError as error:
@@ -35,7 +33,7 @@ def rotate_model(model: type[Model]) -> int:
     return sum(_rotate_row(model, key, fields) for key in list(keys))
 
 
-def _rotate_row(model: type[Model], key: Any, fields: list[str]) -> int:
+def _rotate_row(model: type[Model], key: object, fields: list[str]) -> int:
     """Read and write under the row lock: a secret that its owner changes meanwhile must not be overwritten."""
     with transaction.atomic():
         row = model._default_manager.select_for_update().filter(pk=key).only("pk", *fields).first()

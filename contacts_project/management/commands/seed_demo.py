@@ -1,7 +1,6 @@
 """`manage.py seed_demo`: creates a demo account with people and relationships."""
 
 import secrets
-from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
@@ -18,13 +17,13 @@ class Command(ServiceCommand):
         parser.add_argument("--people", type=int, default=60, metavar="N", help="how many people (60)")
         parser.add_argument("--password", help="the password of a new account; else one is made up and shown")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        if options["people"] < 0:
+    def handle(self, *, people: int, password: str | None, **options: object) -> None:
+        if people < 0:
             raise CommandError("--people: at least 0.")
-        password = options["password"] or secrets.token_urlsafe(12)
+        password = password or secrets.token_urlsafe(12)
         owner, is_new = get_or_create_account(password)
-        with tqdm(total=options["people"], unit=" people", disable=None) as bar:
-            for done in DemoSeeder(owner, options["people"]).run():
+        with tqdm(total=people, unit=" people", disable=None) as bar:
+            for done in DemoSeeder(owner, people).run():
                 bar.update(done)
         if is_new:
             self.stdout.write(f"Sign in as {DEMO_EMAIL} with the password {password}")

@@ -1,7 +1,5 @@
 """`manage.py send_digests`: plans and sends the weekly digests that are due."""
 
-from typing import Any
-
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
@@ -19,11 +17,11 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_now_option(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        now = parse_now(options)
+    def handle(self, *, now: str | None, **options: object) -> None:
+        moment = parse_now(now)
         replan_stale(now=timezone.now())
-        planned = plan_all_digests(now=now)
-        counts = send_due(now=now, kinds=[NoticeKind.DIGEST])
+        planned = plan_all_digests(now=moment)
+        counts = send_due(now=moment, kinds=[NoticeKind.DIGEST])
         skipped = counts[SendResult.SKIPPED] + planned[DeliveryState.SKIPPED]
         self.stdout.write(
             f"{planned.total()} planned, {counts[SendResult.SENT]} sent, {counts[SendResult.FAILED]} failed, "

@@ -3,7 +3,7 @@
 import os
 import socket
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from django.conf import settings
 from django.core.management import call_command
@@ -18,7 +18,7 @@ from contacts_project.server.listener import CannotListenError, bind
 class Command(ServiceCommand):
     help = "Prepares the database, then runs the web process and a worker with the scheduler until it is stopped."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: object) -> None:
         # Before the migration: a second instance on the same port must not touch the database.
         try:
             listener = bind(settings.HOST, settings.PORT)

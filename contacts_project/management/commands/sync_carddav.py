@@ -1,7 +1,5 @@
 """`manage.py sync_carddav [--user EMAIL]`: syncs the address books that are due, or that of one account."""
 
-from typing import Any
-
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
@@ -19,26 +17,26 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--user", metavar="EMAIL", help="the account with this address, due or not")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        if options["user"] is None:
+    def handle(self, *, user: str | None, **options: object) -> None:
+        if user is None:
             receipt = sync_due(now=timezone.now(), trigger=Trigger.COMMAND)
             for message in receipt.shown_messages:
-                self.stderr.write(message)
+                self.stderr.write(str(message))
             self.stdout.write(f"{receipt.done} synced, {receipt.skipped} skipped, {receipt.errors} failed")
             return
-        owner = User.objects.filter(email__iexact=options["user"]).first()
+        owner = User.objects.with_email(user).first()
         if owner is None:
-            raise CommandError(f"There is no account with the address {options['user']}.")
+            raise CommandError(f"There is no account with the address {user}.")
         try:
             run = sync_account(owner=owner, trigger=Trigger.COMMAND)
         except MissingError:
             raise CommandError("This account has no CardDAV connection.") from None
         except LockedError:
             raise CommandError("This account is being synced at the moment.") from None
-        for message in run.error_messages:
-            self.stderr.write(message)
+        for message in run.messages:
+            self.stderr.write(str(message))
         if run.code:
-            raise CommandError(run.error)
+            raise CommandError(str(run.error))
         self.stdout.write(
             f"{run.imported} imported, {run.exported} exported, {run.updated_locally} updated here, "
             f"{run.updated_remotely} updated there, {run.conflicts} conflicts, {run.errors} errors"

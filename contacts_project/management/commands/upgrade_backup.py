@@ -1,7 +1,6 @@
 """`manage.py upgrade_backup OLD NEW`: run by `restore` for an older backup, with a temporary database."""
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
@@ -17,8 +16,8 @@ class Command(ServiceCommand):
         parser.add_argument("old", type=Path)
         parser.add_argument("new", type=Path)
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, old: Path, new: Path, **options: object) -> None:
         try:
-            upgrade_file(options["old"], options["new"])
+            upgrade_file(old, new)
         except BackupError as error:
             raise CommandError(str(error)) from None

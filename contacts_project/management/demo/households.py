@@ -5,13 +5,19 @@ Therefore the order of the random draws matters: a changed order would change al
 
 import datetime as dt
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from people.names import fold
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.text_forms import fold
+from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS
+from people.models.dates import YEAR_UNKNOWN
 
 HOUSEHOLD_SIZE = 4
+# Not drawn, so that the people of older versions stay the same.
+FAVOURITE_EVERY, QUIET_EVERY = 10, 11
 
 _GIVEN_NAMES = """
 Amara Anton Beatriz Björn Chidi Clara Daichi Elif Esra Farid Freya Gustav Hana Henri Ida Inés Ivo Jada Jonas Kaito
@@ -41,7 +47,15 @@ _NOTES = (
     "Knows everything about lighthouses.",
     "Ask about the **garden** next time.",
 )
-GROUPS = ("Family", "Friends", "Work", "Choir", "Book club", "Neighbours")
+GROUPS: Mapping[str, Mapping[str, Any]] = {
+    "Family": {"contact_reminder": {"interval": 3, "unit": "WEEKS"}, "lead_days": 10},
+    "Friends": {"contact_reminder": {"interval": 2, "unit": "MONTHS"}},
+    "Work": {},
+    "Choir": {"lead_days": 2},
+    "Book club": {},
+    "Neighbours": {},
+}
+"""By name, with their rules."""
 USER_RELATIONSHIPS = ("FRIEND", "COLLEAGUE", "RELATIVE", "ACQUAINTANCE", "SIBLING")
 
 
@@ -84,6 +98,8 @@ def demo_person(number: int, today: dt.date) -> DemoPerson:
         "addresses": [{"type": "home", "streetLine1": street, "locality": city[0], "country": city[1]}],
         "important_dates": dates,
         "notes": rng.choice(_NOTES) if rng.random() < 0.5 else None,
+        "favourite": number % FAVOURITE_EVERY == 0,
+        "quiet": number % QUIET_EVERY == QUIET_EVERY - 1,
     }
     if not is_child:
         data |= _adult_fields(rng, number, name, surname, today)
@@ -94,7 +110,7 @@ def demo_person(number: int, today: dt.date) -> DemoPerson:
     return DemoPerson(
         number,
         data,
-        groups=sorted({rng.choice(GROUPS) for _ in range(rng.randint(0, 2))}),
+        groups=sorted({rng.choice(list(GROUPS)) for _ in range(rng.randint(0, 2))}),
         relationship_to_user=_relationship_to_user(rng, number),
         relationships=_relationships(rng, number),
         has_photo=rng.random() < 0.6,
@@ -103,34 +119,29 @@ def demo_person(number: int, today: dt.date) -> DemoPerson:
     )
 
 
-def _birthday(rng: random.Random, today: dt.date, *, is_child: bool) -> dict[str, Any]:
+def _birthday(rng: random.Random, today: dt.date, *, is_child: bool) -> JsonObject:
     years = rng.randint(1, 17) if is_child else rng.randint(25, 80)
     born = today - dt.timedelta(days=365 * years + rng.randint(0, 364))
     return _date(rng, "BIRTHDAY", born, year_unknown=rng.random() < 0.2)
 
 
-def _wedding(family: random.Random, today: dt.date) -> dict[str, Any]:
+def _wedding(family: random.Random, today: dt.date) -> JsonObject:
     """Drawn from the random numbers of the family: both partners have the same date."""
     married = today - dt.timedelta(days=365 * family.randint(1, 20) + family.randint(0, 364))
     return _date(family, "ANNIVERSARY", married)
 
 
-def _date(rng: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> dict[str, Any]:
-    has_reminder = rng.random() < 0.6
+def _date(rng: random.Random, type_: str, day: dt.date, *, year_unknown: bool = False) -> JsonObject:
     return {
+        **{key.column: key.empty for key in DATE_KEYS},
+        **(DATE_REMINDER_DEFAULTS if rng.random() < 0.6 else {}),
         "type": type_,
-        "title": None,
-        "date": day.replace(year=1604) if year_unknown else day,
+        "date": day.replace(year=YEAR_UNKNOWN) if year_unknown else day,
         "year_unknown": year_unknown,
-        "reminder_enabled": has_reminder,
-        "reminder_type": "RECURRING" if has_reminder else None,
-        "reminder_interval": 1 if has_reminder else None,
-        "reminder_interval_unit": "YEARS" if has_reminder else None,
-        "reminder_lead_days": None,
     }
 
 
-def _adult_fields(rng: random.Random, number: int, name: str, surname: str, today: dt.date) -> dict[str, Any]:
+def _adult_fields(rng: random.Random, number: int, name: str, surname: str, today: dt.date) -> JsonObject:
     has_contact_reminder, digits = rng.random() < 0.25, f"{number:07d}"
     return {
         "emails": [{"type": "home", "email": f"{fold(name)}.{fold(surname)}{number}@demo.example"}],

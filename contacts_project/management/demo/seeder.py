@@ -68,9 +68,9 @@ class DemoSeeder:
         self.people = {str(person.uid): person for person in rows.active()}
         self.types = {row.name: row for row in RelationshipType.objects.owned_by(self.owner).active()}
         self.groups = {row.name: row for row in Group.objects.owned_by(self.owner).active()}
-        for name in GROUPS:
+        for name, rule in GROUPS.items():
             if name not in self.groups:
-                data = {"name": name, "color": pick_color(name)}
+                data = {"name": name, "color": pick_color(name), **rule}
                 self.groups[name] = create_group(owner=self.owner, data=data, people=[], now=self.now)
         self.templates = {row.name: row for row in CustomFieldTemplate.objects.owned_by(self.owner).active()}
         for name, template in _TEMPLATES.items():
@@ -93,7 +93,7 @@ class DemoSeeder:
         person = create_person(owner=self.owner, data=data, now=created_at)
         if jpeg:
             person.photo = store_photo(owner_id=self.owner.pk, jpeg=jpeg)
-            person.save()
+            person.save(update_fields=["photo"])
         self.people[demo.uid] = person
         for number, type_name in demo.relationships:
             if other := self.people.get(uid_of(number)):

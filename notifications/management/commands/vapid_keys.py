@@ -1,7 +1,5 @@
 """`manage.py vapid_keys`: prints a new key pair for browser push, as lines for .env. It changes nothing itself."""
 
-from typing import Any
-
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
@@ -12,7 +10,7 @@ from notifications.vapid import make_keys
 class Command(BaseCommand):
     help = "Prints a fresh pair of VAPID keys as lines for .env."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, **options: object) -> None:
         keys = make_keys()
         self.stdout.write(f"VAPID_PUBLIC_KEY={keys.public}")
         self.stdout.write(f"VAPID_PRIVATE_KEY={keys.private}")

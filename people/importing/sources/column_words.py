@@ -1,12 +1,15 @@
 """Column names in the languages of the service: lower case, without accents, only letters and digits."""
 
+import re
+import unicodedata
+
 # By the field of a mapping; `full` is a full name. A word that is listed twice belongs to the later field.
 _FIELDS = {
     "name": "firstname givenname forename vorname prenom nombre nombredepila fornavn first given 名 名前",
     "surname": "lastname surname familyname nachname familienname nomdefamille apellido apellidos apellido1 etternavn"
     " last family 姓 苗字",
-    "full": "name fullname displayname contactname contact nom nomcomplet nombrecompleto vollstandigername"
-    " anzeigename fulltnavn navn 氏名 表示名",
+    "full": "name fullname contactname contact nom nomcomplet nombrecompleto vollstandigername fulltnavn navn 氏名",
+    "display": "displayname anzeigename nomaafficher nombremostrado visningsnavn 表示名",
     "middleName": "middlename middle additionalname zweitername deuxiemeprenom segundonombre mellomnavn",
     "secondLastName": "secondlastname segundoapellido apellido2 apellidomaterno",
     "nickname": "nickname nick spitzname surnom apodo kallenavn alias あだ名 ニックネーム",
@@ -21,6 +24,9 @@ _FIELDS = {
     " notater notat description メモ 備考",
     "birthday": "birthday birthdate dateofbirth dob born geburtstag geburtsdatum anniversairenaissance naissance"
     " datedenaissance cumpleanos fechadenacimiento fodselsdag fodselsdato bursdag 誕生日 生年月日",
+    "birthday:year": "birthyear yearofbirth geburtsjahr anneedenaissance anodenacimiento fodselsar 誕生年",
+    "birthday:month": "birthmonth monthofbirth geburtsmonat moisdenaissance mesdenacimiento fodselsmaned 誕生月",
+    "birthday:day": "dayofbirth jourdenaissance diadenacimiento",
     "anniversary": "anniversary weddinganniversary hochzeitstag jahrestag aniversario bryllupsdag 記念日",
     "lastContact": "lastcontact lastcontacted letzterkontakt",
     "group": "group groups label labels tag tags category categories groupmembership gruppe gruppen kategorie"
@@ -47,6 +53,26 @@ _KINDS = {
     "mobile": "mobile cell mobil handy handynummer mobilnummer mobiltelefon mobilephone cellphone portable movil"
     " celular 携帯 携帯電話",
     "fax": "fax telefax",
+    "": "primary main secondary alternate primar primare sekundar sekundare principal principale secondaire secundario"
+    " secundaria",
     "other": "other andere weitere autre otro otra annen その他",
 }
 KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def split_name(name: str) -> list[str]:
+    """The words of a column name, as they are in these tables."""
+    # "E-Mail" would be split into two words.
+    words = map(_fold_word, _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email")))
+    return [word for word in words if word]
+
+
+def fold_name(name: str) -> str:
+    return "".join(split_name(name))
+
+
+def _fold_word(word: str) -> str:
+    plain = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
+    return "".join(character for character in plain if not unicodedata.combining(character))

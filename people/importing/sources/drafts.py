@@ -1,9 +1,12 @@
 """Builder of a card from one record of another product. Enforces the limits of a person."""
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from contacts_project.kernel.text_forms import case_key, nfc
+from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.field_table import MAX_ENTRIES, OTHER
 from people.importing.sources.days import DayReader
@@ -12,9 +15,20 @@ from people.vcard.card import LIST_FIELDS
 from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 from people.vcard.labels import write_label
-from people.vcard.limits import MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks
+from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks, date_text, field_text
 from people.vcard.parser import matches_name_format
 from people.vcard.values import escape, single_line
+
+NAMELESS = define_text("nameless_record", "this record has no name, and nothing else to call it by")
+_SECOND_VALUE = define_text("second_value", "a second %(field)s “%(value)s” was left out")
+_YEARLESS = define_text("date_without_year", "the %(field)s “%(value)s” has no year and was left out")
+_TOO_MANY_DATES = define_text("dates_left_out", "more than %(limit)s dates: the rest was left out")
+_TOO_MANY_GROUPS = define_text("groups_left_out", "more than %(limit)s groups: the rest was left out")
+_GUESSED_DAY = define_text(
+    "date_order_uncertain",
+    "the %(field)s “%(value)s” was read as %(day)s, but day and month could be the other way round",
+)
+_NO_DAY = define_text("not_a_day", "the %(field)s “%(value)s” is no day that could be read, and was left out")
 
 #: The date fields and the text fields of a card, by their names in JSON.
 DAY_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE}
@@ -23,6 +37,8 @@ TEXT_FIELDS = {
     for field in field_table.CARD_SCALARS
     if field.kind is field_table.Kind.TEXT and not field.read_only
 }
+#: The flags of a card, by their names in JSON.
+FLAG_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.FLAG}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +56,7 @@ class RecordResult(CardResult):
 class Draft:
     """A card under construction. `warnings` are what did not fit or was left out; they become the record's `reason`."""
 
-    def __init__(self, days: DayReader, warnings: tuple[str, ...] = ()) -> None:
+    def __init__(self, days: DayReader, warnings: tuple[Text, ...] = ()) -> None:
         self.days = days
         self.warnings = Remarks(warnings)
         self.limits = Limits(self.warnings)
@@ -52,19 +68,20 @@ class Draft:
         self._notes: list[str] = []
         self._notes_size = 0
         self._days: dict[str, Any] = {}
+        self._flags: dict[str, Any] = {}
         self._dates: list[CardDate] = []
         self._categories: dict[str, str] = {}
         self._lines: list[KeptLine] = []
         self._items = 0
 
     def clean(self, text: str) -> str:
-        """Return the text trimmed, without control characters and lone surrogates, with `\\n` as line end."""
+        """Return the text trimmed, in NFC, without control characters and lone surrogates, with `\\n` as line end."""
         if has_controls(text):
-            self.warn("control characters were removed")
+            self.warn(CONTROLS_REMOVED)
             text = remove_controls(text)
-        return join_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+        return nfc(join_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").strip())
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: Text) -> None:
         self.warnings.append(text)
 
     def set_text(self, name: str, text: str) -> None:
@@ -78,7 +95,7 @@ class Draft:
             return
         value = single_line(value)
         if (existing := self._texts.get(name)) and value and value != existing:
-            self.warn(f"a second {name.replace('_', ' ')} “{value[:60]}” was left out")
+            self.warn(_SECOND_VALUE.format(field=field_text(name), value=value[:60]))
         elif value:
             self._texts[name] = value
 
@@ -115,18 +132,22 @@ class Draft:
 
     def set_day(self, name: str, text: str) -> None:
         """Set a date field of the card. The first value wins; a date without a year is left out."""
-        if found := self._read_day(name.replace("_", " "), text):
+        if found := self._read_day(field_text(name), text):
             day, is_yearless = found
             if is_yearless:
-                self.warn(f"the {name.replace('_', ' ')} “{text.strip()[:40]}” has no year and was left out")
+                self.warn(_YEARLESS.format(field=field_text(name), value=text.strip()[:40]))
             elif name in self._days and self._days[name] != day:
-                self.warn(f"a second {name.replace('_', ' ')} “{text.strip()[:40]}” was left out")
+                self.warn(_SECOND_VALUE.format(field=field_text(name), value=text.strip()[:40]))
             else:
                 self._days[name] = day
 
+    def set_flag(self, name: str, value: bool = True) -> None:
+        """Set a flag of the card, by its name on cards."""
+        self._flags[name] = value
+
     def add_date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
         """Add an important date. Each predefined `kind` exists once; a second one is kept with a title instead."""
-        if found := self._read_day((title or kind or "date").lower(), text):
+        if found := self._read_day(title or date_text(kind), text):
             self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
 
     def add_card_date(self, day: CardDate) -> None:
@@ -138,18 +159,18 @@ class Draft:
         title = title or (None if kind else str(day.type or "Date").capitalize())
         day = CardDate(date=day.date, type=kind, title=title, year_unknown=day.year_unknown)
         if len(self._dates) >= MAX_ENTRIES:
-            self.warn(f"more than {MAX_ENTRIES} dates: the rest was left out")
+            self.warn(_TOO_MANY_DATES.format(limit=MAX_ENTRIES))
         elif day not in self._dates:
             self._dates.append(day)
 
     def add_group(self, text: str) -> None:
         name = self.limits.truncate_category(single_line(self.clean(text)))
-        if not name or name.casefold() in self._categories:
+        if not name or case_key(name) in self._categories:
             return
         if len(self._categories) >= MAX_CATEGORIES:
-            self.warn(f"more than {MAX_CATEGORIES} groups: the rest was left out")
+            self.warn(_TOO_MANY_GROUPS.format(limit=MAX_CATEGORIES))
             return
-        self._categories[name.casefold()] = name
+        self._categories[case_key(name)] = name
 
     def add_related_person(self, kind: str, name: str) -> None:
         """Add a person that is only named, as the lines of the card that address books write (X-ABRELATEDNAMES)."""
@@ -165,7 +186,7 @@ class Draft:
         ):
             self._lines.append(KeptLine(line.serialize()))
 
-    def build_result(self, index: int, *, record_noun: str = "row", key: str = "") -> RecordResult:
+    def build_result(self, index: int, *, key: str = "") -> RecordResult:
         """Build the card; an error if the record has nothing that could serve as a name."""
         names = self._resolve_name()
         if self._notes:
@@ -174,13 +195,12 @@ class Draft:
             name: self.limits.truncate_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS
         }
         if not limited["name"]:
-            return RecordResult(
-                index=index, name="", error=f"this {record_noun} has no name, and nothing else to call it by"
-            )
+            return RecordResult(index=index, name="", error=NAMELESS)
         lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LIST_FIELDS}
         card = Card(
             **limited,
             **self._days,
+            **self._flags,
             **lists,
             uid=self.uid,
             important_dates=tuple(self._dates),
@@ -225,11 +245,14 @@ class Draft:
                 return ", ".join(map(str, shown))[: TEXT_LIMITS["name"]]
         return ""
 
-    def _read_day(self, label: str, text: str) -> Any:
+    def _read_day(self, label: Text | str, text: str) -> tuple[dt.date, bool] | None:
         value = single_line(self.clean(text))
         if not value or not value.strip("0/.- :"):  # Outlook writes 0/0/00 for an empty date
             return None
         found = self.days.read(value)
         if found is None:
-            self.warn(f"the {label} “{value[:40]}” is no day that could be read, and was left out")
+            self.warn(_NO_DAY.format(field=label, value=value[:40]))
+        elif self.days.is_guess(value):
+            day = found[0].strftime("%m-%d") if found[1] else found[0].isoformat()
+            self.warn(_GUESSED_DAY.format(field=label, value=value[:40], day=day))
         return found

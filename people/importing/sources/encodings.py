@@ -1,14 +1,18 @@
 """Detects the encoding of text files and decodes them line by line."""
 
 import codecs
+import math
 import re
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
 
-from charset_normalizer import from_bytes
+import chardet
+
+from contacts_project.kernel.text_forms import nfc
+from people.importing.sources.alphabets import cost_of_letters
 
 _CHUNK = 64 * 1024
-_SAMPLE = 16 * 1024
+_SAMPLE = 8 * 1024
 #: A line that does not end is yielded in pieces of this many characters.
 _MAX_LINE = 1024 * 1024
 
@@ -19,10 +23,73 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Legacy encodings that spreadsheets and address books write. cp1252 wins if several fit equally well, because a text
-# with few accented letters fits many of them.
-_LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
-_NAMES = {"utf-8-sig": "utf-8", "cp932": "shift_jis", "cp949": "euc-kr", "euc_jp": "euc-jp", "utf_8": "utf-8"}
+# The old encodings that spreadsheets and address books write, with the languages that are written in them. Those of one
+# row of the table fit the same texts nearly as well: the first of them wins where nothing decides.
+_LEGACY_ENCODINGS = {
+    codec: tuple(languages.split())
+    for names, languages in (
+        ("cp1252 iso8859-15 cp850 cp437 mac-roman", "de fr es nb sv pt it is et"),
+        ("cp1250 iso8859-2 cp852", "pl cs sk hu ro hr de"),
+        ("cp1254 iso8859-9 cp857", "tr"),
+        ("cp1257", "lt lv et pl"),
+        ("cp1251 koi8-u mac-cyrillic", "ru uk sr"),
+        ("koi8-r iso8859-5 cp866", "ru"),
+        ("cp1253 iso8859-7 cp737", "el"),
+        ("cp1255 iso8859-8 cp862", "he"),
+        ("cp1256", "ar fa"),
+        ("iso8859-6", "ar"),
+        ("cp874", "th"),
+        ("cp932 euc_jp", "ja"),
+        ("cp949", "ko"),
+        ("gb18030", "zh zh-hant"),
+        ("big5hkscs", "zh-hant"),
+    )
+    for codec in names.split()
+}
+# What makes an encoding less likely before its text is looked at, in the unit of `cost_of_letters`.
+_RARITY = {"cp1252": 0.0, "cp850": 2.0, **dict.fromkeys(("cp1250", "cp1251", "cp1253", "cp1254", "cp1255"), 1.5)}
+_RARITY |= dict.fromkeys(("cp1256", "cp1257", "cp932", "cp949", "gb18030"), 1.5)
+_USUAL_RARITY = 2.5
+# Encodings of seven bits: their text is ASCII with escape sequences.
+_ESCAPED_ENCODINGS = ("iso2022_jp_2", "iso2022_jp_ext", "iso2022_kr")
+# chardet's names where they differ from the ones above.
+_CHARDET_NAMES = {"euc_jp": "euc_jis_2004"}
+#: Below this difference of cost to the next encoding with another text, a guess is told to be one (docs/imports.md).
+_CERTAIN_MARGIN = 4.0
+# The largest cost that the opinion of chardet makes, for each square root of a byte beyond ASCII.
+_MAX_DOUBT = 6.0
+# The likeliest encodings that are tried on the whole file.
+_MAX_TRIED = 3
+
+_NAMES = {
+    "utf-8-sig": "utf-8",
+    "cp932": "shift_jis",
+    "cp949": "euc-kr",
+    "euc_jp": "euc-jp",
+    "big5hkscs": "big5",
+    "iso2022_jp_2": "iso-2022-jp",
+    "iso2022_jp_ext": "iso-2022-jp",
+    "iso2022_kr": "iso-2022-kr",
+    "mac-roman": "macintosh",
+}
+# The text encodings that a client may name. Python's other codecs (idna, punycode, utf-7, unicode_escape) are left out:
+# on hostile input some are slow and some produce surrogates.
+_MAX_NAME = 40
+_ALLOWED_CODECS = re.compile(
+    r"utf-(8|8-sig|16|16-le|16-be|32|32-le|32-be)|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|tis-620|hz|gb2312|gbk|gb18030"
+    r"|big5(hkscs)?|shift_jis(_2004|x0213)?|euc_\w+|iso2022_\w+|johab|mac-\w+"
+)
+# Under the names of these standards, programs write their supersets.
+_SUPERSETS = {
+    "utf-8": "utf-8-sig",
+    "iso8859-1": "cp1252",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "iso2022_jp": "iso2022_jp_2",
+}
 # Archives, spreadsheets, documents and images. Compressed files may contain hardly any control characters.
 _SIGNATURES = (
     *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!\x1a"),
@@ -32,44 +99,89 @@ _SIGNATURES = (
 _CONTROL = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _MAX_CONTROLS = 1 / 20
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_WORD = re.compile(rb'[^ \r\n,;|\t"]+')
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 
 
-def detect_encoding(file: BinaryIO) -> str:
-    """The codec of a file: by its byte order mark, else UTF-8 if all of it is valid, else a likely legacy encoding."""
+class Encoding(NamedTuple):
+    """How to decode a file. Not `is_certain`: other encodings fit about as well, or some bytes fit none."""
+
+    codec: str
+    is_certain: bool
+
+    @property
+    def name(self) -> str:
+        """The usual name of the codec, as a client may give it."""
+        if self.codec in _NAMES:
+            return _NAMES[self.codec]
+        return self.codec.replace("cp125", "windows-125").replace("iso8859", "iso-8859")
+
+
+def detect_encoding(file: BinaryIO) -> Encoding:
+    """The encoding of a file: by its byte order mark, else UTF-8 if all of it is valid, else a likely old one."""
     file.seek(0)
     head = file.read(_CHUNK)
     for mark, name in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return name
-    # Many zero bytes and no mark: UTF-16, whose zero bytes are on the side of the high byte in western text.
-    if head[:200].count(0) > len(head[:200]) // 3:
-        return "utf-16-le" if head[1:200:2].count(0) > head[0:200:2].count(0) else "utf-16-be"
-    return "utf-8" if _is_utf8(file, head) else _guess_legacy_encoding(file)
+            return Encoding(name, fits(file, name))
+    if codec := _find_utf16(head):
+        return Encoding(codec, fits(file, codec))
+    if fits(file, "utf-8"):
+        return _detect_escapes(file)
+    return _guess_legacy_encoding(file)
+
+
+def named_codecs(name: str) -> tuple[str, ...]:
+    """The codecs for the name of an encoding, the one to try first in front; none if there is no such encoding."""
+    try:
+        codec = codecs.lookup(name.strip()).name if len(name) <= _MAX_NAME and name.isascii() else ""
+    except (LookupError, ValueError):
+        return ()
+    return (_SUPERSETS.get(codec, codec), codec) if _ALLOWED_CODECS.fullmatch(codec) else ()
+
+
+def fits(file: BinaryIO, codec: str) -> bool:
+    """Whether every byte of a file is valid in an encoding."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder(codec)()
+    try:
+        while chunk := file.read(_CHUNK):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    return True
+
+
+def is_binary(file: BinaryIO) -> bool:
+    """Whether a file is an archive, an image or the like, by its first bytes."""
+    file.seek(0)
+    return file.read(_CHUNK).startswith(_SIGNATURES)
 
 
 def is_text(file: BinaryIO, codec: str) -> bool:
-    """Whether the beginning of a file is text, and no image, archive or the like."""
+    """Whether the beginning of a file, decoded by this codec, has few control characters."""
     file.seek(0)
-    raw = file.read(_CHUNK)
-    if raw.startswith(_SIGNATURES):
-        return False
-    head = codecs.getincrementaldecoder(codec)(errors="replace").decode(raw)
+    head = codecs.getincrementaldecoder(codec)(errors="replace").decode(file.read(_CHUNK))
     controls = len(_CONTROL.findall(head))
     return controls < 2 or controls <= len(head) * _MAX_CONTROLS
 
 
-def display_encoding(codec: str) -> str:
-    """The usual name of a Python codec."""
-    return _NAMES.get(codec, codec.replace("cp125", "windows-125"))
+def read_lines(file: BinaryIO, codec: str) -> Iterator[str]:
+    """Yield the lines in NFC, with their line ends (`\\r\\n`, `\\n` or `\\r`), with one chunk in memory at a time."""
+    return map(nfc, _decode_lines(file, codec))
 
 
-def read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
-    """Yield the lines with their line ends (`\\r\\n`, `\\n` or `\\r`), with one chunk in memory at a time."""
+def _decode_lines(file: BinaryIO, codec: str) -> Iterator[str]:
     file.seek(0)
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    decoder = codecs.getincrementaldecoder(codec)(errors="replace")
     unfinished = ""
+    is_first = True
     while chunk := file.read(_CHUNK):
-        unfinished += decoder.decode(chunk)
+        text = decoder.decode(chunk)
+        # A byte order mark, where the codec was named together with the byte order.
+        unfinished += text.removeprefix("\ufeff") if is_first else text
+        is_first = is_first and not text
         start = 0
         for end in _LINE_END.finditer(unfinished):
             if end.end() == len(unfinished) and end.group() == "\r":
@@ -85,31 +197,89 @@ def read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
         yield unfinished
 
 
-def _is_utf8(file: BinaryIO, head: bytes) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    chunk = head
-    try:
-        while chunk:
-            decoder.decode(chunk)
-            chunk = file.read(_CHUNK)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+def _find_utf16(head: bytes) -> str | None:
+    """UTF-16 without a mark: the high bytes of separators and line ends are zero, in western text most high bytes."""
+    high, low = head[1::2].count(0), head[0::2].count(0)
+    if high + low <= len(head) // 20:
+        return None
+    if min(high, low) > max(high, low) // 20:
+        return None
+    return "utf-16-le" if high > low else "utf-16-be"
 
 
-def _guess_legacy_encoding(file: BinaryIO) -> str:
-    """Guess from the lines that are not ASCII only: all others fit every encoding."""
+def _detect_escapes(file: BinaryIO) -> Encoding:
+    """The encoding of a valid UTF-8 file: also those of seven bits are, which write characters by escape sequences."""
+    sample = _sample_lines(file, lambda line: b"\x1b" in line or b"\x0e" in line)
+    if sample and sample.isascii():
+        found = chardet.detect(sample, include_encodings=("ascii", *_ESCAPED_ENCODINGS), compat_names=False)["encoding"]
+        if found in _ESCAPED_ENCODINGS and fits(file, found):
+            return Encoding(found, is_certain=True)
+    return Encoding("utf-8", is_certain=True)
+
+
+def _sample_lines(file: BinaryIO, is_wanted: Callable[[bytes], object]) -> bytes:
+    """The first lines that are wanted: about _SAMPLE bytes."""
     file.seek(0)
     sample = bytearray()
     while len(sample) < _SAMPLE and (chunk := file.read(_CHUNK)):
-        for line in chunk.splitlines(keepends=True):
-            if not line.isascii():
-                sample += line[:_SAMPLE]
-    matches = from_bytes(bytes(sample[:_SAMPLE]), cp_isolation=_LEGACY_ENCODINGS)
-    best = matches.best()
-    if best is None:
-        return "cp1252"
-    equal = [match for match in matches if match.chaos <= best.chaos and match.coherence >= best.coherence]
-    # Encodings that decode the sample to the same text are one match, but may differ in the rest of the file.
-    return "cp1252" if any("cp1252" in match.could_be_from_charset for match in equal) else best.encoding
+        for line in filter(is_wanted, chunk.splitlines(keepends=True)):
+            sample += line[:_SAMPLE]
+            if len(sample) >= _SAMPLE:
+                break
+    return bytes(sample)
+
+
+def _sample_rare_bytes(file: BinaryIO, sample: bytes) -> bytes:
+    """Pieces of the file around each byte beyond ASCII that is not in the sample: at most 128 of them."""
+    file.seek(0)
+    seen = set(sample)
+    pieces = bytearray()
+    while chunk := file.read(_CHUNK):
+        while new := _BEYOND_ASCII.search(chunk.translate(None, bytes(seen))):
+            at = chunk.index(new.group()[:1])
+            piece = chunk[max(0, at - 40) : at + 40]
+            pieces += piece + b"\n"
+            seen.update(piece)
+    return bytes(pieces)
+
+
+def _guess_legacy_encoding(file: BinaryIO) -> Encoding:
+    """Guess from the lines that are not ASCII only: all others fit every encoding."""
+    sample = _sample_lines(file, lambda line: not line.isascii())
+    sample += _sample_rare_bytes(file, sample)
+    if _is_damaged_utf8(sample):
+        return Encoding("utf-8", is_certain=False)
+    ranked = _rank_encodings(sample)
+    for place, (cost, codec) in enumerate(ranked[:_MAX_TRIED]):
+        if fits(file, codec):
+            margin = ranked[place + 1][0] - cost if len(ranked) > place + 1 else math.inf
+            return Encoding(codec, is_certain=margin >= _CERTAIN_MARGIN)
+    return Encoding(ranked[0][1] if ranked else "cp1252", is_certain=False)
+
+
+def _is_damaged_utf8(sample: bytes) -> bool:
+    """Whether most of what is not ASCII is UTF-8: a few bytes of another encoding were put in, or some were lost."""
+    text = sample.decode("utf-8", "replace")
+    damaged = text.count("\ufffd")
+    return damaged * 3 < sum(not character.isascii() for character in text) - damaged
+
+
+def _rank_encodings(sample: bytes) -> list[tuple[float, str]]:
+    """The old encodings that fit a sample, each with its cost, the likeliest first. Of those with equal text, one."""
+    names = [_CHARDET_NAMES.get(codec, codec) for codec in _LEGACY_ENCODINGS]
+    found = chardet.detect_all(sample, ignore_threshold=True, include_encodings=names, compat_names=False)
+    confidences = {str(one["encoding"]): one["confidence"] for one in found}
+    highest = max(confidences.values(), default=0) or 1
+    words = set(_WORD.findall(sample))
+    weight = math.sqrt(sum(len(part) for word in words for part in _BEYOND_ASCII.findall(word)))
+    costs: dict[str, tuple[float, str]] = {}
+    for codec, languages in _LEGACY_ENCODINGS.items():
+        try:
+            text = sample.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        confidence = confidences.get(_CHARDET_NAMES.get(codec, codec), 0)
+        doubt = min(_MAX_DOUBT, -math.log(max(confidence / highest, 1e-6))) * weight
+        cost = cost_of_letters(text, languages) + doubt + _RARITY.get(codec, _USUAL_RARITY)
+        costs[text] = min(costs.get(text, (math.inf, "")), (cost, codec))
+    return sorted(costs.values())

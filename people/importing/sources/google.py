@@ -2,15 +2,21 @@
 
 import datetime as dt
 import re
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.text_forms import fold_letters
+from contacts_project.kernel.texts import define_text
 from people.importing.sources.columns import filled_cells, split_cell
 from people.importing.sources.drafts import TEXT_FIELDS, Draft
 from people.importing.sources.sheets import Sheet
-from people.importing.sources.tables import Row, Table, open_table
-from people.importing.sources.targets import Target
+from people.importing.sources.tables import Row, Table, TableOptions, open_table
+from people.importing.sources.target import Target
+
+_NOT_GOOGLE = define_text("not_google", "The columns of this file are not those of Google Contacts.")
+
+_PHOTO_URL = define_text("photo_is_an_address", "its photo is an address on the net, which is not fetched")
 
 _SEPARATOR = ":::"
 _NUMBERED_COLUMN = re.compile(
@@ -51,11 +57,16 @@ _TYPE_NAMES = {"cell": "mobile", "workfax": "work fax", "homefax": "home fax"}
 _BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
 
 
+def _is_date(name: str) -> bool:
+    match = _NUMBERED_COLUMN.fullmatch(name)
+    return name == "Birthday" or bool(match and (match[1], match[3]) == ("Event", "Value"))
+
+
 class GoogleSheet(Sheet):
     """`numbered` contains the kind, number and part of each numbered column (`E-mail 1 - Value`), by its index."""
 
     def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
-        super().__init__(owner, table, [Target("birthday" if name == "Birthday" else "") for name in table.names], now)
+        super().__init__(owner, table, [Target("birthday" if _is_date(name) else "") for name in table.names], now)
         self.numbered = {
             index: (match[1], match[2], match[3])
             for index, name in enumerate(table.names)
@@ -81,17 +92,23 @@ def _set_column(draft: Draft, name: str, cell: str) -> None:
         set_phonetic_name(draft, _PHONETIC_COLUMNS[name], name, cell)
     elif name in _GROUP_COLUMNS:
         for label in cell.split(_SEPARATOR):
-            # Labels with a star are Google's own, such as My Contacts.
-            if not label.strip().startswith("*"):
-                draft.add_group(label)
+            _add_label(draft, label)
     elif name == "Birthday":
         draft.add_date(cell, kind="BIRTHDAY")
     elif name == "Name":
         draft.full_name = cell
     elif name == "Photo":
-        draft.warn("its photo is an address on the net, which is not fetched")
+        draft.warn(_PHOTO_URL)
     elif name not in _FULL_NAME_COLUMNS:
         draft.add_custom("Department" if name == "Organization Department" else name, cell)
+
+
+def _add_label(draft: Draft, label: str) -> None:
+    # Labels with a star are Google's own, such as My Contacts.
+    if not label.strip().startswith("*"):
+        draft.add_group(label)
+    elif is_favourite_label(label):
+        draft.set_flag("favourite")
 
 
 def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
@@ -186,9 +203,68 @@ _NUMBERED_SETTERS = {
 }
 
 
-def open_google(owner: User, file: BinaryIO, now: dt.datetime) -> GoogleSheet:
+def open_google(owner: User, file: BinaryIO, now: dt.datetime, options: TableOptions) -> GoogleSheet:
     """Raises FieldError if the columns are not Google's."""
-    table = open_table(file)
+    table = open_table(file, options)
     if not {"Given Name", "First Name", "Family Name", "Last Name"}.intersection(table.names):
-        raise FieldError("file", "The columns of this file are not those of Google Contacts.")
+        raise FieldError("file", _NOT_GOOGLE)
     return GoogleSheet(owner, table, now)
+
+
+# `* starred` and, from older exports, `* Starred in Android`; then by language, as Google's programs call the starred.
+_WORDS: Final = """
+en starred|starred in android|favorites|favourites
+ar مميّزة بنجمة|المميّزة بنجمة|المفضلة
+bg Със звезда|Означени със звезда|Любими
+ca Destacats|Destacat|Preferits
+cs S hvězdičkou|Označené hvězdičkou|Oblíbené
+da Stjernemarkeret|Stjernemarkerede|Favoritter
+de Markiert|Mit Stern markiert|Mit Stern|Markiert in Android|Favoriten
+el Με αστέρι|Αγαπημένα
+es Destacados|Destacado|Con estrella|Favoritos
+et Tärniga|Tähega|Lemmikud
+fa ستاره‌دار|موارد دلخواه
+fi Tähdelliset|Tähdellä merkityt|Tähdellä merkitty|Suosikit
+fr Suivis|Favoris|Marqués d'une étoile|Avec une étoile|Suivi
+he מסומנים בכוכב|מסומן בכוכב|מועדפים
+hi तारांकित|पसंदीदा
+hr Sa zvjezdicom|Označeno zvjezdicom|Favoriti
+hu Csillaggal megjelölt|Csillagozott|Kedvencek
+id Berbintang|Favorit
+it Speciali|Preferiti|Con stella
+ja スター付き|お気に入り
+ko 별표|별표 표시됨|즐겨찾기
+lt Pažymėta žvaigždute|Su žvaigždute|Mėgstamiausi
+lv Ar zvaigznīti|Atzīmēti ar zvaigznīti|Izlase
+ms Berbintang|Kegemaran
+nb Stjernemerket|Stjernemerkede|Favoritter
+nl Met ster|Favorieten
+pl Oznaczone gwiazdką|Z gwiazdką|Ulubione
+pt Com estrela|Marcado com estrela|Marcados com estrela|Favoritos
+ro Cu stea|Marcate cu stea|Preferate
+ru Помеченные|Избранное|Избранные|Отмеченные звёздочкой
+sk S hviezdičkou|Označené hviezdičkou|Obľúbené
+sl Z zvezdico|Označeno z zvezdico|Priljubljeni
+sr Са звездицом|Означено звездицом|Омиљени
+sv Stjärnmärkta|Stjärnmärkt|Favoriter
+th ที่ติดดาว|ติดดาว|รายการโปรด
+tr Yıldızlı|Yıldızlılar|Favoriler
+uk Із зірочкою|Позначено зірочкою|Вибране
+vi Có gắn dấu sao|Gắn dấu sao|Mục ưa thích
+zh 已加星标|加星标|已加星號|加星號|收藏|收藏的联系人|常用聯絡人
+"""
+
+
+def is_favourite_label(label: str) -> bool:
+    """Whether a label of a Google export, with the star in front of Google's own, is that of the favourites."""
+    name = label.strip()
+    return name.startswith("*") and _key(name[1:]) in _FAVOURITE
+
+
+def _key(text: str) -> str:
+    return fold_letters(" ".join(text.split()))
+
+
+_FAVOURITE: Final = frozenset(
+    _key(word) for line in _WORDS.strip().splitlines() for word in line.partition(" ")[2].split("|")
+)

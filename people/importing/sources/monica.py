@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from accounts.models import User
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.texts import Text, define_text
 from people.field_table import OTHER
-from people.importing.sources.columns import build_day_reader
+from people.importing.receipts import CONTACT, TOO_MANY_RECORDS
+from people.importing.sources.days import DateColumns
 from people.importing.sources.documents import (
     get_flag,
     get_object,
@@ -22,14 +24,32 @@ from people.importing.sources.documents import (
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
 from people.importing.sources.monica_tables import open_sql_export
 from people.importing.sources.monica_types import map_type
-from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
+from people.importing.sources.records import (
+    JOURNAL_ENTRIES,
+    LEFT_OUT,
+    InteractionRecord,
+    RelationshipRecord,
+    RelationshipTypeRecord,
+)
 from people.importing.sources.tables import MAX_ROWS
 from people.vcard.values import decode_data_uri
 from people.vocabularies import InteractionKind, Unit
 
+_NO_ACCOUNT = define_text("no_monica_account", "There is no account of Monica in this file.")
+
+_DOCUMENTS = define_text("noun_documents", "documents")
+
+_GUESSED = define_text("birthday_guessed", "its birthday is only guessed from an age and was left out")
+_REMINDER = define_text("reminder_became_date", "a reminder became an important date without a reminder")
+_NO_PLACE = define_text("no_place_here", "%(count)s %(things)s have no place here and were left out")
+
 Record = dict[str, Any]
 #: Types of records that cannot be imported, and what warnings call them.
-_UNSUPPORTED_RECORDS = {"debt": "debts", "task": "tasks", "document": "documents"}
+_UNSUPPORTED_RECORDS = {
+    "debt": define_text("noun_debts", "debts"),
+    "task": define_text("noun_tasks", "tasks"),
+    "document": _DOCUMENTS,
+}
 _MAX_DAYS = 99
 
 
@@ -45,13 +65,13 @@ def group_by_type(record: Record) -> dict[str, list[Any]]:
 class Monica:
     """The export of an account. The keys of its contacts are their UUIDs."""
 
-    record_noun = "Contact"
+    record_noun = CONTACT
 
     def __init__(self, owner: User, account: Record, now: dt.datetime) -> None:
         lists = group_by_type(account)
         instance = get_object(account, "instance")
         self.now = now
-        self.days = build_day_reader(owner, None, (), now.year)
+        self.days = DateColumns(owner, now.year).reader()
         self.contacts = [contact for contact in lists.get("contact", ()) if isinstance(contact, dict)]
         self.names = {get_text(contact, "uuid"): _full_name(contact) for contact in self.contacts}
         self.field_types = {
@@ -67,7 +87,7 @@ class Monica:
     def people(self) -> Iterator[RecordResult]:
         for index, contact in enumerate(self.contacts):
             if index >= MAX_ROWS:
-                error = f"the file has more than {MAX_ROWS:,} contacts: the rest was not read"
+                error = TOO_MANY_RECORDS.format(limit=MAX_ROWS)
                 yield RecordResult(index=index, name="", error=error)
                 return
             draft = Draft(self.days)
@@ -75,7 +95,7 @@ class Monica:
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             self._fill_draft(draft, contact)
-            yield draft.build_result(index, record_noun="contact", key=key)
+            yield draft.build_result(index, key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         inverses = self._find_inverses()
@@ -106,12 +126,12 @@ class Monica:
                 title, notes = get_text(row, "summary"), get_text(row, "description")
                 yield InteractionRecord(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
 
-    def not_imported(self) -> Sequence[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+    def not_imported(self) -> Sequence[tuple[Text, Text]]:
+        found: list[tuple[Text, Text]] = []
         journal = get_object(self.account, "properties").get("journal_entries")
-        for name, rows in (("journal entries", journal), ("documents", self.lists.get("document"))):
+        for name, rows in ((JOURNAL_ENTRIES, journal), (_DOCUMENTS, self.lists.get("document"))):
             if isinstance(rows, list) and rows:
-                found.append((name, f"{len(rows)} of them have no place here and were left out"))
+                found.append((name, LEFT_OUT.format(count=len(rows))))
         return found
 
     def _find_inverses(self) -> dict[str, str]:
@@ -136,7 +156,7 @@ class Monica:
         self._add_days(draft, properties)
         self._set_contact_reminder(draft, get_text(properties, "stay_in_touch_frequency"))
         if get_flag(properties, "is_starred"):
-            draft.warn("its star has no place here and was left out")
+            draft.set_flag("favourite")
         draft.photo = self._decode_photo(get_text(get_object(properties, "avatar"), "avatar_photo"))
         self._fill_lists(draft, group_by_type(contact))
 
@@ -150,7 +170,7 @@ class Monica:
     def _add_days(self, draft: Draft, properties: Record) -> None:
         birth, death, met = (get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date"))
         if get_flag(birth, "is_age_based"):
-            draft.warn("its birthday is only guessed from an age and was left out")
+            draft.warn(_GUESSED)
         elif day := _format_special_date(birth):
             draft.add_date(day, kind="BIRTHDAY")
         if (day := _format_special_date(death)) and not day.startswith("--") and "deathday" in DAY_FIELDS:
@@ -188,10 +208,10 @@ class Monica:
             # Monica creates reminders of birthdays itself; those cannot be deleted.
             if get_text(row, "delible") != "0" and row.get("delible") is not False:
                 draft.add_date(get_text(row, "initial_date")[:10], title=get_text(row, "title") or "Reminder")
-                draft.warn("a reminder became an important date without a reminder")
+                draft.warn(_REMINDER)
         for kind, words in _UNSUPPORTED_RECORDS.items():
             if lists.get(kind):
-                draft.warn(f"{len(lists[kind])} {words} have no place here and were left out")
+                draft.warn(_NO_PLACE.format(count=len(lists[kind]), things=words))
 
     def _add_contact_field(self, draft: Draft, row: Record) -> None:
         kind = self.field_types.get(get_text(row, "type"), {})
@@ -232,7 +252,7 @@ def _full_name(contact: Record) -> str:
     return " ".join(filter(None, (get_text(properties, "first_name"), get_text(properties, "last_name"))))
 
 
-def _index_by_uuid(rows: Sequence[Any]) -> dict[str, Record]:
+def _index_by_uuid(rows: Sequence[Record]) -> dict[str, Record]:
     return {get_text(row, "uuid"): get_object(row, "properties") for row in rows if isinstance(row, dict)}
 
 
@@ -302,5 +322,5 @@ def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:
     is_json = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     account = get_object(read_document(file, "Monica"), "account") if is_json else open_sql_export(file)
     if not group_by_type(account):
-        raise FieldError("file", "There is no account of Monica in this file.")
+        raise FieldError("file", _NO_ACCOUNT)
     return Monica(owner, account, now)

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import MAX_DOCUMENT_VALUES, JsonObject
+from contacts_project.kernel.texts import define_text
+from people.importing.sources.documents import too_many_values
 from people.importing.sources.encodings import detect_encoding
+
+_NOT_MONICA = define_text("not_monica_sql", "This is no SQL export of Monica.")
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -22,16 +27,22 @@ _OTHER_STATEMENT = re.compile(rf"(?:[^;']++|{_STRING})*+(?:;|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)|''", re.DOTALL)
 _ESCAPED_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "", "Z": ""}
 _MAX_COLUMNS = 200
+# What a row counts besides its values: it becomes a record of the JSON export, which has objects of its own.
+_RECORD_VALUES = 4
 
 
 def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
-    """Return the rows of these tables; values are texts, None for NULL. Raises FieldError if there is no INSERT."""
-    codec = detect_encoding(file)
+    """Return the rows of these tables; values are texts, None for NULL. Raises FieldError if there is no INSERT.
+
+    Rows that are kept count towards the limit of values of a document.
+    """
+    codec = detect_encoding(file).codec
     file.seek(0)
     text = file.read().decode(codec, "replace")
     tables: Rows = defaultdict(list)
     position = _skip_space(text, 0)
     found = is_damaged = False
+    values = 0
     while position < len(text):
         if match := _INSERT.match(text, position):
             found = True
@@ -40,8 +51,12 @@ def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
             position = match.end()
             for row, end in _parse_rows(text, match.end(), names):
                 position = end
-                if rows is not None:
-                    rows.append(row)
+                if rows is None:
+                    continue
+                values += len(row) + _RECORD_VALUES
+                if values > MAX_DOCUMENT_VALUES:
+                    raise too_many_values("Monica")
+                rows.append(row)
         elif not is_damaged and (skipped := _OTHER_STATEMENT.match(text, position)):
             position = max(skipped.end(), position + 1)
         else:
@@ -51,7 +66,7 @@ def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
             position = text.find("\nINSERT", position) + 1 or len(text)
         position = _skip_space(text, position)
     if not found:
-        raise FieldError("file", "This is no SQL export of Monica.")
+        raise FieldError("file", _NOT_MONICA)
     return tables
 
 
@@ -60,7 +75,7 @@ def _skip_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _parse_rows(text: str, position: int, names: list[str]) -> Iterator[tuple[dict[str, Any], int]]:
+def _parse_rows(text: str, position: int, names: list[str]) -> Iterator[tuple[JsonObject, int]]:
     """Yield the rows of a statement, each with the position behind it. Ends at the first text that is no row."""
     while text.startswith("(", position):
         values: list[str | None] = []
@@ -86,6 +101,6 @@ def _parse_value(quoted: str | None, bare: str) -> str | None:
     return _ESCAPE.sub(lambda found: _ESCAPED_CHARACTERS.get(found[1], found[1]) if found[1] else "'", quoted[1:-1])
 
 
-def by_id(rows: list[dict[str, Any]]) -> Mapping[str, dict[str, Any]]:
+def by_id(rows: list[JsonObject]) -> Mapping[str, JsonObject]:
     """Rows by id. Of rows with the same id the first wins."""
     return {str(row.get("id")): row for row in reversed(rows)}

@@ -1,10 +1,11 @@
 """Converts the tables of Monica's SQL export to the shape of its JSON export, so that one parser reads both."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from contacts_project.kernel.json import JsonMapping
 from people.importing.sources.monica_sql import Rows, by_id, read_tables
+from people.importing.sources.tables import MAX_ROWS
 
 Record = dict[str, Any]
 
@@ -53,6 +54,8 @@ def open_sql_export(file: BinaryIO) -> Record:
     # Of rows with the same id only the first counts; otherwise each of them would get the related rows.
     for table in ("contacts", "conversations"):
         rows[table] = list(by_id(rows[table]).values())[::-1]
+    # One more than is imported: it says that there are more. Others would only take memory.
+    rows["contacts"] = rows["contacts"][: MAX_ROWS + 1]
     for table in _SHARED:
         rows[table] = [{name: value and value[:_MAX_SHARED] for name, value in row.items()} for row in rows[table]]
     names = {str(row.get("id")): row.get("uuid") or f"contact-{row.get('id')}" for row in rows["contacts"]}
@@ -108,7 +111,7 @@ class _Contacts:
         ]
 
 
-def _contact(row: Record, names: Mapping[str, Any], related: dict[str, list[Any]]) -> Record:
+def _contact(row: Record, names: JsonMapping, related: dict[str, list[Record]]) -> Record:
     through = names.get(str(row.get("first_met_through_contact_id")))
     return {
         "uuid": names[str(row.get("id"))],
@@ -117,7 +120,7 @@ def _contact(row: Record, names: Mapping[str, Any], related: dict[str, list[Any]
     }
 
 
-def _related_records(rows: Rows) -> dict[str, dict[str, list[Any]]]:
+def _related_records(rows: Rows) -> dict[str, dict[str, list[Record]]]:
     """The related records of each contact, by type."""
     places = by_id(rows["places"])
     messages: dict[str, list[Any]] = defaultdict(list)
@@ -126,7 +129,7 @@ def _related_records(rows: Rows) -> dict[str, dict[str, list[Any]]]:
     found: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for kind, table in _CONTACT_TABLES.items():
         for row in rows[table]:
-            properties = dict(row)
+            properties = row
             if kind == "contact_field":
                 properties["type"] = row.get("contact_field_type_id")
             elif kind == "address":
@@ -143,5 +146,5 @@ def _related_records(rows: Rows) -> dict[str, dict[str, list[Any]]]:
     return found
 
 
-def _list(kind: str, values: list[Any]) -> Record:
+def _list(kind: str, values: list[Record]) -> Record:
     return {"count": len(values), "type": kind, "values": values}

@@ -1,14 +1,18 @@
 """Nametag's JSON export, as its documentation describes it (docs/imports.md)."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.entries import ENTRY_KEYS
-from people.importing.sources.columns import build_day_reader, set_person_column
+from people.importing.receipts import PERSON, TOO_MANY_RECORDS
+from people.importing.sources.columns import set_person_column
+from people.importing.sources.days import DateColumns
 from people.importing.sources.documents import (
     get_flag,
     get_object,
@@ -20,9 +24,27 @@ from people.importing.sources.documents import (
 )
 from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, Draft, RecordResult
 from people.importing.sources.monica_types import build_custom_type
-from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
+from people.importing.sources.records import (
+    JOURNAL_ENTRIES,
+    LEFT_OUT,
+    InteractionRecord,
+    RelationshipRecord,
+    RelationshipTypeRecord,
+)
 from people.importing.sources.tables import MAX_ROWS
 from people.vocabularies import DateType, InteractionKind
+
+_NO_PEOPLE = define_text("no_nametag_people", "There are no people of Nametag in this file.")
+
+_ENDPOINTS = define_text("noun_notification_endpoints", "notification endpoints")
+_LABELS = define_text("noun_conditional_labels", "conditional labels of relationship types")
+_SUBSCRIPTIONS = define_text("noun_push_subscriptions", "push subscriptions")
+_NAME_NOBODY = define_text("entries_without_people", "%(count)s of them name nobody and were left out")
+_WITHOUT_SECRETS = define_text(
+    "endpoints_without_secrets", "%(count)s of them were left out: they come without their secrets"
+)
+
+_PHOTO_MISSING = define_text("photo_not_in_export", "its photo is a file that the export does not hold")
 
 Record = dict[str, Any]
 _LIST_FIELDS = {field.name: field.card for field in field_table.LISTS if field.name not in {"addresses", "locations"}}
@@ -33,11 +55,11 @@ _UNKNOWN_YEAR = "1604"
 class Nametag:
     """The export of an account. The keys of its people are their ids."""
 
-    record_noun = "Person"
+    record_noun = PERSON
 
     def __init__(self, owner: User, document: Record, now: dt.datetime) -> None:
         self.document = document
-        self.days = build_day_reader(owner, None, (), now.year)
+        self.days = DateColumns(owner, now.year).reader()
         self.kinds = {get_text(kind, "id"): kind for kind in get_objects(document, "relationshipTypes")}
         self.by_name = {get_text(kind, "name"): kind for kind in self.kinds.values()}
         self.templates = {
@@ -47,7 +69,7 @@ class Nametag:
     def people(self) -> Iterator[RecordResult]:
         for index, person in enumerate(get_objects(self.document, "people")):
             if index >= MAX_ROWS:
-                error = f"the file has more than {MAX_ROWS:,} people: the rest was not read"
+                error = TOO_MANY_RECORDS.format(limit=MAX_ROWS)
                 yield RecordResult(index=index, name="", error=error)
                 return
             draft = Draft(self.days)
@@ -55,7 +77,7 @@ class Nametag:
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = get_text(person, "uid")[:200] or (f"nametag:{key}" if key and len(key) <= 100 else None)
             self._fill_draft(draft, person)
-            yield draft.build_result(index, record_noun="person", key=key)
+            yield draft.build_result(index, key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         """The listed types, and types that only people refer to."""
@@ -86,27 +108,25 @@ class Nametag:
                 title, notes = get_text(entry, "title"), get_text(entry, "body")
                 yield InteractionRecord(keys=participants, kind=InteractionKind.NOTE, at=at, title=title, notes=notes)
 
-    def not_imported(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[Text, Text]]:
         without_people = sum(not entry.get("peopleIds") for entry in get_objects(self.document, "journalEntries"))
         found = []
         if without_people:
-            found.append(("journal entries", f"{without_people} of them name nobody and were left out"))
+            found.append((JOURNAL_ENTRIES, _NAME_NOBODY.format(count=without_people)))
         endpoints = sum(1 for _ in get_objects(self.document, "notificationEndpoints"))
         if endpoints:
-            found.append(
-                ("notification endpoints", f"{endpoints} of them were left out: they come without their secrets")
-            )
+            found.append((_ENDPOINTS, _WITHOUT_SECRETS.format(count=endpoints)))
         labels = sum(len(list(get_objects(kind, "variants"))) for kind in self.kinds.values())
         subscriptions = sum(1 for _ in get_objects(self.document, "pushSubscriptions"))
         for name, count in (
-            ("conditional labels of relationship types", labels),
-            ("push subscriptions", subscriptions),
+            (_LABELS, labels),
+            (_SUBSCRIPTIONS, subscriptions),
         ):
             if count:
-                found.append((name, f"{count} of them have no place here and were left out"))
+                found.append((name, LEFT_OUT.format(count=count)))
         return found
 
-    def _build_type(self, kind: Mapping[str, Any]) -> RelationshipTypeRecord:
+    def _build_type(self, kind: JsonMapping) -> RelationshipTypeRecord:
         """Build the type with its inverse from the list of types, because a relationship only names its type."""
         full_type = self.by_name.get(get_text(kind, "name"), kind)
         inverse = self.kinds.get(get_text(full_type, "inverseId"), {})
@@ -135,7 +155,7 @@ class Nametag:
         if kind := get_text(get_object(person, "relationshipToUser"), "name"):
             draft.to_user = self._build_type({"name": kind, **get_object(person, "relationshipToUser")}).name
         if get_text(person, "photo"):
-            draft.warn("its photo is a file that the export does not hold")
+            draft.warn(_PHOTO_MISSING)
 
     def _add_entries(self, draft: Draft, person: Record) -> None:
         for name, card in _LIST_FIELDS.items():
@@ -177,5 +197,5 @@ def open_nametag(owner: User, file: BinaryIO, now: dt.datetime) -> Nametag:
     """Raises FieldError if it is no export of Nametag."""
     document = read_document(file, "Nametag")
     if not isinstance(document.get("people"), list) or "exportDate" not in document:
-        raise FieldError("file", "There are no people of Nametag in this file.")
+        raise FieldError("file", _NO_PEOPLE)
     return Nametag(owner, document, now)

@@ -1,47 +1,24 @@
-"""Outlook's CSV, of the desktop program and of Outlook on the web, which has more columns."""
+"""Outlook's CSV: the columns of the desktop program and of Outlook on the web, in the languages of the service."""
 
 import datetime as dt
-import re
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.columns import filled_cells
+from contacts_project.kernel.texts import define_text
 from people.importing.sources.drafts import Draft
-from people.importing.sources.google import set_phonetic_name
+from people.importing.sources.outlook_targets import WHOLE_ADDRESS_COLUMN, outlook_target
+from people.importing.sources.product_headers import outlook_columns
 from people.importing.sources.sheets import Sheet
-from people.importing.sources.tables import Row, Table, open_table
-from people.importing.sources.targets import Target
+from people.importing.sources.tables import Row, Table, TableOptions, open_table
+from people.importing.sources.target import Target
 
-_TEXT_COLUMNS = {
-    "First Name": "name",
-    "Middle Name": "middle_name",
-    "Last Name": "surname",
-    "Title": "prefix",
-    "Suffix": "suffix",
-    "Nickname": "nickname",
-    "Company": "organization",
-    "Job Title": "job_title",
-    "Notes": "notes",
-}
-_PHONETIC_COLUMNS = {"Given Yomi": "phoneticName", "Surname Yomi": "phoneticSurname"}
-_EMAIL_COLUMN = re.compile(r"E-mail (?:([23]) )?Address")
-_PHONE_COLUMN = re.compile(r"(.*?) ?(Phone|Fax)(?: [0-9])?")
-_ADDRESS_PART_COLUMN = re.compile(
-    r"(Home|Business|Other) (?:Address )?"
-    r"(Street|Street 2|Street 3|City|State|Postal Code|Country|Country/Region|PO Box)"
+_NOT_OUTLOOK = define_text(
+    "not_outlook",
+    "The columns of this file are not those of Outlook in English, German, French, Spanish, Norwegian or Japanese.",
 )
-_WHOLE_ADDRESS_COLUMN = re.compile(r"(Home|Business|Other) Address")
-_ADDRESS_PARTS = {
-    "City": "locality",
-    "State": "region",
-    "Postal Code": "postalCode",
-    "Country": "country",
-    "Country/Region": "country",
-}
-_TYPE_NAMES = {"business": "work", "primary": "main", "company main": "company", "assistant's": "assistant"}
-_OTHER_PHONE_COLUMNS = frozenset({"Callback", "ISDN", "Pager", "Telex", "TTY/TDD Phone"})
 _RELATION_COLUMNS = {
     "Spouse": "spouse",
     "Children": "child",
@@ -49,93 +26,55 @@ _RELATION_COLUMNS = {
     "Assistant's Name": "assistant",
     "Referred By": "referred by",
 }
-# Columns that Outlook fills in for every contact: their default values contain no information.
-_DEFAULT_VALUES = {"Priority": "normal", "Sensitivity": "normal", "Private": "false"}
-_IGNORED_COLUMN = re.compile(r"E-mail (?:[23] )?(?:Type|Display Name)|Initials|Internet Free Busy|Directory Server")
+# What Outlook writes for every contact into columns that nobody filled in: these values contain no information.
+_DEFAULT_VALUES = {
+    "Priority": frozenset(("normal", "normale", "vanlig", "標準")),
+    "Sensitivity": frozenset(("normal", "normale", "vanlig", "標準")),
+    "Private": frozenset(("false", "aus", "falsch", "faux", "falso", "usann", "off", "no", "オフ")),
+}
+_REQUIRED_COLUMNS = frozenset(("First Name", "Last Name", "E-mail Address", "Company"))
 
 
 class OutlookSheet(Sheet):
-    def __init__(self, owner: User, table: Table, now: dt.datetime) -> None:
-        days = {"Birthday": Target("birthday"), "Anniversary": Target("anniversary")}
-        super().__init__(owner, table, [days.get(name, Target()) for name in table.names], now)
+    """`columns` are the English names of the columns."""
+
+    def __init__(self, owner: User, table: Table, columns: Sequence[str], now: dt.datetime) -> None:
+        self.columns = columns
+        self.whole_addresses = {
+            index: Target("address.street", outlook_target(name).kind)
+            for index, name in enumerate(columns)
+            if WHOLE_ADDRESS_COLUMN.fullmatch(name)
+        }
+        targets = [Target() if name in _DEFAULT_VALUES else outlook_target(name) for name in columns]
+        super().__init__(owner, table, targets, now)
 
     def fill(self, draft: Draft, row: Row) -> None:
-        addresses: dict[str, dict[str, str]] = {}
-        whole_addresses: dict[str, str] = {}
-        for index, cell in filled_cells(draft, row, len(self.table.names)):
-            name = self.table.names[index]
-            if match := _WHOLE_ADDRESS_COLUMN.fullmatch(name):
-                whole_addresses[match[1].lower()] = cell
-            elif match := _ADDRESS_PART_COLUMN.fullmatch(name):
-                parts = addresses.setdefault(match[1].lower(), {})
-                key = _ADDRESS_PARTS.get(match[2], "streetLine1" if match[2] == "Street" else "streetLine2")
-                parts[key] = f"{parts[key]}, {cell.strip()}" if key in parts else cell
-            else:
-                _set_column(draft, name, cell)
-        # The address in one cell is only used if its parts are missing.
-        for kind, parts in {
-            **{kind: {"streetLine1": text} for kind, text in whole_addresses.items()},
-            **addresses,
-        }.items():
-            draft.add_address(_TYPE_NAMES.get(kind, kind), parts)
+        super().fill(draft, replace(row, cells=self._without_repeated_addresses(row.cells)))
+
+    def _without_repeated_addresses(self, cells: Sequence[str]) -> Sequence[str]:
+        """The cells without those that have an address in one piece, if its parts are there as well."""
+        parts = {
+            target.kind
+            for index, (cell, target) in enumerate(zip(cells, self.targets, strict=False))
+            if cell.strip() and target.field.startswith("address.") and index not in self.whole_addresses
+        }
+        repeated = {index for index, target in self.whole_addresses.items() if target.kind in parts}
+        return ["" if index in repeated else cell for index, cell in enumerate(cells)]
+
+    def leave_out(self, draft: Draft, index: int, cell: str) -> None:
+        """Names of other people become lines of the card, everything else becomes a custom field."""
+        column = self.columns[index]
+        if column in _RELATION_COLUMNS:
+            for person in cell.split(";") if column == "Children" else [cell]:
+                draft.add_related_person(_RELATION_COLUMNS[column], person)
+        elif cell.strip().casefold() not in _DEFAULT_VALUES.get(column, ()):
+            draft.add_custom(self.table.names[index], cell)
 
 
-def _set_column(draft: Draft, name: str, cell: str) -> None:
-    if name in _TEXT_COLUMNS:
-        draft.set_text(_TEXT_COLUMNS[name], cell)
-    elif name in _PHONETIC_COLUMNS:
-        set_phonetic_name(draft, _PHONETIC_COLUMNS[name], name, cell)
-    elif name in _SETTERS:
-        _SETTERS[name](draft, cell)
-    elif _EMAIL_COLUMN.fullmatch(name):
-        draft.add_entry("emails", "", email=cell)
-    elif name in _OTHER_PHONE_COLUMNS or _PHONE_COLUMN.fullmatch(name):
-        draft.add_entry("phone_numbers", _phone_kind(name), number=cell)
-    elif name in _RELATION_COLUMNS:
-        for person in cell.split(";") if name == "Children" else [cell]:
-            draft.add_related_person(_RELATION_COLUMNS[name], person)
-    elif _DEFAULT_VALUES.get(name) != cell.strip().casefold() and not _IGNORED_COLUMN.fullmatch(name):
-        draft.add_custom(name, cell)
-
-
-def _add_groups(draft: Draft, cell: str) -> None:
-    for group in cell.split(";"):
-        draft.add_group(group)
-
-
-def _set_gender(draft: Draft, cell: str) -> None:
-    if cell.strip().casefold() != "unspecified":
-        draft.set_text("gender", cell)
-
-
-def _url_setter(kind: str) -> Callable[[Draft, str], None]:
-    return lambda draft, cell: draft.add_entry("urls", kind, url=cell)
-
-
-_SETTERS: dict[str, Callable[[Draft, str], None]] = {
-    "Birthday": lambda draft, cell: draft.add_date(cell, kind="BIRTHDAY"),
-    "Anniversary": lambda draft, cell: draft.set_day("anniversary", cell),
-    "Categories": _add_groups,
-    "Gender": _set_gender,
-    "Web Page": _url_setter(""),
-    "Personal Web Page": _url_setter("home"),
-    "Business Web Page": _url_setter("work"),
-}
-
-
-def _phone_kind(name: str) -> str:
-    """The type of a phone column: Mobile Phone is mobile, Business Fax work fax, Pager pager."""
-    match = _PHONE_COLUMN.fullmatch(name)
-    if match is None:
-        return name.lower()
-    kind = match[1].lower()
-    kind = _TYPE_NAMES.get(kind, kind)
-    return f"{kind} fax".strip() if match[2] == "Fax" else kind
-
-
-def open_outlook(owner: User, file: BinaryIO, now: dt.datetime) -> OutlookSheet:
+def open_outlook(owner: User, file: BinaryIO, now: dt.datetime, options: TableOptions) -> OutlookSheet:
     """Raises FieldError if the columns are not Outlook's."""
-    table = open_table(file)
-    if not {"First Name", "Last Name", "E-mail Address", "Company"}.issubset(table.names):
-        raise FieldError("file", "The columns of this file are not those of Outlook, in English.")
-    return OutlookSheet(owner, table, now)
+    table = open_table(file, options)
+    columns = outlook_columns(table.names) or table.names
+    if not _REQUIRED_COLUMNS.issubset(columns):
+        raise FieldError("file", _NOT_OUTLOOK)
+    return OutlookSheet(owner, table, columns, now)

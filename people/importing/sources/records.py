@@ -5,7 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from contacts_project.kernel.texts import Text, define_text
 from people.importing.sources.drafts import RecordResult
+
+JOURNAL_ENTRIES = define_text("noun_journal_entries", "journal entries")
+LEFT_OUT = define_text("kind_left_out", "%(count)s of them have no place here and were left out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class RelationshipRecord:
 class Source(Protocol):
     """An open file. `record_noun` is how messages call one of its records."""
 
-    record_noun: str
+    record_noun: Text
 
     def people(self) -> Iterator[RecordResult]:
         """Yield the people as cards."""
@@ -56,5 +60,5 @@ class Source(Protocol):
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships between people."""
 
-    def not_imported(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[Text, Text]]:
         """The data that belongs to no person and cannot be imported: what it is, and why."""

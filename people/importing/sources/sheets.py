@@ -5,23 +5,34 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from accounts.models import User
-from people.importing.sources.columns import build_day_reader, fill
+from contacts_project.kernel.texts import Text, define_text
+from people.importing.receipts import ROW
+from people.importing.sources.columns import fill
+from people.importing.sources.days import DateColumns
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
 from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
-from people.importing.sources.tables import Row, Table, open_table
-from people.importing.sources.targets import IGNORE, Target, read_mapping
+from people.importing.sources.tables import Row, Table, TableOptions, open_table
+from people.importing.sources.target import BIRTHDAY_PARTS, IGNORE, Target
+from people.importing.sources.targets import read_mapping
+
+_COLUMN = define_text("column_left_out", "the column “%(column)s” was left out")
+_GUESSED_ENCODING = define_text(
+    "encoding_uncertain",
+    "the encoding of this file is a guess (%(encoding)s): check the letters of this row, and name the encoding if they"
+    " are wrong",
+)
 
 
 class Sheet:
     """A table with a target for each column. Each subclass defines the columns of one product."""
 
-    record_noun = "Row"
+    record_noun = ROW
 
     def __init__(self, owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> None:
         self.table, self.targets = table, targets
-        dated = {"birthday", *DAY_FIELDS}
-        date_columns = [index for index, target in enumerate(targets) if target.field in dated]
-        self.days = build_day_reader(owner, table, date_columns, now.year)
+        self.dates = read_dates(owner, table, targets, now)
+        self.days = self.dates.reader()
+        self.day_readers = {index: self.dates.reader(index) for index, target in enumerate(targets) if is_date(target)}
 
     def people(self) -> Iterator[RecordResult]:
         """Yield the rows as cards. Cells that cannot be imported become warnings."""
@@ -30,6 +41,8 @@ class Sheet:
                 yield RecordResult(index=index, name="", error=row.error)
             else:
                 draft = Draft(self.days, row.warnings)
+                if not self.table.encoding.is_certain and not all(map(str.isascii, row.cells)):
+                    draft.warn(_GUESSED_ENCODING.format(encoding=self.table.encoding.name))
                 self.fill(draft, row)
                 yield draft.build_result(index)
 
@@ -42,16 +55,36 @@ class Sheet:
     def relationships(self) -> Iterator[RelationshipRecord]:
         return iter(())
 
-    def not_imported(self) -> Sequence[tuple[str, str]]:
+    def not_imported(self) -> Sequence[tuple[Text, Text]]:
         return ()
 
     def fill(self, draft: Draft, row: Row) -> None:
-        fill(draft, row, self.table.names, self.targets)
+        fill(draft, row, self.targets, day_readers=self.day_readers, leave_out=self.leave_out)
+
+    def leave_out(self, draft: Draft, index: int, cell: str) -> None:
+        """Handle a cell whose column has no target."""
+        draft.warn(_COLUMN.format(column=self.table.names[index][:60]))
 
 
-def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime) -> Sheet:
+def is_date(target: Target) -> bool:
+    """Whether the cells of a column are whole dates."""
+    return target.field in DAY_FIELDS or (target.field == "birthday" and target.kind not in BIRTHDAY_PARTS)
+
+
+def read_dates(owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> DateColumns:
+    """Read the dates of all rows once, to find out how they are written."""
+    dates = DateColumns(owner, now.year, table.date_order)
+    columns = [index for index, target in enumerate(targets) if is_date(target)]
+    if columns and not table.date_order:
+        dates.read_rows(
+            ((index, row.cells[index]) for index in columns if index < len(row.cells)) for row in table.rows()
+        )
+    return dates
+
+
+def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime, options: TableOptions) -> Sheet:
     """Open any table. Raises FieldError if it is none, or for an invalid mapping."""
-    table = open_table(file)
+    table = open_table(file, options)
     return Sheet(owner, table, read_mapping(mapping, table), now)
 
 
@@ -77,7 +110,7 @@ class LinkedIn(Sheet):
                 draft.add_custom("Connected on LinkedIn", found[0].isoformat() if found else row.cells[index])
 
 
-def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime) -> LinkedIn:
+def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime, options: TableOptions) -> LinkedIn:
     """Raises FieldError if no line is the header of connections."""
-    table = open_table(file, header=("First Name", "Last Name", "Connected On"))
+    table = open_table(file, options, header=("First Name", "Last Name", "Connected On"))
     return LinkedIn(owner, table, [_LINKEDIN.get(name, Target()) for name in table.names], now)

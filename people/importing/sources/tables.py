@@ -8,12 +8,41 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from itertools import islice
 from typing import BinaryIO
 
-from contacts_project.kernel.api.fields import is_email
+from accounts.vocabularies import DateFormat
 from contacts_project.kernel.errors import FieldError
-from people.importing.sources.encodings import detect_encoding, display_encoding, is_text, read_lines
+from contacts_project.kernel.text_rules import NOT_A_CHOICE, is_email
+from contacts_project.kernel.texts import Text, define_text
+from people.importing.sources.encodings import (
+    Encoding,
+    detect_encoding,
+    fits,
+    is_binary,
+    is_text,
+    named_codecs,
+    read_lines,
+)
+
+_NO_HEADER = define_text("no_header_row", "There is no row of columns in this file.")
+_BAD_HEADER = define_text("header_row_unreadable", "The first row of this file cannot be read: %(reason)s.")
+_TOO_MANY_COLUMNS = define_text("too_many_columns", "This file has more than %(limit)s columns.")
+_COLUMNS_MISSING = define_text("columns_missing", "This file has no line with the columns %(columns)s.")
+_TOO_MANY_ROWS = define_text("too_many_rows", "the file has more than %(limit)s rows: the rest was not read")
+_TOO_MANY_CELLS = define_text("too_many_cells", "the row has more than %(limit)s cells")
+_CELL_TOO_LONG = define_text("cell_too_long", "a cell has more than %(limit)s characters")
+
+_NO_TEXT = define_text("not_a_text_file", "This is no text. Save a spreadsheet as CSV first.")
+_NO_DELIMITER = define_text("not_a_delimiter", "This must be a comma, a semicolon, a tab or a vertical bar (|).")
+_UNKNOWN_ENCODING = define_text(
+    "unknown_encoding",
+    "There is no encoding “%(name)s” for tables. Examples are utf-8, windows-1252 and shift_jis.",
+)
+_OTHER_ENCODING = define_text(
+    "encoding_does_not_fit", "This file is not in the encoding “%(name)s”: name another one, or none to have it found."
+)
 
 #: Rows beyond this are not read: no address book is that long.
 MAX_ROWS = 20_000
@@ -23,13 +52,16 @@ MAX_COLUMNS = 1_000
 _MAX_ROW_LINES = 1_000
 _MAX_ROW_SIZE = 1_000_000
 _MAX_REREAD = 20_000_000
-_UNCLOSED_QUOTE = "a quote in it is not closed"
+_UNCLOSED_QUOTE = define_text("unclosed_quote", "a quote in it is not closed")
 _SAMPLE_ROWS = 200
 _DELIMITERS = ",;\t|"
-_SNIFFED_LINES = 30
-_SNIFFED_CHARACTERS = 4_096
+_DELIMITER_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
+# Shorter than the longest cell that the csv module reads (131,072).
+_SAMPLE_CHARACTERS = 64_000
 # The first line that Excel writes to name the delimiter. It is no row.
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
+# Programs write `="text"` or put an apostrophe in front, so that a spreadsheet keeps a leading zero or a plus sign.
+_GUARD = re.compile(r"""="((?:[^"]|"")*+)"|'([=+@\t-].*|[0-9][0-9 ().,/:-]*)""", re.DOTALL)
 PHONE_PATTERN = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
 
 
@@ -38,8 +70,30 @@ class Row:
     """A row of data. `error` is set if it cannot be read."""
 
     cells: Sequence[str]
-    warnings: tuple[str, ...] = ()
-    error: str = ""
+    warnings: tuple[Text, ...] = ()
+    error: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What a client says about a table; what is empty is detected. Built by `read_options`."""
+
+    encoding: str = ""
+    delimiter: str = ""
+    date_order: str = ""
+
+
+DETECT_ALL = TableOptions()
+
+
+def read_options(*, encoding: str = "", delimiter: str = "", date_order: str = "") -> TableOptions:
+    """Raises FieldError for an unknown delimiter or order of dates. `encoding` is checked with the file."""
+    mark = _DELIMITER_NAMES.get(delimiter.strip(" ").lower(), delimiter.strip(" "))
+    if mark and mark not in _DELIMITERS:
+        raise FieldError("delimiter", _NO_DELIMITER)
+    if date_order and date_order not in DateFormat.values:
+        raise FieldError("dateOrder", NOT_A_CHOICE.format(choices=list(DateFormat.values)))
+    return TableOptions(encoding.strip(), mark, date_order)
 
 
 @dataclass(slots=True)
@@ -47,60 +101,84 @@ class Table:
     """An open CSV file. `names` are the column names: the cells of the header, or numbers if there is no header."""
 
     file: BinaryIO
-    codec: str
+    encoding: Encoding
     delimiter: str
     names: list[str]
     preamble: int = 0
     sample: list[Row] = field(default_factory=list)
-
-    @property
-    def encoding(self) -> str:
-        return display_encoding(self.codec)
+    date_order: str = ""
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of data that are not empty: at most MAX_ROWS, then one with an error if there are more."""
-        rows = _parse_rows(islice(read_lines(self.file, self.codec), self.preamble, None), self.delimiter)
+        rows = _parse_rows(islice(read_lines(self.file, self.encoding.codec), self.preamble, None), self.delimiter)
         filled = (row for row in rows if row.error or any(cell.strip() for cell in row.cells))
         if self.has_header:
             next(filled, None)
         for number, row in enumerate(filled):
             if number >= MAX_ROWS:
-                yield Row((), error=f"the file has more than {MAX_ROWS:,} rows: the rest was not read")
+                yield Row((), error=_TOO_MANY_ROWS.format(limit=MAX_ROWS))
                 return
-            yield (
-                row if len(row.cells) <= MAX_COLUMNS else Row((), error=f"the row has more than {MAX_COLUMNS:,} cells")
-            )
+            if len(row.cells) > MAX_COLUMNS:
+                yield Row((), error=_TOO_MANY_CELLS.format(limit=MAX_COLUMNS))
+            else:
+                yield replace(row, cells=[_remove_guard(cell) for cell in row.cells])
 
     @property
     def has_header(self) -> bool:
         return self.names != _numbered_names(len(self.names))
 
 
-def open_table(file: BinaryIO, *, header: Sequence[str] = ()) -> Table:
+def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Sequence[str] = ()) -> Table:
     """Open a CSV file. `header` are columns that its header must have; lines above the header are skipped.
 
-    Raises FieldError if the file is no table.
+    Raises FieldError if the file is no table, or is not in the encoding that the client names.
     """
-    codec = detect_encoding(file)
-    if not is_text(file, codec):
-        raise FieldError("file", "This is no text. Save a spreadsheet as CSV first.")
-    lines = list(islice(read_lines(file, codec), _SAMPLE_ROWS))
+    encoding = _find_encoding(file, options.encoding)
+    lines = list(islice(read_lines(file, encoding.codec), _SAMPLE_ROWS))
     separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     preamble = _find_header(lines, header) if header else bool(separator_line)
-    delimiter = separator_line[1] if separator_line else _detect_delimiter(lines[preamble:])
-    first = next(
-        (row for row in _parse_rows(iter(lines[preamble:]), delimiter) if any(map(str.strip, row.cells))), None
-    )
+    delimiter = options.delimiter or (separator_line[1] if separator_line else _detect_delimiter(lines[preamble:]))
+    rows = _parse_rows(iter(lines[preamble:]), delimiter)
+    first = next((row for row in rows if row.error or any(map(str.strip, row.cells))), None)
     if first is None:
-        raise FieldError("file", "There is no row of columns in this file.")
+        raise FieldError("file", _NO_HEADER)
+    if first.error:
+        raise FieldError("file", _BAD_HEADER.format(reason=first.error))
     if len(first.cells) > MAX_COLUMNS:
-        raise FieldError("file", f"This file has more than {MAX_COLUMNS} columns.")
+        raise FieldError("file", _TOO_MANY_COLUMNS.format(limit=MAX_COLUMNS))
+    cells = [" ".join(_remove_guard(cell).split()) for cell in first.cells]
     # A header does not contain e-mail addresses or phone numbers.
-    is_data = any(is_email(cell.strip()) or PHONE_PATTERN.fullmatch(cell.strip()) for cell in first.cells)
-    names = _numbered_names(len(first.cells)) if is_data else [" ".join(cell.split()) for cell in first.cells]
-    table = Table(file, codec, delimiter, names, preamble)
+    is_data = any(is_email(cell) or PHONE_PATTERN.fullmatch(cell) for cell in cells)
+    names = _numbered_names(len(cells)) if is_data else cells
+    table = Table(file, encoding, delimiter, names, preamble, date_order=options.date_order)
     table.sample = list(islice(table.rows(), _SAMPLE_ROWS))
     return table
+
+
+def _find_encoding(file: BinaryIO, name: str) -> Encoding:
+    if is_binary(file):
+        raise FieldError("file", _NO_TEXT)
+    if not name:
+        encoding = detect_encoding(file)
+        if not is_text(file, encoding.codec):
+            raise FieldError("file", _NO_TEXT)
+        return encoding
+    named = named_codecs(name)
+    if not named:
+        raise FieldError("encoding", _UNKNOWN_ENCODING.format(name=name[:40]))
+    codec = next((codec for codec in named if fits(file, codec) and is_text(file, codec)), None)
+    if codec is None:
+        raise FieldError("encoding", _OTHER_ENCODING.format(name=name[:40]))
+    return Encoding(codec, is_certain=True)
+
+
+def _remove_guard(cell: str) -> str:
+    """Remove what keeps a spreadsheet from changing a cell: `="+49..."`, or an apostrophe before a sign or a number."""
+    if cell[:1] not in {"=", "'"}:
+        return cell
+    if guarded := _GUARD.fullmatch(cell.strip()):
+        return guarded[2] if guarded[1] is None else guarded[1].replace('""', '"')
+    return cell
 
 
 def _numbered_names(count: int) -> list[str]:
@@ -112,28 +190,23 @@ def _find_header(lines: Sequence[str], header: Sequence[str]) -> int:
     for index, line in enumerate(lines):
         if all(name in line for name in header):
             return index
-    raise FieldError("file", f"This file has no line with the columns {', '.join(header)}.")
+    raise FieldError("file", _COLUMNS_MISSING.format(columns=list(header)))
 
 
 def _detect_delimiter(lines: Sequence[str]) -> str:
-    """The delimiter that csv.Sniffer finds, unless another one splits the header into more cells."""
-    text = "".join(lines[:_SNIFFED_LINES])[:_SNIFFED_CHARACTERS]
-    header = next((line for line in lines if line.strip()), "")
-    try:
-        widths = (
-            {mark: len(next(csv.reader([header], delimiter=mark, skipinitialspace=True))) for mark in _DELIMITERS}
-            if header
-            else {}
-        )
-    except csv.Error:
-        limit = f"{csv.field_size_limit():,}"
-        raise FieldError("file", f"The first line of this file has a cell of more than {limit} characters.") from None
-    widest = max(_DELIMITERS, key=lambda mark: widths.get(mark, 0))
-    try:
-        found = csv.Sniffer().sniff(text, _DELIMITERS).delimiter
-    except csv.Error:
-        return widest
-    return found if found in widths and widths[found] == widths[widest] else widest
+    """The delimiter that splits the header into the most cells; of several, the one with which most rows are as wide.
+
+    Each is tried on at most _SAMPLE_CHARACTERS: csv.Sniffer takes the fourth power of the length of a hostile line.
+    """
+    text = "".join(lines)[:_SAMPLE_CHARACTERS]
+
+    def rank(mark: str) -> tuple[int, int, int]:
+        widths = [len(row) for row in csv.reader(StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)]
+        header = next(filter(None, widths), 0)
+        # A comma within a text has a blank behind it.
+        return header, widths.count(header), -text.count(f"{mark} ")
+
+    return max(_DELIMITERS, key=rank)
 
 
 class _RereadableLines:
@@ -212,6 +285,6 @@ def _parse_without_quotes(line: str, delimiter: str) -> Row:
     try:
         cells = next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE))
     except csv.Error:
-        return Row((), error=f"a cell has more than {csv.field_size_limit():,} characters")
+        return Row((), error=_CELL_TOO_LONG.format(limit=csv.field_size_limit()))
     warnings = (_UNCLOSED_QUOTE,) if line.count('"') % 2 else ()
     return Row([cell.strip().strip('"') for cell in cells], warnings)

@@ -1,19 +1,29 @@
 """The target field of each column: parses a CSV mapping and proposes one."""
 
 import re
-import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import orjson
 
-from contacts_project.kernel.api.fields import is_email
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.text_forms import nfc
+from contacts_project.kernel.text_rules import is_email
+from contacts_project.kernel.texts import define_text
 from people import field_table
-from people.importing.sources.column_words import FIELD_OF, KIND_OF
+from people.importing.sources.column_words import FIELD_OF, KIND_OF, split_name
+from people.importing.sources.outlook_targets import outlook_target
+from people.importing.sources.product_headers import outlook_columns, thunderbird_targets
 from people.importing.sources.tables import PHONE_PATTERN, Table
+from people.importing.sources.target import IGNORE, Target, parse_target
 
-IGNORE = "ignore"
+_NOT_A_MAPPING = define_text("mapping_not_json", "This must be JSON: { column: field }.")
+_NOT_AN_OBJECT = define_text("mapping_not_an_object", "This must be an object: { column: field }.")
+_NOT_A_FIELD = define_text("not_a_field_name", "This must be the name of a field.")
+_NO_SUCH_FIELD = define_text("no_such_field", "There is no field “%(field)s” to map to.")
+_LONG_TYPE = define_text("mapping_type_too_long", "A type has at most %(limit)s characters.")
+_NO_SUCH_COLUMN = define_text("no_such_column", "The file has no such column.")
+
 EXTRA_FIELDS = ("birthday", "group", IGNORE)
 FIELDS = frozenset({*field_table.MAPPING_NAMES, *EXTRA_FIELDS})
 
@@ -22,20 +32,6 @@ ENTRIES: Mapping[str, tuple[str, str]] = {
     key.mapping: (field.card, key.name) for field in field_table.LISTS for key in field.keys if key.mapping
 }
 _MAX_KIND = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The target field of a column, and the type that its entries get, or an empty `kind`.
-
-    An empty `field` means an unknown column: its values are left out with a warning.
-    """
-
-    field: str = ""
-    kind: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.field}:{self.kind}" if self.kind else self.field or IGNORE
 
 
 def read_mapping(text: str, table: Table) -> list[Target]:
@@ -47,9 +43,10 @@ def read_mapping(text: str, table: Table) -> list[Target]:
     targets = propose_targets(table)
     mapping = _parse_mapping(text)
     first = 0 if "0" in mapping and "0" not in table.names else 1
+    columns = _ColumnFinder(table.names, first)
     for key, value in mapping.items():
         target = _parse_target(key, value)
-        for index in _find_columns(key, table.names, first):
+        for index in columns.find(key):
             targets[index] = target
     return targets
 
@@ -60,59 +57,90 @@ def _parse_mapping(text: str) -> dict[str, object]:
     try:
         mapping = orjson.loads(text)
     except (ValueError, RecursionError):
-        raise FieldError("mapping", "This must be JSON: { column: field }.") from None
+        raise FieldError("mapping", _NOT_A_MAPPING) from None
     if not isinstance(mapping, dict):
-        raise FieldError("mapping", "This must be an object: { column: field }.")
+        raise FieldError("mapping", _NOT_AN_OBJECT)
     return mapping
 
 
 def _parse_target(key: str, value: object) -> Target:
     if not isinstance(value, str):
-        raise FieldError(f"mapping.{key}", "This must be the name of a field.")
+        raise FieldError(f"mapping.{key}", _NOT_A_FIELD)
     name, _, kind = value.partition(":")
     if name.strip() not in FIELDS:
-        raise FieldError(f"mapping.{key}", f"There is no field “{name.strip()[:60]}” to map to.")
+        raise FieldError(f"mapping.{key}", _NO_SUCH_FIELD.format(field=name.strip()[:60]))
     if len(kind.strip()) > _MAX_KIND:
-        raise FieldError(f"mapping.{key}", f"A type has at most {_MAX_KIND} characters.")
-    return Target(name.strip(), kind.strip())
+        raise FieldError(f"mapping.{key}", _LONG_TYPE.format(limit=_MAX_KIND))
+    return Target(name.strip(), nfc(kind.strip()))
 
 
-def _find_columns(key: str, names: Sequence[str], first: int) -> list[int]:
-    header = " ".join(key.split())
-    for fold in (str, str.casefold):
-        if columns := [index for index, name in enumerate(names) if fold(name) == fold(header)]:
+class _ColumnFinder:
+    """Finds columns by their names in this or another case, or by their numbers, which begin with `first`."""
+
+    def __init__(self, names: Sequence[str], first: int) -> None:
+        self.count, self.first = len(names), first
+        self.by_name: dict[str, list[int]] = defaultdict(list)
+        self.by_folded: dict[str, list[int]] = defaultdict(list)
+        for index, name in enumerate(names):
+            self.by_name[name].append(index)
+            self.by_folded[name.casefold()].append(index)
+
+    def find(self, key: str) -> list[int]:
+        header = nfc(" ".join(key.split()))
+        if columns := self.by_name.get(header) or self.by_folded.get(header.casefold()):
             return columns
-    if header.isascii() and header.isdigit() and len(header) < 5 and 0 <= int(header) - first < len(names):
-        return [int(header) - first]
-    raise FieldError(f"mapping.{key}", "The file has no such column.")
+        if header.isascii() and header.isdigit() and len(header) < 5 and 0 <= int(header) - self.first < self.count:
+            return [int(header) - self.first]
+        raise FieldError(f"mapping.{key}", _NO_SUCH_COLUMN)
 
 
 _PHONE_KINDS = frozenset({"mobile", "fax"})
-_WORD = re.compile(r"[^\W_]+")
 _URL = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
 
 
 def propose_targets(table: Table) -> list[Target]:
     """Propose the target of each column by its name, or by its values if the table has no header."""
+    if (columns := outlook_columns(table.names)) is not None:
+        return [outlook_target(column) for column in columns]
+    if (named := thunderbird_targets(table.names)) is not None:
+        return [parse_target(target) for target in named]
     targets = [_target_by_name(name) for name in table.names]
-    fields = {target.field for target in targets}
-    for index, target in enumerate(targets):
-        if target.field == "full":
-            targets[index] = Target(_full_name_field(fields))
-        elif not target.field and not table.has_header:
-            targets[index] = _target_by_values(
-                [row.cells[index].strip() for row in table.sample if len(row.cells) > index]
-            )
+    _resolve_names(targets)
+    _resolve_birthdays(targets)
+    _resolve_addresses(targets)
     if not table.has_header:
+        for index, target in enumerate(targets):
+            if not target.field:
+                cells = [row.cells[index].strip() for row in table.sample if len(row.cells) > index]
+                targets[index] = _target_by_values(cells)
         _assign_names(targets)
     return targets
 
 
-def _full_name_field(fields: set[str]) -> str:
-    """The field of a column `Name`: beside a given name it is the surname, beside both it is redundant."""
-    if "name" not in fields:
-        return "name"
-    return IGNORE if "surname" in fields else "surname"
+def _resolve_names(targets: list[Target]) -> None:
+    """A column `Name` beside a given name is the surname, beside both it is redundant; a display name may differ."""
+    fields = {target.field for target in targets}
+    both = {"name", "surname"}.issubset(fields)
+    for index, target in enumerate(targets):
+        if target.field == "display" and both:
+            targets[index] = Target("displayNameOverride")
+        elif target.field in {"full", "display"}:
+            targets[index] = Target(IGNORE if both else "surname" if "name" in fields else "name")
+
+
+def _resolve_birthdays(targets: list[Target]) -> None:
+    """Beside a year and a month of birth, a column `birthday` is the day of the month."""
+    kinds = {target.kind for target in targets if target.field == "birthday"}
+    if {"year", "month"}.issubset(kinds) and "day" not in kinds and Target("birthday") in targets:
+        targets[targets.index(Target("birthday"))] = Target("birthday", "day")
+
+
+def _resolve_addresses(targets: list[Target]) -> None:
+    """A part of an address without a type belongs to the address that the column before it belongs to."""
+    for index in range(1, len(targets)):
+        before, target = targets[index - 1], targets[index]
+        if not target.kind and all(one.field.startswith("address.") for one in (before, target)):
+            targets[index] = Target(target.field, before.kind)
 
 
 def _assign_names(targets: list[Target]) -> None:
@@ -125,13 +153,11 @@ def _assign_names(targets: list[Target]) -> None:
 def _target_by_name(name: str) -> Target:
     if name in FIELDS:  # exact names of our own fields
         return Target(name)
-    # "E-Mail" would be split into two words.
-    words = [_fold_word(word) for word in _WORD.findall(name.replace("E-Mail", "Email").replace("e-mail", "email"))]
-    words = [word for word in words if word]
+    words = split_name(name)
     kind = ""
     while words:
         if (field := FIELD_OF.get("".join(words))) and not (kind and field not in ENTRIES):
-            return Target(field, kind)
+            return parse_target(f"{field}:{kind}" if kind else field)
         if len(words) == 1 and KIND_OF.get(words[0]) in _PHONE_KINDS:
             return Target("phone", " ".join(filter(None, (kind, KIND_OF[words[0]]))))
         kind_index = next((at for at in (0, -1) if words[at] in KIND_OF or words[at].isdigit()), None)
@@ -140,11 +166,6 @@ def _target_by_name(name: str) -> Target:
         word = words.pop(kind_index)
         kind = " ".join(filter(None, (kind, KIND_OF.get(word, ""))))
     return Target()
-
-
-def _fold_word(word: str) -> str:
-    plain = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
-    return "".join(character for character in plain if not unicodedata.combining(character))
 
 
 def _target_by_values(values: Iterable[str]) -> Target:

@@ -30,7 +30,7 @@ def edit_entry(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) 
 def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> ContentLine | None:
     """The line with the date of `new`, in the format of the old date. A time after it stays.
 
-    None if the line does not start with a date.
+    A date in a spelling that no version allows is replaced as a whole. None if the line contains no date.
     """
     if line.name == "X-ANDROID-CUSTOM":
         kind, _, *rest = values.split(line.value, ";")
@@ -38,7 +38,10 @@ def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> Content
         return line.with_value(";".join((kind, value, *rest)))
     found = _DATE.match(line.value)
     if not found:
-        return None
+        if not values.date_readings(values.text(line)):
+            return None
+        params, value = builder.date_value(new.date, year_unknown=new.year_unknown)
+        return line.with_params((*line.without_params("X-APPLE-OMIT-YEAR").params, *params)).with_value(value)
     old, time = found.group(1), line.value[found.end() :]
     # Keep the basic or the extended format.
     dash = "-" if "-" in old.lstrip("-") else ""

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
+from contacts_project.kernel.json import JsonMapping
 from people.vcard import values
 from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, CardDate, Entry
 from people.vcard.content_lines import ContentLine
@@ -56,7 +57,10 @@ def _becomes_first_of_type(update: LineUpdate, index: int, new: Entry | CardDate
     return bool(kind) and all(day.type != kind for day in update.target.important_dates)
 
 
-def _remove_if_present(remaining: list[Any], entry: Any) -> bool:
+Found = TypeVar("Found")
+
+
+def _remove_if_present(remaining: list[Found], entry: Found) -> bool:
     if entry not in remaining:
         return False
     remaining.remove(entry)
@@ -79,7 +83,7 @@ def _edit_line(update: LineUpdate, index: int, old: Entry | CardDate, new: Entry
     return True
 
 
-def _as_mapping(entry: Entry | CardDate) -> Mapping[str, Any]:
+def _as_mapping(entry: Entry | CardDate) -> JsonMapping:
     return asdict(entry) if isinstance(entry, CardDate) else entry
 
 
@@ -124,7 +128,7 @@ def _is_hidden(text: str) -> bool:
     return all(word.strip().lower() in HIDDEN_TYPES for word in text.split(","))
 
 
-def _read_entry(line: ContentLine, label: str | None) -> Mapping[str, Any] | None:
+def _read_entry(line: ContentLine, label: str | None) -> JsonMapping | None:
     """The entry or date that is read from the line alone."""
     context = Context(labels={line.group.lower() if line.group else "": label} if label else {})
     # A label is read from an item group only.

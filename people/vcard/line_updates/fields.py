@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.text_forms import case_key
 from people.vcard import values
-from people.vcard.card import DATE_FIELDS, NAME_FORMATS, PLAIN_TEXT_FIELDS, Card, CardDate
+from people.vcard.card import DATE_FIELDS, FLAG_FIELDS, NAME_FORMATS, PLAIN_TEXT_FIELDS, Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine
 from people.vcard.line_updates.edits import edit_date
 from people.vcard.line_updates.state import LineUpdate
@@ -22,7 +24,7 @@ def update_fields(update: LineUpdate, remaining: dict[str, list[Any]], full_name
 
 def update_trailing_fields(update: LineUpdate) -> None:
     """Update the fields whose new lines come after those of the entries: single dates, photo, notes, categories."""
-    for field in DATE_FIELDS:
+    for field in (*DATE_FIELDS, *FLAG_FIELDS):
         _update_scalar(update, field)
     _update_photo(update)
     _update_notes(update)
@@ -69,6 +71,8 @@ def _edit_scalar(update: LineUpdate, line: ContentLine, field: str, old: Any, ne
         letter, words, _ = (*values.split(line.value, ";"), "", "")[:3]
         is_letter = not words and new in _GENDER_LETTERS
         return line.with_value(new if is_letter else f"{letter if words else ''};{values.escape(new)}")
+    if field in FLAG_FIELDS:
+        return line.with_value("1")
     if field in DATE_FIELDS:
         return edit_date(line, CardDate(date=new), update.builder)
     return line.with_value(values.escape(new))
@@ -118,21 +122,21 @@ def _edit_organization(line: ContentLine, parsed: Card, target: Card, department
     return [line.with_value(";".join(pieces))]
 
 
-def _take_department_units(card: Card, custom_fields: list[Any]) -> list[str]:
+def _take_department_units(card: Card, custom_fields: list[Entry]) -> list[str]:
     """The units of the department, if it is the first custom field; then it is removed from `custom_fields`."""
     if not custom_fields or custom_fields[0] != card.custom_fields[0] or not _is_department(custom_fields[0]):
         return []
     return _department_units(custom_fields.pop(0))
 
 
-def _is_department(entry: Any) -> bool:
+def _is_department(entry: object) -> bool:
     """Whether the custom field can be written as units of ORG and read back."""
     if not isinstance(entry, dict) or entry["key"] != "Department" or entry["type"] is not None:
         return False
     return all(unit.strip() == unit != "" for unit in _department_units(entry))
 
 
-def _department_units(entry: Any) -> list[str]:
+def _department_units(entry: JsonMapping) -> list[str]:
     return str(entry["value"]).split("; ")
 
 
@@ -172,9 +176,9 @@ def _update_notes(update: LineUpdate) -> None:
 
 def _update_categories(update: LineUpdate) -> None:
     """Update CATEGORIES. Removed groups are taken out of their line, new ones are added to the last line."""
-    parsed = {name.casefold() for name in update.parsed.categories}
-    new = {name.casefold() for name in update.target.categories}
-    added = [values.escape(name) for name in update.target.categories if name.casefold() not in parsed]
+    parsed = {case_key(name) for name in update.parsed.categories}
+    new = {case_key(name) for name in update.target.categories}
+    added = [values.escape(name) for name in update.target.categories if case_key(name) not in parsed]
     indexes = update.indexes_of("categories")
     removed = parsed - new
     for index in indexes:
@@ -190,4 +194,4 @@ def _update_categories(update: LineUpdate) -> None:
 
 def category_key(piece: str) -> str:
     """The key of a group, from its escaped name in a line."""
-    return values.single_line(values.unescape(piece))[:100].rstrip().casefold()
+    return case_key(values.single_line(values.unescape(piece))[:100].rstrip())

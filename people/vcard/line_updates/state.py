@@ -1,5 +1,6 @@
 """The lines of a card and the edits to them."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from people.vcard.builder import LineBuilder
@@ -25,9 +26,16 @@ class LineUpdate:
         self.added: list[ContentLine] = []
         self.labels = group_labels(lines)
         self.groups: dict[str, list[int]] = {}
+        # By item group, so that no edit of a line looks through all lines of its group: a hostile card may have one.
+        self._label_indexes: dict[str, int] = {}
+        self._main_counts: Counter[str] = Counter()
         for index, line in enumerate(lines):
             if line.group:
-                self.groups.setdefault(line.group.lower(), []).append(index)
+                group = line.group.lower()
+                self.groups.setdefault(group, []).append(index)
+                self._main_counts[group] += line.name not in COMPANION_PROPERTIES
+                if line.name == "X-ABLABEL":
+                    self._label_indexes.setdefault(group, index)
 
     def indexes_of(self, field: str) -> list[int]:
         """The indexes of the lines that set the field."""
@@ -39,13 +47,11 @@ class LineUpdate:
 
     def label_index(self, line: ContentLine) -> int | None:
         """The index of the X-ABLabel of the line's item group."""
-        indexes = self.groups.get((line.group or "").lower(), ())
-        return next((index for index in indexes if self.lines[index].name == "X-ABLABEL"), None)
+        return self._label_indexes.get((line.group or "").lower())
 
     def is_shared(self, line: ContentLine) -> bool:
         """Whether the item group of the line contains more than one property that is not a companion."""
-        indexes = self.groups.get((line.group or "").lower(), ())
-        return sum(self.lines[index].name not in COMPANION_PROPERTIES for index in indexes) > 1
+        return self._main_counts[(line.group or "").lower()] > 1
 
     def drop_companions(self) -> None:
         """Remove companions, such as labels, from groups whose other lines were all removed."""

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
+from contacts_project.kernel.texts import define_text
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
 from people.vcard.readers.context import Context, FieldValue, Reader, single_line_text
+
+_NO_COORDINATES = define_text("geo_without_coordinates", "GEO holds no coordinates; the line is kept as it is")
 
 _GEO_VALUE = re.compile(
     r"(?:geo:)?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?) ?[,;] ?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?)(?:[;,?].*)?",
@@ -84,7 +87,7 @@ def _read_geo(line: ContentLine, context: Context) -> Iterator[FieldValue]:
     found = _GEO_VALUE.fullmatch(single_line_text(line))
     latitude, longitude = (float(part) for part in found.groups()) if found else (999.0, 999.0)
     if abs(latitude) > 90 or abs(longitude) > 180:
-        context.warnings.append("GEO holds no coordinates; the line is kept as it is")
+        context.warnings.append(_NO_COORDINATES)
         return
     label = values.single_line(line.first_param("X-LABEL") or "")
     yield (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from contacts_project.kernel.texts import Text
 from people.field_table import OTHER
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
@@ -17,7 +18,7 @@ class Context:
     """The parts of a card that the reader of a line needs. `labels` are by item group, in lower case."""
 
     labels: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Text] = field(default_factory=list)
 
     def label(self, line: ContentLine) -> str | None:
         return self.labels.get(line.group.lower()) if line.group else None
@@ -48,5 +49,5 @@ def _android_label(line: ContentLine) -> str | None:
     """The label in Android's form `TEL;X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=C3=84):1`, if there is one."""
     for name, (charset, *more) in line.params:
         if name == "X-CUSTOM(CHARSET" and more:
-            return values.decode_quoted_printable(more[-1].rstrip(")"), charset).strip() or None
+            return values.single_line(values.decode_quoted_printable(more[-1].rstrip(")"), charset)) or None
     return None

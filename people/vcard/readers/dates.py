@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator
 
+from contacts_project.kernel.texts import Text, define_text
 from people.vcard import values
 from people.vcard.card import CardDate
 from people.vcard.content_lines import ContentLine
+from people.vcard.limits import date_text, field_text
 from people.vcard.readers.context import Context, FieldValue, Reader, single_line_text
+
+_NO_DATE = define_text("card_date_unreadable", "%(field)s: “%(value)s” is no date; the line is kept as it is")
+
+_AMBIGUOUS = define_text(
+    "card_date_ambiguous", "%(field)s: “%(value)s” may be %(first)s or %(second)s; the line is kept as it is"
+)
 
 _DATE_TYPES = {
     "anniversary": "ANNIVERSARY",
@@ -16,12 +24,23 @@ _DATE_TYPES = {
 
 
 def _read_date(line: ContentLine, context: Context, kind: str | None, title: str | None) -> Iterator[FieldValue]:
-    parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
+    parsed = values.parse_any_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
     if parsed is None:
-        what = title or (kind or "date").lower()
-        context.warnings.append(f"{what}: “{single_line_text(line)[:40]}” is no date; the line is kept as it is")
+        what = title or date_text(kind)
+        if not _tell_ambiguous(values.text(line), what, context):
+            context.warnings.append(_NO_DATE.format(field=what, value=single_line_text(line)[:40]))
         return
     yield "important_dates", CardDate(date=parsed[0], type=kind, title=title, year_unknown=parsed[1])
+
+
+def _tell_ambiguous(value: str, what: Text | str, context: Context) -> bool:
+    """Whether day and month of the date may be swapped. Then the two days are in a remark, and neither is taken."""
+    readings = values.date_readings(value)
+    if len(readings) < 2:
+        return False
+    first, second = (f"{day:--%m-%d}" if unknown else day.isoformat() for day, unknown in readings)
+    context.warnings.append(_AMBIGUOUS.format(field=what, value=value.strip()[:40], first=first, second=second))
+    return True
 
 
 def _read_birthday(line: ContentLine, context: Context) -> Iterator[FieldValue]:
@@ -30,7 +49,7 @@ def _read_birthday(line: ContentLine, context: Context) -> Iterator[FieldValue]:
 
 def _read_anniversary(line: ContentLine, context: Context) -> Iterator[FieldValue]:
     """The field `anniversary` needs a year; a date without one becomes an important date."""
-    parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
+    parsed = values.parse_any_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
     if parsed and not parsed[1]:
         yield "anniversary", parsed[0]
     else:
@@ -51,9 +70,11 @@ def _full_date_reader(name: str) -> Reader:
     """A reader of a date with a year. A less exact value, such as a DEATHDATE of "circa 1800", sets no field."""
 
     def read(line: ContentLine, context: Context) -> Iterator[FieldValue]:
-        parsed = values.parse_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
+        parsed = values.parse_any_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
         if parsed and not parsed[1]:
             yield name, parsed[0]
+        else:
+            _tell_ambiguous(values.text(line), field_text(name), context)
 
     return read
 
@@ -67,8 +88,12 @@ def _read_android_row(line: ContentLine, context: Context) -> Iterator[FieldValu
     kind, value, number, label, *_ = [*values.parse_components(line.value), "", "", ""]
     if kind == f"{_ANDROID_ITEM}nickname" and value:
         yield "nickname", values.single_line(value)
-    elif kind == f"{_ANDROID_ITEM}contact_event" and (parsed := values.parse_date(value)):
+    elif kind == f"{_ANDROID_ITEM}contact_event":
         event = _ANDROID_EVENTS.get(number)
+        parsed = values.parse_any_date(value)
+        if parsed is None:
+            _tell_ambiguous(value, date_text(event), context)
+            return
         title = None if event else values.single_line(label) or "Other"
         yield "important_dates", CardDate(date=parsed[0], type=event, title=title, year_unknown=parsed[1])
 

@@ -2,16 +2,28 @@
 
 from collections.abc import Iterator
 
+from contacts_project.kernel.texts import define_text
 from people import field_table
 from people.vcard import values
 from people.vcard.content_lines import ContentLine
 from people.vcard.readers.context import Context, FieldValue, Reader, single_line_text
+
+_TRUE_WORDS = frozenset({"1", "true", "yes"})
+_NO_BASE64 = define_text("photo_not_base64", "the photo is not valid base64; the line is kept as it is")
 
 
 def _text_reader(name: str) -> Reader:
     def read(line: ContentLine, context: Context) -> Iterator[FieldValue]:
         if text := single_line_text(line):
             yield name, text
+
+    return read
+
+
+def _flag_reader(name: str) -> Reader:
+    def read(line: ContentLine, context: Context) -> Iterator[FieldValue]:
+        """A line that says no (`X-ANDROID-STARRED:0`) belongs to the field, too: it is edited when the flag is set."""
+        yield name, single_line_text(line).casefold() in _TRUE_WORDS
 
     return read
 
@@ -83,7 +95,7 @@ def _decoded_photo(data: bytes | None, context: Context) -> Iterator[FieldValue]
     if data:
         yield "photo", data
     else:
-        context.warnings.append("the photo is not valid base64; the line is kept as it is")
+        context.warnings.append(_NO_BASE64)
 
 
 def _read_kind(line: ContentLine, context: Context) -> Iterator[FieldValue]:
@@ -99,8 +111,16 @@ _TEXT_READERS: dict[str, Reader] = {
     for name in field.card_properties
 }
 
+_FLAG_READERS: dict[str, Reader] = {
+    name: _flag_reader(field.card)
+    for field in field_table.CARD_SCALARS
+    if field.kind is field_table.Kind.FLAG
+    for name in field.card_properties
+}
+
 READERS: dict[str, Reader] = {
     **_TEXT_READERS,
+    **_FLAG_READERS,
     "FN": _text_reader("fn"),
     "N": _read_name,
     "NICKNAME": _read_nickname,

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.serializers import IntegerField
 
 from accounts.api.viewsets import ApiViewSet, TrashViewSet
-from contacts_project.kernel.api.json import parse_id
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.ids import parse_id
 from people.counts import PEOPLE, count_of
 from people.dates import schedule
 from people.dates.upcoming import count_upcoming

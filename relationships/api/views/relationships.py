@@ -14,16 +14,19 @@ from rest_framework.serializers import BooleanField, CharField
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
-from contacts_project.kernel.api.json import Representation, stream_list
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
+from contacts_project.kernel.json import stream_list
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.texts import define_text
 from relationships.api.response_serializers import RelationshipResponseSerializer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
-from relationships.models import Relationship
-from relationships.models.relationship import RelationshipQuerySet
+from relationships.models import Relationship, RelationshipQuerySet
 from relationships.projection import load_relationship, stream_relationships
 from relationships.services import relationships as services
+
+_DELETED = define_text("relationship_deleted", "The relationship and its inverse were deleted.")
 
 RECORD = envelope("OneRelationship", relationship=RelationshipResponseSerializer())
 LIST = envelope("AllRelationships", relationships=RelationshipResponseSerializer(many=True))
@@ -89,7 +92,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     def destroy(self, request: Request, relationship_id: UUID) -> Response:
         """Put the relationship and its inverse into the trash."""
         services.delete_relationship(owner=self.owner, relationship_id=relationship_id, now=timezone.now())
-        return Response({"message": "The relationship and its inverse were deleted."})
+        return Response({"message": _DELETED})
 
     @extend_schema(operation_id="restoreRelationship", request=None, responses=RECORD)
     @action(detail=True, methods=["post"])

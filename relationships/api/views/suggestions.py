@@ -1,7 +1,5 @@
 """Routes of suggested relationships."""
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
@@ -11,13 +9,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import OwnedIdField
 from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
 from people.models import Person
 from relationships.api.response_serializers import SuggestionErrorSerializer, SuggestionSerializer
 from relationships.api.serializers import SuggestionIdsSerializer
 from relationships.services import suggestions as services
+
+_ONE_ID = define_text("one_id_alone", "This goes with one id alone.")
 
 LIST = envelope("RelationshipSuggestions", suggestions=SuggestionSerializer(many=True))
 ACCEPTED = envelope(
@@ -38,9 +41,9 @@ class AcceptSerializer(SuggestionIdsSerializer):
         help_text="Whom the one suggestion means, where it is another or nobody yet.",
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: JsonObject) -> JsonObject:
         if attrs.get("related_person_id") and len(attrs["ids"]) > 1:
-            raise serializers.ValidationError({"relatedPersonId": ["This goes with one id alone."]})
+            raise InvalidError({"relatedPersonId": [_ONE_ID]})
         return attrs
 
 

@@ -12,10 +12,10 @@ from rest_framework.serializers import BooleanField
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
-from contacts_project.kernel.api.json import Representation
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.ownership.client_ids import IdTakenError
+from contacts_project.kernel.representations import Representation
 from people.models import RelationshipType
 from relationships.api.response_serializers import RelationshipTypeResponseSerializer
 from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer

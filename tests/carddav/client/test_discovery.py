@@ -11,10 +11,9 @@ from carddav.client import (
     NotCardDavError,
     discover,
     open_session,
-    service_records,
 )
+from carddav.client.discovery import Service, find_services
 from carddav.client.login import Login
-from carddav.client.service_records import Service
 from carddav.client.session import DavSession
 from tests.carddav.conftest import USER, FakeBook
 from tests.carddav.faults import at, fail, method, redirect, sign_in_page
@@ -200,7 +199,7 @@ def test_service_records_follow_rfc_6764(monkeypatch: pytest.MonkeyPatch) -> Non
         )
 
     monkeypatch.setattr("dns.resolver.resolve", resolve)
-    found = service_records.find_services("example.org")
+    found = find_services("example.org")
     assert [service.url for service in found] == [f"https://{name}.example:443/dav/" for name in "acb"]
 
 

@@ -131,7 +131,7 @@ def test_moved_book_is_followed_if_discovery_names_the_host(
         assert connection.book_url == f"{hosts.other_url}/h/ada/b/"
     else:
         assert run.code == "book_gone"
-        assert "save the connection" in run.error
+        assert "save the connection" in str(run.error)
         assert connection.book_url == book_url
         assert hosts.other_host.received == []
 

@@ -19,6 +19,7 @@ from carddav.client import (
     href_key,
     same_etag,
 )
+from contacts_project.kernel.texts import Text
 
 BOOK_URL = "http://127.0.0.1:1/ada/book/"
 
@@ -161,7 +162,7 @@ class MemoryBook:
         if card is None:
             return Missing(href, href_key(href))
         if href in self.server.unreadable:
-            return Unreadable(href, href_key(href), 500, "the server failed")
+            return Unreadable(href, href_key(href), 500, Text("failed", "the server failed"))
         return Card(href, href_key(href), card.etag, card.text)
 
     def get(self, href: str) -> Card | Missing:
@@ -188,7 +189,7 @@ class MemoryBook:
             raise Killed
         if (refused := server.refuses(text)) is not None:
             status = 500 if refused is Outcome.UNKNOWN else 400
-            return WriteResult(refused, href, status=status, message="The server does not want it.")
+            return WriteResult(refused, href, status=status, message=Text("unwanted", "The server does not want it."))
         if server.checks_conditions and is_new and there is not None:
             return WriteResult(Outcome.CHANGED, href, status=412)
         if not is_new and there is None:

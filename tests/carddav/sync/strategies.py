@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from carddav.sync.fields import EMPTY_FIELDS, Fields
+from people.contents.fields import EMPTY_FIELDS, Fields
 
 _WORDS = ["Ada", "Bob", "Cy"]
 _TYPES = ["home", "work", "other"]

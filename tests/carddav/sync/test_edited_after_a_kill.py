@@ -12,8 +12,8 @@ import pytest
 
 from accounts.models import User
 from carddav.models import Conflict, JournalEntry
-from carddav.sync.fields import remote_fields
-from carddav.sync.people import load_local_contact
+from people.contents.contact import load_local_contact
+from people.contents.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
 from tests.carddav.sync.memory_book import Killed

@@ -1,12 +1,15 @@
 """The sync engine with an address book in memory: which changes each side receives, and how many requests it takes."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from accounts.models import User
 from carddav.models import Conflict, Mapping, PendingImport
+from carddav.sync.context import Context
+from contacts_project.kernel.texts import Text
 from people.models import Person
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
@@ -150,3 +153,89 @@ def test_create_of_unknown_outcome_is_not_duplicated(synced: SyncedAccount, faul
     assert len(synced.server.cards) == 1
     assert counts(synced.sync()) == {}
     assert Person.objects.owned_by(synced.owner).count() == 1
+
+
+TWO_CARDS = (Path(__file__).parents[1] / "two_cards.vcf").read_text()
+
+
+def test_resource_with_two_cards_is_one_error_that_names_it(synced: SyncedAccount) -> None:
+    """Read as one card, they would become a mixed person: Anna with Bert's number, birthday and notes."""
+    synced.server.edit("two.vcf", TWO_CARDS)
+    synced.server.edit("1.vcf", vcard("Ada L", "TEL:1"))
+    run = synced.sync()
+    assert counts(run) == {"imported": 1, "errors": 1}
+    [message] = [str(Text.from_stored(stored)) for stored in run.error_messages]
+    assert "two.vcf" in message
+    assert "2 cards" in message
+    assert [person.name for person in Person.objects.owned_by(synced.owner)] == ["Ada"]
+    assert counts(synced.sync()) == {}  # reported once, until it changes
+    synced.server.edit("two.vcf", vcard("Anna", uid="a"))
+    assert counts(synced.sync()) == {"imported": 1}
+
+
+def test_resource_with_two_cards_is_no_pending_import(synced: SyncedAccount) -> None:
+    synced.connection.import_mode = "manual"
+    synced.connection.save()
+    synced.server.edit("two.vcf", TWO_CARDS)
+    assert counts(synced.sync()) == {"errors": 1}
+    assert not PendingImport.objects.owned_by(synced.owner).exists()
+
+
+def test_a_mapped_card_that_becomes_two_is_left_alone_on_both_sides(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Anna", "TEL:1", uid="a"))
+    synced.sync()
+    synced.server.edit(href, TWO_CARDS)
+    run = synced.sync()
+    assert counts(run) == {"errors": 1}
+    person = synced.person("Anna")
+    assert (person.organization, person.notes, len(person.phone_numbers)) == (None, None, 1)
+    synced.edit(person, organization="Acme")
+    run = synced.sync()
+    assert "1.vcf" in str(Text.from_stored(run.error_messages[0]))
+    assert synced.server.cards[href].text == TWO_CARDS
+    # Once the server has one card there, both edits arrive.
+    synced.server.edit(href, vcard("Anna", "TEL:1", "EMAIL:anna@example.org", uid="a"))
+    assert counts(synced.sync()) == {"updated_locally": 1, "updated_remotely": 1}
+    assert "ORG:Acme" in synced.server.cards[href].text
+
+
+def test_a_card_that_becomes_two_during_the_push_is_not_overwritten(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Anna", "TEL:1", uid="a"))
+    synced.sync()
+    synced.edit(synced.person("Anna"), organization="Acme")
+
+    def meanwhile(what: str) -> None:
+        if what.startswith("put"):
+            synced.server.on_request = lambda what: None
+            synced.server.edit(href, TWO_CARDS)
+
+    synced.server.on_request = meanwhile
+    run = synced.sync()
+    assert (run.code, counts(run)["errors"]) == ("", 1)
+    assert synced.server.cards[href].text == TWO_CARDS
+
+
+def test_a_card_with_an_agent_is_one_card(synced: SyncedAccount) -> None:
+    agent = "AGENT:\r\nBEGIN:VCARD\r\nVERSION:2.1\r\nFN:Helper\r\nEND:VCARD"
+    synced.server.edit("1.vcf", vcard("Ada L", agent, version="2.1"))
+    assert counts(synced.sync()) == {"imported": 1}
+
+
+def test_progress_of_applying_counts_over_the_whole_run(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(120):
+        synced.server.edit(f"{number}.vcf", vcard(f"Person{number} Test", uid=str(number)))
+    synced.server.edit("two.vcf", TWO_CARDS)
+    reported: list[tuple[str, int, int]] = []
+    real = Context.report_progress
+
+    def record(self: Context, phase: str, message: Text | None = None, current: int = 0, total: int = 0) -> None:
+        reported.append((phase, current, total))
+        real(self, phase, message, current, total)
+
+    monkeypatch.setattr(Context, "report_progress", record)
+    synced.sync()
+    applying = [(current, total) for phase, current, total in reported if phase == "applying"]
+    assert len(applying) == 6  # before and after each of three batches
+    assert {total for _, total in applying} == {121}
+    assert [current for current, _ in applying] == sorted(current for current, _ in applying)
+    assert (applying[0][0], applying[-1][0]) == (0, 121)

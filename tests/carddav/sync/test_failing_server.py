@@ -3,11 +3,12 @@
 import datetime as dt
 
 import pytest
+from django.db.models import F
 
 from accounts.models import User
 from carddav.client import Outcome
-from carddav.models import JournalEntry, Mapping, MappingStatus
-from carddav.sync.backoff import MAX_TRIES
+from carddav.models import JournalEntry, Mapping
+from carddav.models.mapping import MAX_TRIES
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -29,9 +30,9 @@ def count_puts(synced: SyncedAccount) -> int:
 
 
 def backdate_quarantine(synced: SyncedAccount, by: dt.timedelta) -> None:
-    """Backdate the quarantined card by this time."""
-    for row in Mapping.objects.owned_by(synced.owner).filter(status=MappingStatus.QUARANTINED):
-        Mapping.objects.owned_by(synced.owner).filter(pk=row.pk).update(updated_at=row.updated_at - by)
+    """Let this time pass for the cards that are held back."""
+    rows = Mapping.objects.owned_by(synced.owner).exclude(next_try_at=None)
+    rows.update(next_try_at=F("next_try_at") - by)
 
 
 def make_failing_contact(synced: SyncedAccount, *, is_new: bool) -> str:
@@ -50,8 +51,8 @@ def test_card_that_keeps_failing_is_quarantined(synced: SyncedAccount, is_new: b
         synced.edit(synced.person("Bob"), notes=f"{number}")
         run = synced.sync()
         assert (run.code, counts(run)) == ("", {"updated_remotely": 1, "errors": 1})
-        assert run.error_messages[0].startswith(f"{name} (")
-        assert "status 500" in run.error_messages[0]
+        assert str(run.messages[0]).startswith(f"{name} (")
+        assert "status 500" in str(run.messages[0])
     synced.requests()
     run = synced.sync()
     assert (counts(run), synced.requests()) == ({}, ["changes"])

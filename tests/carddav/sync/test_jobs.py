@@ -23,10 +23,10 @@ from carddav.services.connection_lock import locked_connection
 from carddav.services.exports import export_people
 from carddav.services.runs import start_run
 from carddav.sync import contacts, pictures
-from carddav.sync.fields import photo_token
 from carddav.sync.lock import LockedError, LockLostError, locked
 from carddav.sync.pictures import Picture
 from notifications.models import Delivery
+from people.contents.fields import photo_token
 from people.models import Group, Membership, Person
 from people.photos.images import PixelBudget, to_stored_form
 from tests.builders import make_user
@@ -54,7 +54,7 @@ def events_of(run: Run) -> list[tuple[str, Any]]:
         return await sync_to_async(function)(*args)  # in the thread that sees the test's transaction
 
     with patch("carddav.api.sync.in_thread", here):
-        pieces = async_to_sync(collect)(progress(run.owner_id, run.pk))
+        pieces = async_to_sync(collect)(progress(run.owner_id, run.pk, "en"))
     found = []
     for piece in pieces:
         name, data = piece.decode().strip().split("\ndata: ")
@@ -171,7 +171,7 @@ def test_import_stops_at_its_time_limit(
     body = {"importIds": pending_ids(synced)}
     response = synced.api.ok("POST", "/api/carddav/import", body)
     assert response["success"] is False
-    assert response["errorMessages"] == [imports.NOT_TRIED_MESSAGE.format(number=3 - response["imported"])]
+    assert response["errorMessages"] == [str(imports.NOT_TRIED_MESSAGE.format(count=3 - response["imported"]))]
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - response["imported"]}
 
 

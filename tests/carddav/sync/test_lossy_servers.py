@@ -9,9 +9,9 @@ import pytest
 from carddav.client import Login, discover, open_session
 from carddav.client.hrefs import href_key
 from carddav.models import Conflict
-from carddav.sync.fields import EMPTY_FIELDS
-from carddav.sync.people import load_local_contacts
 from contacts_project.kernel.ownership.account_lock import account_write
+from people.contents.contact import load_local_contacts
+from people.contents.fields import EMPTY_FIELDS
 from people.models import Person
 from tests.carddav.conftest import USER, card
 from tests.carddav.faults import method

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carddav.sync.fields import EMPTY_FIELDS, Fields
-from carddav.sync.merge import NO_BASES, Merged, Sides, merge, resolve_bases
+from people.contents.fields import EMPTY_FIELDS, Fields
+from people.contents.merge import NO_BASES, Merged, Sides, merge, resolve_bases
 from tests.carddav.sync.strategies import edits_of, field_maps
 
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from carddav.client import Book, Login, open_session
 from carddav.models import Conflict, Mapping
-from carddav.sync.people import load_local_contacts
+from people.contents.contact import load_local_contacts
 from people.models import Person
 from people.vcard import read_card
 from tests.builders import make_user

@@ -225,7 +225,7 @@ def test_card_refused_for_its_content(server_synced: ServerSyncedAccount, status
     server_synced.proxy.add(refuse(status, "valid-address-data", CARDDAV, when=puts_containing("FN:Bad")))
     run = server_synced.sync()
     assert counts(run) == {"exported": 2, "errors": 1}
-    assert "Bad" in run.error_messages[0]
+    assert "Bad" in str(run.messages[0])
     assert not Conflict.objects.owned_by(server_synced.owner).exists()
     server_synced.assert_in_sync()
     server_synced.edit(server_synced.person("Bad"), name="Better")
@@ -233,13 +233,17 @@ def test_card_refused_for_its_content(server_synced: ServerSyncedAccount, status
     server_synced.assert_in_sync()
 
 
-def test_412_with_unchanged_content_is_not_a_conflict(server_synced: ServerSyncedAccount) -> None:
+@pytest.mark.parametrize("status", [412, 404])
+def test_refusal_for_the_length_of_a_run_is_no_conflict(server_synced: ServerSyncedAccount, status: int) -> None:
     server_synced.put("1.vcf", card("1", "Ada"))
     server_synced.sync()
     server_synced.edit(server_synced.person(), notes="too long")
-    server_synced.proxy.add(fail(412, when=puts_containing("too long")))
-    assert counts(server_synced.sync()) == {"errors": 1}
+    server_synced.create(name="Bob", notes="too long")
+    server_synced.proxy.add(fail(status, when=puts_containing("too long")))
+    assert counts(server_synced.sync()) == {"errors": 2}
     assert not Conflict.objects.owned_by(server_synced.owner).exists()
+    server_synced.proxy.clear_faults()
+    assert counts(server_synced.sync()) == {"exported": 1, "updated_remotely": 1}
     server_synced.assert_in_sync()
 
 
@@ -267,7 +271,7 @@ def test_read_only_book_is_pulled_from(server_synced: ServerSyncedAccount) -> No
     server_synced.proxy.add(refuse(403, "need-privileges", when=method("PUT")))
     run = server_synced.sync()
     assert counts(run) == {"updated_locally": 1, "errors": 1}
-    assert run.error_messages == ["The address book can only be read: 9 contacts were not sent."]
+    assert list(map(str, run.messages)) == ["The address book can only be read: 9 contacts were not sent."]
     assert server_synced.proxy.count("PUT") <= 4
     server_synced.proxy.clear_faults()
     assert counts(server_synced.sync()) == {"exported": 8, "updated_remotely": 1}

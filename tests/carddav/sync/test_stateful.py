@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from carddav.models import Conflict, Mapping
-from carddav.sync.fields import remote_fields
-from carddav.sync.people import load_local_contacts
+from people.contents.contact import load_local_contacts
+from people.contents.fields import remote_fields
 from people.models import Person
 from people.vcard import read_card
 from tests.builders import make_user

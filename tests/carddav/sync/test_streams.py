@@ -29,7 +29,7 @@ def read_stream(run: Run, *, until: str) -> tuple[str, Any]:
         return await sync_to_async(function)(*args)
 
     async def read_events() -> tuple[str, Any]:
-        stream = progress(run.owner_id, run.pk)
+        stream = progress(run.owner_id, run.pk, "en")
         try:
             async for piece in stream:
                 name, data = piece.decode().strip().split("\ndata: ")

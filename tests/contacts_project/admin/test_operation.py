@@ -33,6 +33,15 @@ def html_of(client: Client) -> str:
     return str(response.content.decode())
 
 
+def test_page_is_called_status_and_stands_in_the_index(operator: Client) -> None:
+    index = operator.get("/admin/").content.decode()
+    assert re.search(rf'<p class="ways"><a href="{PAGE}">Status:', index)
+    html = html_of(operator)
+    assert "<h1>Status</h1>" in html
+    assert f'<a href="{PAGE}">Status</a>' in html
+    assert "How it goes" not in index + html
+
+
 def test_page_shows_the_figures(operator: Client, alice: User) -> None:
     now = timezone.now()
     for number in range(3):

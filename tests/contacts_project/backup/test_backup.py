@@ -21,7 +21,8 @@ from contacts_project.backup import writer
 from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_models, data_tables
 from people.models import Person
-from people.photos.files import photo_hash, put_photo, read_photo
+from people.photos.files import put_photo, read_photo
+from people.photos.names import photo_hash
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.contacts_project.backup.conftest import FullInstance

@@ -4,7 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-from backports import zstd
 from cryptography.fernet import Fernet
 
 from contacts_project.backup.container import (
@@ -20,6 +19,7 @@ from contacts_project.backup.container import (
     _position,
     read_frames,
 )
+from contacts_project.kernel import zstd
 from tests.contacts_project.backup.files import frames_of, write_frames
 
 KEY = Fernet.generate_key().decode()

@@ -89,7 +89,7 @@ def test_restore_into_sqlite_and_back_into_postgresql_loses_nothing(
     }
     responses = [first.collect_responses({**task, "commands": [["backup", str(files[0])]]})]
     for instance, before, after in zip(others, files, files[1:], strict=False):
-        commands = [["migrate", "-v0"], ["restore", str(before)], ["backup", str(after)]]
+        commands = [["restore", str(before)], ["backup", str(after)]]
         responses.append(instance.collect_responses({**task, "commands": commands}))
         assert "is restored: 2 accounts, " in responses[-1].pop("output")
     responses[0].pop("output")

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from cryptography.fernet import Fernet
+from django.conf import settings as project
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
@@ -17,8 +18,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts.models import User
 from contacts_project.backup import container, restorer
 from contacts_project.backup.container import Frame
+from contacts_project.kernel.database.earlier_migrations import earlier_migrations
+from contacts_project.kernel.database.new_tables import create_tables
 from contacts_project.kernel.database.triggers import missing_triggers
-from contacts_project.kernel.ownership.tombstones import Tombstone
+from contacts_project.kernel.ownership.models import Tombstone
 from people.counts import wrong_counts
 from people.models import Membership, Person
 from tests.builders import make_user
@@ -31,8 +34,10 @@ from tests.contacts_project.backup.files import (
     rows_of,
     write_frames,
 )
-from tests.databases import flush
+from tests.contacts_project.test_earlier_migrations import nodes_with_steps
+from tests.databases import flush, on_empty_database
 from tests.relationships.invariants import check_invariants
+from tests.workers import run_manage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -147,17 +152,120 @@ def test_account_registered_during_a_restore_is_kept(
     assert list(User.objects.values_list("email", flat=True)) == ["somebody@example.org"]
 
 
-def test_instance_with_unapplied_migrations_is_refused(path: Path, other_instance: Path) -> None:
+def test_instance_with_unapplied_migrations_is_not_backed_up(path: Path) -> None:
     last = MigrationRecorder(connection).migration_qs.filter(app="people").order_by("name").last()
     assert last
     last.delete()
     try:
         with pytest.raises(CommandError, match=r"run manage\.py migrate first"):
-            restore(path)
-        with pytest.raises(CommandError, match=r"run manage\.py migrate first"):
             call_command("backup", str(path.with_name("two")))
     finally:
         last.save(force_insert=True)
+
+
+def test_restore_creates_the_tables_of_an_empty_database(
+    path: Path, tmp_path_factory: pytest.TempPathFactory, settings: Any
+) -> None:
+    before = rows_of(path, with_revisions=False)
+    settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
+    with on_empty_database(settings.MEDIA_ROOT):
+        restore(path, "--verify")
+        assert connection.introspection.table_names() == []
+        restore(path)
+        assert missing_triggers() == []
+        again = path.with_name("again")
+        call_command("backup", str(again), stdout=StringIO())
+        with pytest.raises(CommandError, match="not empty"):
+            restore(path)
+    assert rows_of(again, with_revisions=False) == before
+
+
+def test_restore_brings_empty_tables_of_an_older_version_up_to_date(
+    path: Path, tmp_path_factory: pytest.TempPathFactory, settings: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
+    with on_empty_database(settings.MEDIA_ROOT):
+        with earlier_migrations():
+            create_tables(connection, nodes_with_steps(behind="accounts"))
+        restore(path)
+        assert Person.unscoped.rows().count() == 1
+        assert missing_triggers() == []
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_what_is_wrong_with_the_file_is_said_before_the_database_is_touched(
+    path: Path, tmp_path: Path, options: list[str]
+) -> None:
+    """Here no database answers. Each fault is one line, with an exit status other than 0."""
+    content = path.read_bytes()
+    cut, changed = path.with_name("cut"), path.with_name("changed")
+    cut.write_bytes(content[: len(content) // 2])
+    changed.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    data = tmp_path / "data"
+    environment = {
+        "DATA_DIR": str(data),
+        "DATABASE_URL": "postgres://me:s3cret@127.0.0.1:1/contacts",
+        "ENCRYPTION_KEYS": ",".join(project.ENCRYPTION_KEYS),
+        "SECRET_KEY": project.SECRET_KEY,
+    }
+    expected = {
+        path.with_name("missing"): "No such file or directory",
+        path.parent: "Is a directory",
+        cut: "its end is missing",
+        changed: "The file is damaged",
+    }
+    for file, reason in expected.items():
+        exit_code, output = run_manage(tmp_path, environment, "restore", str(file), *options)
+        assert exit_code == 1
+        assert reason in output
+        assert output.count("\n") == 1
+        assert not list(data.rglob("*.jpg"))
+    exit_code, output = run_manage(tmp_path, environment, "restore", str(path), *options)
+    assert output.count("\n") == 1
+    assert (exit_code, "is whole" in output) == ((0, True) if options else (1, False))
+    assert "s3cret" not in output
+
+
+@pytest.mark.one_database
+def test_restore_fills_a_new_data_folder(path: Path, tmp_path: Path) -> None:
+    environment = {
+        "DATA_DIR": str(tmp_path / "new" / "data"),
+        "DATABASE_URL": "",
+        "ENCRYPTION_KEYS": ",".join(project.ENCRYPTION_KEYS),
+        "SECRET_KEY": project.SECRET_KEY,
+    }
+    exit_code, output = run_manage(tmp_path, environment, "restore", str(path))
+    assert (exit_code, output.count("\n")) == (0, 1), output
+    assert " is restored: 1 account, 1 person, " in output
+    assert len(list((tmp_path / "new" / "data" / "media").rglob("*.jpg"))) == 1
+    exit_code, output = run_manage(tmp_path, environment, "restore", str(path))
+    assert (exit_code, output.count("\n")) == (1, 1), output
+    assert "not empty" in output
+
+
+def test_with_a_key_a_plain_file_needs_plain(path: Path, other_instance: Path, settings: Any) -> None:
+    """Whoever can write the folder of backups could write one in which everybody is a superuser."""
+    settings.BACKUP_KEY = Fernet.generate_key().decode()
+    for options in ([], ["--verify"]):
+        with pytest.raises(CommandError, match=r"not encrypted, although BACKUP_KEY is set.* add --plain") as refusal:
+            restore(path, *options)
+        assert "\n" not in str(refusal.value)
+        assert is_empty(other_instance)
+    assert restore(path, "--verify", "--plain")[0].startswith(f"{path} is whole")
+    restore(path, "--plain")
+    assert User.objects.count() == 1
+
+
+def test_plain_option_reads_encrypted_files_as_well(path: Path, other_instance: Path, settings: Any) -> None:
+    settings.BACKUP_KEY = Fernet.generate_key().decode()
+    sealed = write_frames(path.with_name("sealed"), frames_of(path), settings.BACKUP_KEY)
+    changed = path.with_name("changed")
+    changed.write_bytes(sealed.read_bytes().replace(b" encrypted ", b" plain ", 1))
+    with pytest.raises(CommandError, match="damaged"):
+        restore(changed, "--plain")
+    restore(sealed, "--plain")
+    assert User.objects.count() == 1
 
 
 def test_damaged_file_changes_nothing(path: Path, other_instance: Path) -> None:

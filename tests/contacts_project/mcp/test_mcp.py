@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
 import pytest
 import requests
+from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -18,7 +20,8 @@ from mcp.types import CallToolResult, Tool
 from accounts.models import ApiToken, User
 from accounts.vocabularies import TokenScope
 from contacts_project.mcp import server as server_module
-from contacts_project.mcp.summaries import MAX_LIST_BYTES, MAX_TEXT_LENGTH
+from contacts_project.mcp.schemas import as_single_types
+from contacts_project.mcp.server import MAX_LIST_BYTES, MAX_TEXT_LENGTH
 from contacts_project.mcp.tools import tools
 from people.models import Person
 from tests.builders import make_person, make_token
@@ -247,16 +250,103 @@ def test_number_of_reported_errors_is_limited(server: RunningServer, alice: User
     assert (response["status"], len(response["details"])) == (400, 20)
 
 
-def test_id_cannot_extend_the_path_to_another_route(server: RunningServer, alice: User) -> None:
-    token = make_token(alice)
+@pytest.mark.parametrize(
+    ("tool", "person_id"),
+    [
+        ("getPerson", "search-index"),
+        ("getPerson", "duplicates"),
+        ("getPerson", ".."),
+        ("getPerson", ""),
+        ("getPerson", "search?q=a"),
+        ("updatePerson", "bulk"),
+        ("deletePerson", "{id}/permanent"),
+        ("deletePerson", "{id}%2Fpermanent"),
+    ],
+)
+def test_id_cannot_lead_to_another_route(server: RunningServer, alice: User, tool: str, person_id: str) -> None:
     person = make_person(alice, name="Ada")
-    response = call_expecting_error(server, token, "deletePerson", personId=f"{person.pk}/permanent")
+    response = call_expecting_error(server, make_token(alice), tool, personId=person_id.format(id=person.pk))
     assert (response["status"], response["details"][0]["field"]) == (400, "personId")
+    assert Person.objects.owned_by(alice).active().exists()
 
 
-def test_page_numbers_may_be_floats_with_whole_values(server: RunningServer, alice: User) -> None:
+def test_unknown_id_is_404_as_by_the_route(server: RunningServer, alice: User) -> None:
+    token = make_token(alice)
+    for key in ("01890000-0000-7000-8000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"):
+        assert call_expecting_error(server, token, "getPerson", personId=key)["status"] == 404
+
+
+def test_whole_floats_are_integers(server: RunningServer, alice: User) -> None:
+    """JSON Schema calls 20.0 an integer, and many clients know no other numbers. The routes take integers alone."""
     token = make_token(alice)
     assert call(server, token, "listGroups", limit=20.0, offset=0.0)["pagination"]["limit"] == 20
+    assert call(server, token, "listPeople", limit=20.0)["pagination"]["limit"] == 20
+    date = {"title": "Nameday", "date": "2020-05-01", "reminderEnabled": True, "reminderLeadDays": 5.0}
+    date |= {"extraLeadDays": [9.0], "reminderInterval": 2.0, "reminderIntervalUnit": "YEARS"}
+    made = call(server, token, "createPerson", name="Ada", contactReminderInterval=3.0, importantDates=[date])
+    person = call(server, token, "getPerson", personId=made["person"]["id"])["person"]
+    stored = person["importantDates"][0]
+    assert (person["contactReminderInterval"], stored["reminderLeadDays"], stored["extraLeadDays"]) == (3, 5, [9])
+    for limit in (1.5, 1e300, True):
+        refused = call_expecting_error(server, token, "listPeople", limit=limit)
+        assert refused["details"][0]["field"] == "limit"
+    template = call(server, token, "createCustomFieldTemplate", name="Height", type="NUMBER")["customFieldTemplate"]
+    value = {"templateId": template["id"], "value": 5.0}
+    call(server, token, "updatePerson", personId=person["id"], customFieldValues=[value])
+
+
+def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        for name, inner in schema.items():
+            if name == "properties":
+                for each in inner.values():
+                    yield from schemas_in(each)
+            elif name not in {"enum", "default"}:
+                yield from schemas_in(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from schemas_in(inner)
+
+
+def test_schemas_have_single_types_and_bounded_integers() -> None:
+    for tool in tools().values():
+        for schema in schemas_in(tool.schema):
+            assert isinstance(schema.get("type", ""), str), (tool.name, schema)
+            assert not {"oneOf", "allOf", "$ref", "nullable"} & set(schema), (tool.name, schema)
+            if schema.get("type") == "integer":
+                assert "minimum" in schema, tool.name
+                assert schema.get("maximum", 2**53) < 2**53, tool.name
+        for name, where in tool.locations.items():
+            if where == "path":
+                assert re.fullmatch(tool.schema["properties"][name]["pattern"], "01890000-0000-7000-8000-00000000000a")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": ["string", "null"], "maxLength": 3, "description": "A text."},
+        {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
+        {"type": ["string", "null"], "enum": ["A", None]},
+        {"type": ["string", "number", "boolean", "null"], "maxLength": 2, "minimum": 0},
+        {"oneOf": [{"type": "string", "enum": ["A"]}, {"type": "null"}]},
+        {"type": ["array", "null"], "items": {"type": ["string", "null"]}, "maxItems": 2},
+        {"type": "object", "properties": {"type": {"type": ["string", "null"]}}, "additionalProperties": False},
+    ],
+    ids=str,
+)
+def test_single_types_accept_the_same_values(schema: dict[str, Any]) -> None:
+    before, after = Draft202012Validator(schema), Draft202012Validator(as_single_types(schema))
+    scalars: list[Any] = [None, True, False, 0, 1, -1, 9, 10, 0.5, 5.0, "", "A", "B", "AAAA", {}]
+    values = [*scalars, [], *([value] for value in scalars), ["A"] * 3, {"type": None}, {"type": 1}, {"other": 1}]
+    assert [before.is_valid(value) for value in values] == [after.is_valid(value) for value in values]
+    assert {before.is_valid(value) for value in values} == {True, False}
+
+
+def test_error_of_an_alternative_says_what_is_wrong(server: RunningServer, alice: User) -> None:
+    response = call_expecting_error(server, make_token(alice), "createPerson", name="Ada", surname="x" * 101)
+    assert response["details"][0]["field"] == "surname"
+    assert "is too long" in response["details"][0]["message"]
 
 
 def test_origins_of_other_sites_are_refused(server: RunningServer, alice: User, settings: Any) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Run
 from contacts_project.celery import app
-from contacts_project.kernel.daily_counts import DailyCount
+from contacts_project.kernel.models import DailyCount
 from contacts_project.operation import day_counts, figures
 from contacts_project.operation.tasks import count_days
 from notifications.models import Delivery

@@ -14,7 +14,7 @@ import requests
 
 from tests import ROOT
 from tests.contacts_project.running.composition import Composition, image_instruction, run_composition
-from tests.fork_targets import run_module, run_worker
+from tests.fork_targets import run_module
 from tests.loopback import Recorder, closed_port, is_listening, recording_server
 from tests.workers import run_manage, start_fork
 
@@ -79,9 +79,10 @@ def web_module(compose: Composition) -> str:
 
 
 def start_worker(compose: Composition, service: str) -> ForkServerProcess:
-    program, app, name, worker, *options = compose.services[service]["command"]
-    assert (program, app, name, worker) == ("celery", "-A", "contacts_project", "worker")
-    return start_fork(run_worker, compose.folder / f"{service}.log", compose.environment(service), *options)
+    python, option, *module_and_options = compose.services[service]["command"]
+    assert (python, option) == ("python", "-m")
+    log = compose.folder / f"{service}.log"
+    return start_fork(run_module, log, compose.environment(service), *module_and_options)
 
 
 def dotenv_lines() -> dict[str, str]:

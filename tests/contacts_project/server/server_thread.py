@@ -26,6 +26,7 @@ class RunningServer:
 
     server: Server
     port: int
+    application: Application
     sockets: list[socket.socket] = field(default_factory=list)
 
     @property
@@ -68,7 +69,7 @@ def serve_application(application: Any, threads: int = 2) -> Iterator[RunningSer
     asgi = Application(application, threads)
     server = Server(make_config(asgi), asgi)
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
-    running_server = RunningServer(server, listener.getsockname()[1])
+    running_server = RunningServer(server, listener.getsockname()[1], asgi)
     thread.start()
     try:
         while not server.started:
@@ -83,8 +84,8 @@ def serve_application(application: Any, threads: int = 2) -> Iterator[RunningSer
 
 
 @contextmanager
-def serve_whole_service(threads: int = 4) -> Iterator[RunningServer]:
-    """Serve the whole service, on the test's database. For transactional tests."""
+def serve_whole_service(threads: int = 4, wrap: Callable[[Any], Any] = lambda app: app) -> Iterator[RunningServer]:
+    """Serve the whole service, on the test's database. For transactional tests. `wrap` goes around the application."""
     from contacts_project.wsgi import application
 
     opened: list[BaseDatabaseWrapper] = []
@@ -96,7 +97,7 @@ def serve_whole_service(threads: int = 4) -> Iterator[RunningServer]:
     here = threading.current_thread()
     connection_created.connect(record_connection)
     try:
-        with serve_application(application, threads) as running_server:
+        with serve_application(wrap(application), threads) as running_server:
             yield running_server
     finally:
         connection_created.disconnect(record_connection)

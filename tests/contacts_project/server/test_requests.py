@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, JsonResponse
 
-from contacts_project.kernel.api.middleware import BodyLimitMiddleware
+from contacts_project.kernel.api.body_limit import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DISCARDED_BYTES
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 

@@ -20,7 +20,7 @@ from tests.contacts_project.server.server_thread import RunningServer, read_resp
 BIG_BYTES = 2 * 1024 * 1024
 PARTIAL_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
 PARTIAL_BODY = b"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"
-REQUEST_OF_BIG = b"GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %d\r\n\r\n"
+REQUEST_OF_BIG = b"GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer cnt_%046d\r\n\r\n"
 
 
 def quick(request: WSGIRequest) -> HttpResponse:
@@ -50,7 +50,7 @@ def test_caller_who_never_reads_delays_only_its_own_requests(server: RunningServ
     """No responses are generated for it meanwhile, so its connections cost almost nothing."""
     for _ in range(30):
         server.connect(REQUEST_OF_BIG % 1, receive_buffer=4096)
-    other = {"Authorization": "Bearer 2"}
+    other = {"Authorization": f"Bearer cnt_{2:046}"}
     assert len(requests.get(f"{server.base}/big", headers=other, timeout=60).content) == BIG_BYTES
     assert Spool.total_bytes <= 3 * BIG_BYTES
 

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import requests
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
+from contacts_project.kernel.external_waits import MAX_WAITS_OF_ACCOUNT, account_of_request, external_wait
 from contacts_project.kernel.outbound import OutboundError, Policy, Rules
 from contacts_project.kernel.outbound.session import OutboundSession
 from contacts_project.server import thread_queues
@@ -73,3 +74,30 @@ def test_call_beyond_the_limit_of_waiting_calls_is_503(silent: SilentServer, mon
         assert (status, orjson.loads(body)["code"], int(headers["retry-after"]) > 0) == (503, "unavailable", True)
         silent.release.set()
         assert [read_response(file)[0] for file in asking] == [200] * 3
+
+
+def test_account_has_a_few_of_the_places_for_waiting_requests(silent: SilentServer) -> None:
+    """Whatever credentials it uses. Requests to servers of the operator, such as the store of photos, do not count."""
+
+    def ask_as(account: str) -> Callable[[WSGIRequest], HttpResponse]:
+        def ask(request: WSGIRequest) -> HttpResponse:
+            account_of_request.set(account)
+            return silent.call_from_view(request)
+
+        return ask
+
+    def ask_own_server(request: WSGIRequest) -> HttpResponse:
+        account_of_request.set("one")
+        with external_wait(is_own_server=True):
+            return HttpResponse("own")
+
+    views = {"/one": ask_as("one"), "/two": ask_as("two"), "/own": ask_own_server}
+    with serve_views(views, threads=2) as served:
+        paths = [b"/one"] * MAX_WAITS_OF_ACCOUNT + [b"/two"]
+        asking = [served.connect(ASK.replace(b"/ask", path)).makefile("rb") for path in paths]
+        wait_until(lambda: len(silent.connections) == MAX_WAITS_OF_ACCOUNT + 1)
+        status, headers, body = read_response(served.connect(ASK.replace(b"/ask", b"/one")).makefile("rb"))
+        assert (status, orjson.loads(body)["code"], int(headers["retry-after"]) > 0) == (503, "unavailable", True)
+        assert requests.get(f"{served.base}/own", timeout=60).content == b"own"
+        silent.release.set()
+        assert [read_response(file)[0] for file in asking] == [200] * (MAX_WAITS_OF_ACCOUNT + 1)

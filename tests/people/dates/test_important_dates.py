@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
+from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
 from people.services import important_dates
 from people.services.important_dates import create_date, delete_date, remove_date, restore_date, update_date
-from people.services.person_rows import DATE_FIELDS
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 
@@ -210,7 +210,7 @@ def test_change_of_a_title_keeps_the_reminder_that_a_job_has_moved_on_since_the_
     later = timezone.now() + dt.timedelta(days=800)
     # The planner takes the lock, but leaves the account's revision as it is.
     ImportantDate.unscoped.rows().update_quietly(next_due_at=later)
-    data = {field: getattr(read, field) for field in DATE_FIELDS}
+    data = {field: getattr(read, field) for field in DATE_COLUMNS}
     update_date(owner=alice, row=read, data={**data, "title": "First met"}, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
     assert (stored.title, stored.next_due_at) == ("First met", later)

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from people.dates.quiet_hours import QuietHours
+from people.dates.schedule import QuietHours
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,12 @@ def test_occurrences_in_a_range_agree_with_counting(recurrence: Recurrence, day:
     ]
 
 
+@given(recurrences, days, st.integers(0, 800))
+def test_occurrences_are_counted_as_they_are_listed(recurrence: Recurrence, day: date, length: int) -> None:
+    end = day + timedelta(length)
+    assert recurrence.count_between(day, end) == len(list(recurrence.between(day, end)))
+
+
 @given(anchors, units, st.integers(1, 99), rules)
 def test_far_date_takes_few_steps(anchor: date, unit: Unit, interval: int, rule: LeapDayRule) -> None:
     calls = []
@@ -90,6 +96,9 @@ def test_far_date_takes_few_steps(anchor: date, unit: Unit, interval: int, rule:
 
     Counting(anchor, unit, interval, rule).on_or_after(date(2104, 7, 1))
     assert len(calls) <= 4
+    calls.clear()
+    Counting(anchor, unit, interval, rule).count_between(date(2030, 7, 1), date(2104, 7, 1))
+    assert len(calls) <= 8
 
 
 @given(anchors, st.integers(0, 6000), rules)

@@ -7,7 +7,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from people.duplicates.keys import email_key, phone_key
+from people.duplicates.keys import email_key, phone_keys
 from people.duplicates.similarity import Birthday, Identity, build_identity
 from people.names import NameParts
 
@@ -19,7 +19,7 @@ def who(
     return build_identity(
         NameParts(name, surname, **parts),
         emails=frozenset(filter(None, [email_key(email)])),
-        phones=frozenset(filter(None, [phone_key(phone)])),
+        phones=frozenset(phone_keys(phone)),
         birthday=birthday(born),
     )
 
@@ -52,6 +52,12 @@ def different(why: str, one: Identity, other: Identity) -> LabelledPair:
 
 def _smith(**more: Any) -> Identity:
     return who("John", "Smith", **more)
+
+
+def _family(one: str, other: str, **more: Any) -> LabelledPair:
+    """Two people of one family, with one e-mail address and number unless `more` says otherwise."""
+    shared = more or {"email": "wolf@x.org", "phone": "030 123456"}
+    return different(f"a family's address: {one}, {other}", who(one, "Wolf", **shared), who(other, "Wolf", **shared))
 
 
 PAIRS: list[LabelledPair] = [
@@ -159,6 +165,42 @@ PAIRS: list[LabelledPair] = [
     same("another short form: a person knows, letters do not", who("Bill", "Gates"), who("William", "Gates")),
     same("another script: nothing is transliterated", who("Сергей", "Иванов"), who("Sergei", "Ivanov")),
     same("short form without anything else", who("Alex", "Turner"), who("Alexander", "Turner")),
+    same("accent as apostrophe", who("Sinéad", "O\u00b4Brien"), who("Sinéad", "O’Brien")),
+    same("Arabic, other letters of Persian", who("علی", "کریمی"), who("علي", "كريمي")),
+    same("Arabic, hamza and teh marbuta", who("أحمد", "فاطمة"), who("احمد", "فاطمه")),
+    same("Arabic, tatweel", who("محـــمد", "حسن"), who("محمد", "حسن")),
+    same("Persian, zero-width non-joiner", who("علی\u200cرضا", "کریمی"), who("علیرضا", "کریمی")),
+    same("kana of both kinds", who("タロウ", "ヤマダ"), who("たろう", "やまだ")),
+    same("particle of two letters missing", who("Jan", "de Boer"), who("Jan", "Boer")),
+    same("particle of two letters run together", who("Jan", "de Boer"), who("Jan", "DeBoer")),
+    same("particle before a name of three letters", who("Jan", "de Wit"), who("Jan", "Wit")),
+    same("number of Mexico", who("Ada", phone="+52 1 55 1234 5678"), who("Ada", phone="+52 55 1234 5678")),
+    same("number of Argentina", who("Ada", phone="+54 9 11 1234 5678"), who("Ada", phone="011 15 1234-5678")),
+    same("number of Hungary", who("Ada", phone="+36 30 123 4567"), who("Ada", phone="06 30 123 4567")),
+    same("American exit code", who("Ada", phone="+49 151 2345678"), who("Ada", phone="011 49 151 2345678")),
+    different("particle before a short name", who("Jan", "de Boer"), who("Jan", "de Beer")),
+    different("particle before a short name", who("Jan", "van Dam"), who("Jan", "van Dal")),
+    _family("Andrea", "Andreas"),
+    _family("Maria", "Mario"),
+    _family("Anna", "Anne"),
+    _family("Nina", "Tina"),
+    _family("Lena", "Lina"),
+    _family("Lisa", "Luisa"),
+    _family("Tim", "Tom"),
+    _family("Jan", "Jana"),
+    _family("Paul", "Pauline"),
+    _family("Julia", "Julian"),
+    _family("Stefan", "Stefanie"),
+    _family("Anna Lena", "Anna Maria"),
+    _family("Anna-Lena", "Anna-Maria"),
+    _family("Lena", "Lina", email="wolf@x.org", born="2001-05-05"),
+    different("a family's address, lone names", who("Anna", email="wolf@x.org"), who("Anne", email="wolf@x.org")),
+    different("two extensions", who("Ada", phone="+1 212 555 0100 x12"), who("Ada", phone="+1 212 555 0100 x34")),
+    different(
+        "two extensions, other family names",
+        who("Anna", "Schmidt", phone="030 123456 ext. 12", email="a@x.org"),
+        who("Berta", "Meier", phone="030 123456 ext. 34"),
+    ),
     different("lone given name", who("Ada"), who("Ada")),
     different("lone given name with accents", who("Zoë"), who("zoe")),
     different("lone given name, Han", who("太郎"), who("太郎")),

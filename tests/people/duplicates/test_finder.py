@@ -174,7 +174,9 @@ def test_invalid_dismissals_are_refused(api: Client, stranger: Client) -> None:
     assert dismiss(api, mine, mine, status=400)["details"][0]["field"] == "personBId"
     foreign, unknown = dismiss(api, mine, theirs, status=400), dismiss(api, mine, UNKNOWN_ID, status=400)
     assert foreign == unknown
-    assert foreign["details"] == [{"field": "personBId", "message": "There is no such record."}]
+    assert foreign["details"] == [
+        {"field": "personBId", "message": "There is no such record.", "code": "no_such_record"}
+    ]
     assert dismiss(api, theirs, mine, status=400)["details"][0]["field"] == "personAId"
     missing = api.ok("post", "/api/people/duplicates/dismiss", {}, status=400)["details"]
     assert {detail["field"] for detail in missing} == {"personAId", "personBId"}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key
+from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key, phone_keys
+from people.duplicates.phones import short_number
 from people.names import NameParts
 
 SAME_LINES = [
@@ -20,8 +21,16 @@ SAME_LINES = [
     ),
     (
         "5551234567",
-        ["(555) 123-4567", "+1 555 123 4567", "1-555-123-4567", "+1 555 123 4567 ext. 12", "555.123.4567 x9"],
+        ["(555) 123-4567", "+1 555 123 4567", "1-555-123-4567", "555.123.4567, 555.123.4568"],
     ),
+    ("555123456712", ["+1 555 123 4567 ext. 12", "555.123.4567 x12", "(555) 123-4567;ext=12", "555 123 4567, 12"]),
+    ("5512345678", ["+52 55 1234 5678", "+52 1 55 1234 5678", "0052 1 55 1234 5678", "55 1234 5678"]),
+    ("1112345678", ["+54 9 11 1234-5678", "+54 11 1234 5678", "+54 11 15 1234 5678", "5491112345678", "011 1234-5678"]),
+    ("15123456789", ["011 49 151 23456789", "0011 49 151 23456789", "010 49 151 23456789", "001 49 151 23456789"]),
+    ("15123456789", ["8~10 49 151 23456789", "8 10 49 151 23456789"]),
+    ("5551234567", ["00 1 555 123 4567", "011 1 555 123 4567"]),
+    ("1123456789", ["011 2345 6789", "+91 11 2345 6789"]),  # Delhi: no exit code
+    ("11912345678", ["011 91234-5678", "+55 11 91234 5678"]),  # São Paulo
     ("9123456789", ["8 (912) 345-67-89", "+7 912 345 67 89"]),
     ("6123456", ["+39 06 123456", "06 123456"]),
     ("621123456", ["+352 621 123 456", "621 123 456"]),
@@ -31,6 +40,30 @@ SAME_LINES = [
 @pytest.mark.parametrize(("key", "number"), [(key, number) for key, numbers in SAME_LINES for number in numbers])
 def test_national_and_international_forms_have_one_key(key: str, number: str) -> None:
     assert phone_key(number) == key
+
+
+TWO_READINGS = [
+    ("+36 30 123 4567", "06 30 123 4567"),
+    ("+49 6301 234567", "06301 234567"),
+    ("+54 9 11 1234 5678", "011 15 1234-5678"),
+    ("+54 9 2966 123456", "02966 15 123456"),
+    ("+52 55 1234 5678", "044 55 1234 5678"),
+    ("+370 612 34567", "8 612 34567"),
+]
+
+
+@pytest.mark.parametrize(("international", "national"), TWO_READINGS)
+def test_a_trunk_prefix_that_may_be_part_of_the_number_is_read_both_ways(international: str, national: str) -> None:
+    assert set(phone_keys(international)) <= set(phone_keys(national))
+    assert len(phone_keys(international)) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "digits"),
+    [("112", "112"), ("4711", "4711"), ("ext. 123", "123"), ("+49 110", "49110"), ("12", None), ("030 123456", None)],
+)
+def test_short_numbers_can_be_searched_for(number: str, digits: str | None) -> None:
+    assert short_number(number) == digits
 
 
 @pytest.mark.parametrize("number", ["112", "ext. 12", "secret", "", "+"])

@@ -182,7 +182,11 @@ def test_removal_is_for_the_deleted_and_takes_the_values(api: Client, alice: Use
 def test_the_plan_bounds_active_templates(api: Client, settings: LazySettings) -> None:
     set_plan_limits(settings, templates=1)
     first = add(api)
-    assert add(api, 403) == {"error": "Your plan allows 1 template.", "code": "plan_limit"}
+    assert add(api, 403) == {
+        "error": "Your plan allows 1 template.",
+        "code": "plan_limit",
+        "params": {"limit": 1},
+    }
     api.ok("delete", f"{PATH}/{first['id']}")
     add(api)
     assert api.ok("post", f"{PATH}/{first['id']}/restore", status=403)["code"] == "plan_limit"

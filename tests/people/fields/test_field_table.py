@@ -7,10 +7,10 @@ import pytest
 from django.db import models
 
 from people import field_table
-from people.field_table import Kind, PersonField
-from people.models import Person
+from people.field_table import DateKey, Kind, PersonField
+from people.models import ImportantDate, Person
 from people.names import COLUMNS
-from people.vcard import Card
+from people.vcard import Card, CardDate
 from people.vocabularies import Unit
 
 COLUMN_TYPES: dict[Kind, type[models.Field]] = {
@@ -22,10 +22,12 @@ COLUMN_TYPES: dict[Kind, type[models.Field]] = {
     Kind.REFERENCE: models.ForeignKey,
     Kind.LIST: models.JSONField,
 }
-# Columns that no field shows: of every row, computed, or internal.
+# Columns that no field shows as they are: of every row, computed, internal, or shown by a field without a column.
 COLUMNS_WITHOUT_FIELD = {
+    "contact_reminder_from",
     *("id", "owner", "created_at", "updated_at", "deleted_at", "revision", "sort_key", "search_key"),
     *("contact_due_at", "contact_due_on", "contact_before", "interacted_on", "card_lines", "more"),
+    *("next_date_on", "next_date_until", "without_groups"),
 }
 
 
@@ -60,6 +62,27 @@ def test_a_card_has_the_fields_of_the_table() -> None:
     of_cards = {"important_dates", "categories", "photo", "photo_url", "kind", "members", "lines"}
     known = {field.card for field in (*field_table.CARD_SCALARS, *field_table.LISTS)}
     assert {field.name for field in fields(Card)} - of_cards == known
+
+
+@pytest.mark.parametrize("key", field_table.DATE_KEYS, ids=lambda key: key.name)
+def test_a_date_has_the_columns_of_the_table(key: DateKey) -> None:
+    column: Any = ImportantDate._meta.get_field(key.column)
+    assert isinstance(column, COLUMN_TYPES[key.kind])
+    if key.kind is Kind.TEXT:
+        assert column.max_length == key.limit
+    if key.kind is Kind.CHOICE:
+        assert key.choices == tuple(value for value, _ in column.choices or ())
+    assert column.null is (key.kind in {Kind.TEXT, Kind.CHOICE, Kind.INTEGER})
+
+
+def test_a_card_has_the_date_fields_of_the_table() -> None:
+    assert {field.name for field in fields(CardDate)} == {key.column for key in field_table.CARD_DATE_KEYS}
+
+
+def test_every_column_of_a_date_is_in_the_table() -> None:
+    columns = {column.name for column in ImportantDate._meta.concrete_fields} - ImportantDate.QUIET_COLUMNS
+    others = {"id", "owner", "person", "month_day", "created_at", "updated_at", "deleted_at", "revision"}
+    assert columns - others == set(field_table.DATE_COLUMNS)
 
 
 def test_the_parts_of_a_name_are_columns() -> None:

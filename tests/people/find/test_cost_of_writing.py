@@ -45,4 +45,4 @@ def test_a_small_create_and_a_whole_update(api: Client) -> None:
     key = api.ok("POST", "/api/people", whole("harp", 0), status=201)["person"]["id"]
     api.ok("PUT", f"/api/people/{key}", whole("lute", 1))
     count = statements(api, "PUT", f"/api/people/{key}", whole("flute", 0), 200)
-    assert count <= 20
+    assert count <= 21  # one reads the rules of the groups that were joined

@@ -60,6 +60,18 @@ def test_names_are_found_in_any_spelling(api: Client, surname: str) -> None:
         ("John", "Jhon"),
         ("山田太郎", "太郎"),
         ("Strauß", "Strauss"),
+        ("O\u00b4Brien", "o'brien"),
+        ("O’Brien", "O\u2032Brien"),
+        ("Ka\u02bbahumanu", "kaahumanu"),
+        ("タロウ", "たろう"),
+        ("たろう", "ﾀﾛｳ"),
+        ("علي", "على"),
+        ("علی", "علي"),
+        ("کریم", "كريم"),
+        ("فاطمة", "فاطمه"),
+        ("محـــمد", "محمد"),
+        ("أحمد", "احمد"),
+        ("علی\u200cرضا", "علیرضا"),
     ],
 )
 def test_other_letters_and_typing_errors(api: Client, name: str, query: str) -> None:
@@ -89,6 +101,32 @@ def test_phones_are_found_in_any_format(api: Client, number: str) -> None:
     for query in PHONE:
         found = [(row["person"]["displayName"], row["matched"]) for row in results(api, query)]
         assert found == [("Ada", ["phoneNumbers"])], query
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("number", "queries", "others"),
+    [
+        ("4711", ("4711", "471", "711", "47 11"), ("47", "4712")),
+        ("112", ("112",), ("11", "1123")),
+        ("+49 30 1234567 ext. 890", ("890", "030 1234567", "+49 30 1234567 890", "1234567890", "567890"), ("8901",)),
+        ("(212) 555-0100 x4242", ("4242", "2125550100", "+1 212 555 0100", "212"), ("4243",)),
+        ("+49 110", ("110", "49110", "+49 110"), ("119",)),
+        ("+52 1 55 1234 5678", ("55 1234 5678", "+52 55 1234 5678", "044 55 1234 5678"), ()),
+        ("+54 9 11 1234-5678", ("011 15 1234-5678", "11 1234 5678"), ()),
+        ("06 30 123 4567", ("+36 30 123 4567", "06301234567", "30 123 4567"), ()),
+        ("+49 151 23456789", ("+49 151", "0049 151", "٠١٥١ ٢٣٤٥٦٧٨٩"), ("+49 152",)),
+    ],
+)
+def test_short_numbers_extensions_and_prefixes_are_found(
+    api: Client, number: str, queries: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    create_person(api, "Ada", phoneNumbers=[{"number": number}])
+    for query in queries:
+        assert [row["matched"] for row in results(api, query)] == [["phoneNumbers"]], query
+    for query in others:
+        assert results(api, query) == [], query
+    check_find_invariants(api)
 
 
 @pytest.mark.parametrize(

@@ -198,10 +198,11 @@ def test_json_export_of_monica(api: Client, alice: User) -> None:
     response = import_file(api, "monica", data)
     assert counts(response) == counts(dry) == (2, 0, 1, 0)
     ada, _, journal = response["results"]
-    for words in ("star", "1 debts", "somebody who did not come in"):
-        assert words in ada["reason"]
+    assert (ada["reason"], ada["code"]) == (ada["remarks"][0]["text"], ada["remarks"][0]["code"])
+    assert {remark["code"] for remark in ada["remarks"]} == {"no_place_here", "related_missing"}
     assert (journal["name"], journal["status"]) == ("journal entries", "skipped")
     assert journal["reason"] == "1 of them have no place here and were left out"
+    assert [name for name, person in people_by_name(api).items() if person["favourite"]] == ["Ada"]
     person = people_by_name(api)["Ada"]
     assert person["emails"][0]["email"] == "ada@example.org"
     assert person["imHandles"][0]["protocol"] == "signal"
@@ -238,7 +239,7 @@ def test_sql_export_of_monica(api: Client) -> None:
 def test_export_of_nametag(api: Client) -> None:
     response = import_file(api, "nametag", orjson.dumps(NAMETAG))
     assert counts(response) == (2, 0, 1, 1)
-    assert response["errorMessages"] == ["Person 3: this person has no name, and nothing else to call it by"]
+    assert response["errorMessages"] == ["Person 3: this record has no name, and nothing else to call it by"]
     assert response["results"][-1]["reason"] == "1 of them name nobody and were left out"
     people = people_by_name(api)
     ada = people["Ada"]

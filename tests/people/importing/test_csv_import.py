@@ -34,7 +34,7 @@ def test_columns_are_recognized_by_name_and_others_reported(api: Client) -> None
     assert counts(response) == (2, 0, 0, 1)
     assert response["results"][0]["reason"] == "the column “Schuhgröße” was left out"
     assert "31.02.1990" in response["results"][1]["reason"]
-    assert response["errorMessages"] == ["Row 3: this row has no name, and nothing else to call it by"]
+    assert response["errorMessages"] == ["Row 3: this record has no name, and nothing else to call it by"]
     person = people_by_name(api)["Jürgen"]
     assert (person["surname"], person["emails"][0]["email"]) == ("Müller", "juergen@example.org")
     assert [(entry["type"], entry["number"]) for entry in person["phoneNumbers"]] == [
@@ -154,10 +154,10 @@ def test_bad_row_does_not_stop_the_others(api: Client) -> None:
     reasons = [result.get("reason", "") for result in response["results"]]
     assert "not closed" in reasons[0]
     assert "control characters" in reasons[2]
-    assert "cut to 10000 characters" in reasons[2]
+    assert [remark["code"] for remark in response["results"][2]["remarks"]] == ["controls_removed", "value_cut"]
+    assert response["results"][2]["remarks"][1]["params"]["limit"] == 10_000
     assert "more than 131,072 characters" in response["errorMessages"][0]
-    assert "beyond" in reasons[4]
-    assert "not-an-address" in reasons[4]
+    assert [remark["params"]["value"] for remark in response["results"][4]["remarks"]] == ["not-an-address", "beyond"]
     people = people_by_name(api)
     assert people["Bob"]["notes"] == "=HYPERLINK(1)"
     assert people["Eve"]["customFields"][0]["value"] == "not-an-address"

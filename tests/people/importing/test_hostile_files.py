@@ -1,20 +1,27 @@
 """Malicious files that are meant to take much time or memory or to cause an error 500 are handled."""
 
+import csv
 import datetime as dt
 import gzip
 import io
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.texts import Text
 from people.importing.sources import tables
-from people.importing.sources.days import DayReader
+from people.importing.sources.days import DateColumn, DayReader
 from people.importing.sources.documents import parse_datetime
 from people.importing.sources.drafts import Draft
 from people.importing.sources.monica_sql import read_tables
 from people.importing.sources.monica_tables import open_sql_export
+from people.importing.sources.sheets import open_csv
+from people.importing.sources.tables import DETECT_ALL, open_table
+from people.importing.sources.targets import read_mapping
 from people.vcard.limits import MAX_REMARKS, TEXT_LIMITS
 from tests.client import Client
 from tests.people.importing.uploads import import_file
@@ -57,15 +64,78 @@ def test_unclosed_quotes_cause_few_lines_to_be_read_again(monkeypatch: Any) -> N
     assert lines_read < 3 * 3_001
 
 
+def test_separator_is_found_in_a_bounded_number_of_characters(monkeypatch: Any) -> None:
+    """csv.Sniffer, which was used before, took the fourth power of the length of a line with one quote."""
+    monkeypatch.delattr("csv.Sniffer")
+    read: list[int] = []
+
+    def count_characters(lines: Any, **options: Any) -> Any:
+        text = list(lines)
+        read.append(sum(map(len, text)))
+        return csv.reader(text, **options)
+
+    monkeypatch.setattr(tables, "csv", SimpleNamespace(reader=count_characters, Error=csv.Error))
+    for size in (400, 800, 2_000_000):
+        read.clear()
+        tables._detect_delimiter(['"a' * size])
+        assert read == [min(2 * size, tables._SAMPLE_CHARACTERS)] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("Name;Street, number\nAda;High Street, 1\n", ";"),
+        ("Name|Phone\nAda|1;2;3\n", "|"),
+        ('"Last, First";Phone\n"Lovelace, Ada";1\n', ";"),
+        ("Last, first;Phone\nLovelace, Ada;1\n", ";"),
+        ("Name\tNotes\nAda\tone, two, three\n", "\t"),
+        ('\n\nName;Notes\nAda;6" pipe, blue\n', ";"),
+        ("Name\n", ","),
+        ("", ","),
+    ],
+)
+def test_separator_of_a_table(text: str, mark: str) -> None:
+    assert tables._detect_delimiter(text.splitlines(keepends=True)) == mark
+
+
+@pytest.mark.parametrize(
+    ("source", "document"),
+    [
+        ("monica", '{{"account": {{"data": [{}]}}}}'.format(",".join(["{}"] * 40))),
+        ("monica", "INSERT INTO `tags` (`id`) VALUES {};".format(",".join(["(1)"] * 40))),
+        ("nametag", '{{"exportDate": "2026-01-01", "people": [{}]}}'.format(",".join(["{}"] * 40))),
+    ],
+)
+def test_values_of_a_document_are_limited(api: Client, monkeypatch: Any, source: str, document: str) -> None:
+    for module in ("contacts_project.kernel.json", "people.importing.sources.monica_sql"):
+        monkeypatch.setattr(f"{module}.MAX_DOCUMENT_VALUES", 50)
+    [detail] = import_file(api, source, document, status=400)["details"]
+    assert detail["field"] == "file"
+    assert "values" in detail["message"]
+
+
+def test_of_more_contacts_than_are_imported_one_is_built(monkeypatch: Any) -> None:
+    monkeypatch.setattr("people.importing.sources.monica_tables.MAX_ROWS", 2)
+    text = "INSERT INTO contacts (id) VALUES (1), (2), (3), (4);"
+    contacts = open_sql_export(io.BytesIO(text.encode()))["data"][0]["values"]
+    assert [contact["properties"]["id"] for contact in contacts] == ["1", "2", "3"]
+
+
+def test_rows_that_are_not_read_do_not_count_as_values(monkeypatch: Any) -> None:
+    monkeypatch.setattr("people.importing.sources.monica_sql.MAX_DOCUMENT_VALUES", 50)
+    text = "INSERT INTO `users` (`id`) VALUES {};\nINSERT INTO `tags` (`id`) VALUES (1);".format(",".join(["(1)"] * 40))
+    assert read_tables(io.BytesIO(text.encode()), frozenset({"tags"})) == {"tags": [{"id": "1"}]}
+
+
 def test_remarks_and_notes_of_a_record_are_limited() -> None:
     draft = Draft(DayReader(is_month_first=False, this_year=2026))
     draft.set_text("name", "Ada")
     for number in range(2_000):
-        draft.warn(f"remark {number}")
+        draft.warn(Text("remark", f"remark {number}"))
         draft.set_text("notes", "x" * 1_000)
     result = draft.build_result(0)
     assert len(result.warnings) == MAX_REMARKS + 1
-    assert result.warnings[-1].startswith("and 19")
+    assert str(result.warnings[-1]).startswith("and 1,9")
     assert result.card is not None
     assert len(result.card.notes or "") == TEXT_LIMITS["notes"]
 
@@ -85,6 +155,34 @@ def test_unreadable_file_is_a_request_error(api: Client) -> None:
         b"\xd0\xcf\x11\xe0" + bytes(500),
     ):
         assert import_file(api, "csv", junk, status=400)["details"][0]["field"] == "file"
+
+
+def test_orders_of_dates_are_joined_once_for_all_columns(alice: User, monkeypatch: Any) -> None:
+    merged = 0
+
+    def count_merge(column: DateColumn, other: DateColumn) -> None:
+        nonlocal merged
+        merged += 1
+
+    monkeypatch.setattr(DateColumn, "merge", count_merge)
+    data = ",".join(["name", *["birthday"] * 300]) + "\n" + ",".join(["Ada", *["4/3/1980"] * 300]) + "\n"
+    open_csv(alice, io.BytesIO(data.encode()), "", timezone.now(), DETECT_ALL)
+    assert merged == 300
+
+
+def test_columns_of_a_mapping_are_folded_once(alice: User, monkeypatch: Any) -> None:
+    class CountedName(str):
+        folded = 0
+
+        def casefold(self) -> str:
+            CountedName.folded += 1
+            return super().casefold()
+
+    table = open_table(io.BytesIO(b"Name,Notes\nAda,\n"))
+    table.names = [CountedName(name) for name in table.names]
+    keys = {"name": "name", "NAME": "name", "nAME": "name", "NOTES": "notes", "notes": "notes"}
+    assert [target.field for target in read_mapping(json.dumps(keys), table)] == ["name", "notes"]
+    assert CountedName.folded == len(table.names)
 
 
 def test_times_have_the_range_of_the_api(api: Client, alice: User) -> None:

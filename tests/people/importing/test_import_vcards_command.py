@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from people.models import Person
+from people.models import ContactImport, Person
 from tests.people.importing.uploads import vcard
 
 
@@ -27,11 +27,13 @@ def file(tmp_path: Path) -> Path:
 
 def test_command_imports_with_a_progress_bar_and_reports_failures(alice: User, file: Path) -> None:
     out, err = run(file, "ALICE@example.org")
-    assert out == "2 imported, 0 updated, 0 skipped, 1 errors\n"
+    row = ContactImport.objects.owned_by(alice).get()
+    assert out == f"2 imported, 0 updated, 0 skipped, 1 errors\nImport {row.pk}\n"
+    assert (row.source, row.file_name, row.imported, row.errors) == ("vcard", "phone.vcf", 2, 1)
     assert "Importing: 100%" in err
     assert "Card 2: the card has no name" in err
     assert Person.objects.owned_by(alice).count() == 2
-    assert run(file)[0] == "0 imported, 0 updated, 2 skipped, 1 errors\n"
+    assert run(file)[0].startswith("0 imported, 0 updated, 2 skipped, 1 errors\nImport ")
 
 
 def test_missing_file_or_user_is_reported(alice: User, file: Path, tmp_path: Any) -> None:

@@ -68,7 +68,11 @@ def test_no_contact_for_longer_than_usual(api: Client, alice: User) -> None:
         "personId": str(weekly.pk),
         "personName": "Weekly",
         "code": "own_rhythm",
-        "reason": "Silent for 14 days; 7 days were usual between you.",
+        "reason": "Silent for 14 days; usual between you: 7 days.",
+        "params": {
+            "silence": {"code": "days", "params": {"days": 14}, "text": "14 days"},
+            "usual": {"code": "days", "params": {"days": 7}, "text": "7 days"},
+        },
         "since": "2026-02-15",
     }
     add_interaction(api, weekly, at="2026-03-05T12:00:00Z")  # ahead: nobody has been in touch yet
@@ -82,14 +86,14 @@ def test_one_day_is_long_for_somebody_contacted_twice_a_day(api: Client, alice: 
     add_interactions(api, make_person(alice, name="Ada"), *days)
     add_interactions(api, make_person(alice, name="Today"), *days, "2026-03-01")
     found = api.ok("GET", "/api/insights")["drifting"]
-    reason = "Silent for 1 day; 0.5 days were usual between you."
+    reason = "Silent for 1 day; usual between you: 0.5 days."
     assert [(row["personName"], row["reason"]) for row in found] == [("Ada", reason)]
 
 
 def test_one_day_is_not_said_in_the_plural(api: Client, alice: User) -> None:
     add_interactions(api, make_person(alice, name="Ada"), "2026-02-25", "2026-02-26", "2026-02-27")
     [found] = api.ok("GET", "/api/insights")["drifting"]
-    assert found["reason"] == "Silent for 2 days; 1 day was usual between you."
+    assert found["reason"] == "Silent for 2 days; usual between you: 1 day."
 
 
 def test_most_overdue_comes_first_and_everybody_once(api: Client, alice: User) -> None:

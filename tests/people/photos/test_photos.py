@@ -15,7 +15,7 @@ from people.models import Person
 from people.photos.files import account_photo_paths
 from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
-from tests.pictures import decode_picture, photo_files, picture, png_header, upload
+from tests.pictures import decode_picture, jpeg_of_scans, photo_files, picture, png_header, upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
 
@@ -104,6 +104,24 @@ def test_invalid_picture_is_reported_by_field(api: Client, ada: Person, media: P
     assert response.status_code == 400
     assert response.json()["details"][0]["field"] == "photo"
     assert photo_files(media) == set()
+
+
+@pytest.mark.parametrize("path", ["/api/people/{}/photo", "/api/user/photo"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(jpeg_of_scans(201, (40, 30)), "more than 200 scans"), (picture("JPEG", (400, 300))[:-60], "cut off")],
+)
+def test_what_is_wrong_with_a_jpeg_is_said(api: Client, ada: Person, path: str, content: bytes, words: str) -> None:
+    response = upload(api, path.format(ada.pk), content)
+    assert response.status_code == 400
+    [detail] = response.json()["details"]
+    assert detail["field"] == "photo"
+    assert words in detail["message"]
+
+
+def test_a_jpeg_without_its_end_marker_is_stored(api: Client, ada: Person, media: Path) -> None:
+    whole, cut = (upload(api, f"/api/people/{ada.pk}/photo", data) for data in (picture(), picture()[:-2]))
+    assert stored_name(cut) == stored_name(whole)
 
 
 def test_a_body_without_the_file_is_400(api: Client, ada: Person) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
+from contacts_project.kernel.text_forms import fold
 from people.models import Person
-from people.names import fold
 from tests.builders import make_person
 from tests.client import Client
 from tests.rounds import database_settings

@@ -6,10 +6,10 @@ import orjson
 import pytest
 
 from accounts.models import User
-from contacts_project.kernel.api.json import dumps
-from people.api.person_serializer import PersonSerializer
+from contacts_project.kernel.json import dumps
 from people.models import Person
 from tests.client import Client
+from tests.people.projection.serialized_people import serialize_person
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -90,8 +90,7 @@ def test_projection_and_serializer_agree(
     for person in people:
         response = api.ok("get", f"/api/people/{person['id']}")["person"]
         row = Person.objects.owned_by(alice).get(pk=person["id"])
-        serialized = PersonSerializer(row).data
-        assert response == orjson.loads(dumps(serialized))
+        assert response == orjson.loads(dumps(serialize_person(row)))
 
 
 def test_page_list_and_single_response_agree(api: Client, people: list[dict[str, Any]]) -> None:

@@ -2,15 +2,16 @@
 
 import datetime as dt
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.api.json import format_timestamp
+from contacts_project.kernel.json import format_timestamp
 from people.api.deleted import KINDS
 from people.models import Group
-from people.trash.registry import trash_kinds
+from people.trash.registry import find_deleters, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 from tests.queries import count_queries
@@ -35,6 +36,23 @@ def delete_group(api: Client, name: str) -> str:
 
 def test_every_kind_of_the_contract_and_no_other() -> None:
     assert set(trash_kinds()) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_PEOPLE)
+def test_a_record_that_leaves_the_trash_while_it_is_listed(
+    api: Client, alice: User, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Between the query of the ids and that of the records."""
+    keys = [_delete_one(api, alice, kind, name) for name in ("one", "two", "three")]
+    model: Any = trash_kinds()[kind].model
+
+    def restore_meanwhile(owner: User, name: str, rows: Any) -> Any:
+        model.objects.owned_by(owner).filter(pk=keys[1]).delete()
+        return {**find_deleters(owner, name, rows), UUID(keys[0]): {"tokenId": keys[0], "name": "Phone"}}
+
+    monkeypatch.setattr("people.api.deleted.find_deleters", restore_meanwhile)
+    rows = trash(api, kind)
+    assert [(row["id"], row["deletedBy"] is None) for row in rows] == [(keys[2], True), (keys[0], False)]
 
 
 @pytest.mark.parametrize("query", ["", "?type=", "?type=persons", "?type=People", "?kind=people"])
@@ -95,8 +113,11 @@ def test_the_record_is_as_it_was(api: Client) -> None:
         "name": "one",
         "description": None,
         "color": row.color,
+        "contactReminder": None,
+        "leadDays": None,
         "memberCount": 0,
         "deletedAt": format_timestamp(row.deleted_at),
+        "deletedBy": None,
         "createdAt": format_timestamp(row.created_at),
         "updatedAt": format_timestamp(row.updated_at),
     }

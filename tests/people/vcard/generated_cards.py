@@ -4,8 +4,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from contacts_project.kernel.text_forms import nfc
+
 LETTERS = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], exclude_characters="\x85\ufffe\uffff")
-WORDS = st.text(st.sampled_from("aé;,:\\\"'^= 😀") | LETTERS, min_size=1, max_size=12).map(str.strip).filter(bool)
+WORDS = (
+    st.text(st.sampled_from("aé;,:\\\"'^= 😀") | LETTERS, min_size=1, max_size=12).map(nfc).map(str.strip).filter(bool)
+)
 PLAIN = st.text(st.sampled_from("abcXYZ 0123-"), min_size=1, max_size=12).map(str.strip).filter(bool)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contacts_project.kernel.text_forms import nfc
 from people.vcard import Card, CardDate, read_cards, write_card
 from people.vcard.values import image_type
 from tests.people.vcard.lines import kept_lines, unmapped_lines, without_lines
@@ -15,10 +16,10 @@ from tests.strategies import optional
 
 
 def text(limit: int, *, lines: bool = False) -> st.SearchStrategy[str]:
-    """Text as the API stores it: trimmed, without control characters, with characters that vCard escapes."""
+    """Text as the API stores it: in NFC, trimmed, without control characters, with characters that vCard escapes."""
     characters = st.characters(exclude_categories=["Cs", "Cc"])
     alphabet = st.one_of(st.sampled_from("\n\t;,:\\\"'^=_aé😀" if lines else "\t;,:\\\"'^=_ aé😀"), characters)
-    return st.text(alphabet, max_size=min(limit, 40)).map(str.strip).filter(bool)
+    return st.text(alphabet, max_size=min(limit, 40)).map(lambda drawn: nfc(drawn)[:limit].strip()).filter(bool)
 
 
 def canonical_key(entry: Any) -> str:

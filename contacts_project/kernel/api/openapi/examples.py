@@ -120,7 +120,7 @@ _BY_TYPE = {"string": "text", "integer": 1, "number": 1, "boolean": True, "null"
 Schema = dict[str, Any]
 
 
-def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def add_examples(result: Schema, **kwargs: object) -> Schema:
     """Postprocessing hook of drf-spectacular: add examples to properties, then to bodies and responses."""
     schemas = result.get("components", {}).get("schemas", {})
     for title, schema in schemas.items():
@@ -142,13 +142,13 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     return result
 
 
-def _matches_type(described: Schema, example: Any) -> bool:
+def _matches_type(described: Schema, example: object) -> bool:
     types = described.get("type", ())
     example_type = "string" if isinstance(example, str) else "number"
     return example_type in ([types] if isinstance(types, str) else types) and "enum" not in described
 
 
-def _add_body_example(described: dict[str, Any], schemas: Schema, *, is_request: bool) -> None:
+def _add_body_example(described: Schema, schemas: Schema, *, is_request: bool) -> None:
     media = described.get("content", {}).get("application/json")
     if media and "schema" in media and "example" not in media:
         media["example"] = example_of(media["schema"], schemas, is_request=is_request)

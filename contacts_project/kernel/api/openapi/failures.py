@@ -29,13 +29,25 @@ MEANINGS = {
     502: ("BadGateway", "A server that was asked on the caller's behalf did not answer as it should."),
     503: ("Unavailable", "The service is busy, or a part of it is away. Nothing of the request was kept."),
 }
+PARAMS: Schema = {
+    "type": "object",
+    "description": "The values in the text, where it holds any.",
+    "additionalProperties": True,
+    "examples": [{"limit": 100, "length": 130}],
+}
 DETAIL: Schema = {
     "type": "object",
     "description": "One thing that is wrong with the request.",
-    "required": ["field", "message"],
+    "required": ["field", "message", "code"],
     "properties": {
         "field": {"type": "string", "description": "Dotted, as in the body.", "examples": ["emails.0.email"]},
-        "message": {"type": "string", "examples": ["This is not an e-mail address."]},
+        "message": {
+            "type": "string",
+            "description": "In the language of the account; without one, by Accept-Language.",
+            "examples": ["This is not an e-mail address."],
+        },
+        "code": {"type": "string", "description": "Never changes.", "examples": ["not_an_email"]},
+        "params": PARAMS,
     },
 }
 
@@ -43,17 +55,22 @@ DETAIL: Schema = {
 def failure_responses(errors: Iterable[type[Exception]]) -> Schema:
     """Return error responses by status, with `x-codes` only. None among the codes means an error without a code."""
     codes: dict[int, set[str | None]] = defaultdict(set)
-    with_success = set()
+    with_success, without_scheme = set(), set()
     for failure in map(failure_of, errors):
         codes[failure.status].update(failure.codes or (failure.code,))
         with_success |= {failure.status} if failure.has_success else set()
+        without_scheme |= set() if failure.names_scheme else {failure.status}
     return {
-        str(status): {"x-codes": sorted(codes[status], key=str), "x-success": status in with_success}
+        str(status): {
+            "x-codes": sorted(codes[status], key=str),
+            "x-success": status in with_success,
+            "x-without-scheme": status in without_scheme,
+        }
         for status in sorted(codes)
     }
 
 
-def add_error_schemas(result: Schema, **kwargs: Any) -> Schema:
+def add_error_schemas(result: Schema, **kwargs: object) -> Schema:
     """Postprocessing hook, after `add_headers`: add a schema and a response for each set of codes."""
     components = result["components"]
     components["schemas"]["ErrorDetail"] = DETAIL
@@ -93,7 +110,7 @@ def _schema_name(status: int, codes: list[str | None], current: Schema) -> str:
 
 def _error_schema(status: int, codes: list[str | None]) -> Schema:
     """The schema of the body. `error` is always required; `code` only if every error has one."""
-    properties: Schema = {"error": {"type": "string", "examples": [MEANINGS[status][1]]}}
+    properties: Schema = {"error": {"type": "string", "examples": [MEANINGS[status][1]]}, "params": PARAMS}
     required = ["error"]
     if words := [code for code in codes if code]:
         properties["code"] = {"type": "string", "enum": words}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from contacts_project.kernel.json import JsonObject
+
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-ID": {
         "description": "The id of the request, the caller's own where one was sent; part of each line of the log.",
@@ -20,7 +22,7 @@ HEADERS: dict[str, dict[str, Any]] = {
 _BY_STATUS = {"401": ["WWW-Authenticate"], "429": ["Retry-After"], "503": ["Retry-After"]}
 
 
-def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def add_headers(result: JsonObject, **kwargs: object) -> JsonObject:
     """Postprocessing hook: add to each response its headers, by status and by whether the operation sends an ETag."""
     result["components"]["headers"] = HEADERS
     for path in result["paths"].values():
@@ -28,7 +30,8 @@ def add_headers(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
             for status, response in operation["responses"].items():
                 sends_etag = "304" in operation["responses"] or response.pop("x-etag", False)
                 tags = ["ETag"] if (sends_etag and status in {"200", "201", "304"}) or status == "412" else []
-                names = ["X-Request-ID", *tags, *_BY_STATUS.get(status, ())]
+                of_status = () if response.pop("x-without-scheme", False) else _BY_STATUS.get(status, ())
+                names = ["X-Request-ID", *tags, *of_status]
                 response["headers"] = {
                     **{name: {"$ref": f"#/components/headers/{name}"} for name in names},
                     **response.get("headers", {}),

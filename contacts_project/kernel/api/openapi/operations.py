@@ -2,16 +2,84 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.serializers import ListSerializer
 
 from contacts_project.kernel.api.errors import PayloadTooLargeError
-from contacts_project.kernel.api.openapi import fields  # noqa: F401 - registers what our fields look like
 from contacts_project.kernel.api.openapi.failures import failure_responses
 from contacts_project.kernel.errors import FieldError, MissingError, StaleError, UnavailableError
+from contacts_project.kernel.json import JsonObject
+
+Direction: TypeAlias = Literal["request", "response"]
+
+
+class _FieldSchema(OpenApiSerializerFieldExtension):
+    match_subclasses = True
+    schema: dict[str, Any] = {"type": "string"}
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
+        return dict(self.schema)
+
+
+class CharSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictCharField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
+        schema: dict[str, Any] = {"type": "string", "maxLength": self.target.max_length}
+        if not self.target.allow_blank:
+            schema["minLength"] = 1
+        return schema
+
+
+class IntegerSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictIntegerField"
+    schema = {"type": "integer"}
+
+
+class FloatSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictFloatField"
+    schema = {"type": "number"}
+
+
+class ChoiceSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.StrictChoiceField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
+        words = list(self.target.choices)
+        return {"type": "string", "enum": [*words, None] if self.target.allow_null else words}
+
+
+class ColorSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.ColorField"
+    schema = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
+
+
+class ClientIdSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.ClientIdField"
+    schema = {
+        "type": "string",
+        "format": "uuid",
+        "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
+    }
+
+
+class OwnedSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.OwnedField"
+    schema = {"type": "string", "format": "uuid"}
+
+
+class OwnedListSchema(_FieldSchema):
+    target_class = "contacts_project.kernel.api.fields.OwnedListField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
+        min_items = {} if self.target.allow_empty else {"minItems": 1}
+        items = {"type": "string", "format": "uuid"}
+        return {"type": "array", "items": items, **min_items, "maxItems": self.target.max_items}
+
 
 _END_OF_SUMMARY = re.compile(r"(?:(?<=[^.]\.)\s+(?=[A-Z`\d])|;\s+)")
 _IF_NONE_MATCH = {
@@ -72,7 +140,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular itself has no type here
         return "".join(rest[:1].upper() + rest[1:] for rest in self.docstring_parts[1:])
 
-    def get_auth(self) -> list[dict[str, Any]]:
+    def get_auth(self) -> list[JsonObject]:
         """Omit drf-spectacular's empty requirement `{}` (\"or no authentication\"), so that public routes have none."""
         return [requirement for requirement in super().get_auth() if requirement]
 
@@ -80,7 +148,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
         """A DELETE has a body only if `extend_schema` declares one."""
         return None if self.method == "DELETE" else super().get_request_serializer()
 
-    def _get_request_body(self, direction: Any = "request") -> Any:
+    def _get_request_body(self, direction: Direction = "request") -> Any:
         if self.method != "DELETE" or self.get_request_serializer() is None:
             return super()._get_request_body(direction)
         # drf-spectacular never describes the body of a DELETE.
@@ -90,14 +158,14 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
         finally:
             self.method = "DELETE"
 
-    def _map_basic_serializer(self, serializer: Any, direction: str) -> Any:
+    def _map_basic_serializer(self, serializer: Any, direction: Direction) -> Any:
         """In responses all fields are required except those in `optional` of the serializer."""
         schema = super()._map_basic_serializer(serializer, direction)
         if direction == "response" and "properties" in schema:
             schema["required"] = sorted(set(schema["properties"]) - set(getattr(serializer, "optional", ())))
         return schema
 
-    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+    def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
         """Add minItems and maxItems of lists of objects, which drf-spectacular omits."""
         schema = super()._map_serializer_field(field, direction, bypass_extensions)
         if isinstance(field, ListSerializer) and schema:
@@ -110,7 +178,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
         """No response is a bare array: the envelope serializers of `list` actions describe the whole response."""
         return False
 
-    def _get_parameters(self) -> list[dict[str, Any]]:
+    def _get_parameters(self) -> list[JsonObject]:
         parameters: list[dict[str, Any]] = super()._get_parameters()
         for parameter in parameters:
             if parameter["in"] == "path" and parameter["name"].endswith("_id"):
@@ -136,7 +204,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
         """Whether the handler supports If-Match and 412."""
         return getattr(self.handler, "takes_if_match", False)
 
-    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Direction = "response") -> JsonObject:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if direction == "request":  # a webhook: its responses are those of the receiver
             return bodies

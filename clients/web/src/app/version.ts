@@ -1,0 +1,35 @@
+// The service worker: it makes the client open without a network, and brings new versions.
+import { signal } from "@preact/signals";
+import { navigate } from "./router.ts";
+
+const CHECKED_EACH_MILLISECONDS = 60 * 60_000;
+export const newVersion = signal<ServiceWorker | null>(null);
+
+export async function startServiceWorker(): Promise<void> {
+  // Not on pages loaded over plain http from another machine: browsers offer none there.
+  if (!("serviceWorker" in navigator) || import.meta.env.DEV) return;
+  const hadWorker = Boolean(navigator.serviceWorker.controller);
+  const registration = await navigator.serviceWorker.register("/app/sw.js", { scope: "/app/", updateViaCache: "none" });
+  if (!registration) return; // a browser that blocks workers
+  const look = (worker: ServiceWorker | null) => {
+    if (!worker) return;
+    const note = () => {
+      if (worker.state === "installed" && navigator.serviceWorker.controller) newVersion.value = worker;
+    };
+    worker.addEventListener("statechange", note);
+    note();
+  };
+  look(registration.waiting);
+  registration.addEventListener("updatefound", () => look(registration.installing));
+  setInterval(() => void registration.update().catch(() => undefined), CHECKED_EACH_MILLISECONDS);
+  navigator.serviceWorker.addEventListener("controllerchange", () => hadWorker && newVersion.value && location.reload());
+  navigator.serviceWorker.addEventListener("message", ({ data }) => {
+    const url = data?.navigate ? new URL(data.navigate, location.href) : null;
+    if (url?.pathname.startsWith("/app/")) navigate(`${url.pathname.slice(4)}${url.search}`);
+  });
+}
+
+// The new worker takes over, then all tabs load again. Drafts survive that.
+export function loadNewVersion(): void {
+  newVersion.value?.postMessage("activate");
+}

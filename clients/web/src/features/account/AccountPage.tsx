@@ -1,0 +1,96 @@
+// The account: who you are, and the way to its other pages.
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../../app/router.ts";
+import { connection, signOut, useAccount } from "../../app/session.ts";
+import { t, tn } from "../../i18n/index.ts";
+import { Avatar } from "../../ui/Avatar.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { TextField } from "../../ui/Field.tsx";
+import { useForm } from "../../ui/form.ts";
+import { Page } from "../../ui/Page.tsx";
+import { PhotoPicker } from "../../ui/PhotoPicker.tsx";
+import { type Problem, problemOf } from "../../ui/problems.ts";
+import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+export default function AccountPage() {
+  const account = useAccount();
+  const user = account.settings.value;
+  const leave = async () => {
+    const unsent = account.pending.value.length;
+    const text = unsent
+      ? tn("{count} change was not sent. It is lost if you sign out now.", "{count} changes were not sent. They are lost if you sign out now.", unsent)
+      : t("What this browser keeps of your account is removed from it.");
+    if (await confirm(t("Sign out?"), text, t("Sign out"), unsent > 0)) await signOut();
+  };
+  const savePhoto = async (picture: Blob | null) => {
+    if (picture) await connection.setPhoto("user", picture);
+    else await connection.ask("DELETE", "/api/user/photo");
+    account.syncer.syncNow();
+    if (!picture) toast(t("The photo was removed."));
+  };
+  return (
+    <Page title={t("Account")} back="/more">
+      <section class="card stack" aria-label={t("You")}>
+        <div class="row">
+          <Avatar person={{ id: user.id, name: user.name || "?", photo: user.photo }} large isUser alt={t("Your photo")} />
+          <PhotoPicker hasPhoto={Boolean(user.photo)} save={savePhoto} />
+        </div>
+        <ProfileForm />
+      </section>
+      <nav class="card" aria-label={t("More of the account")}>
+        <ul class="stack tight">
+          <li><a href={href("/account/preferences")}>{t("Preferences: language, names, dates, colours")}</a></li>
+          <li><a href={href("/account/security")}>{t("Security: password, second factor, sessions, app passwords")}</a></li>
+          <li><a href={href("/devices")}>{t("Phones and computers")}</a></li>
+          <li><a href={href("/account/data")}>{t("Your data: export, import, delete the account")}</a></li>
+        </ul>
+      </nav>
+      <p><button onClick={() => void leave()}>{t("Sign out")}</button></p>
+    </Page>
+  );
+}
+
+function ProfileForm() {
+  const account = useAccount();
+  const { name, surname, nickname, email, emailVerified } = account.settings.value;
+  const current = { name, surname: surname ?? "", nickname: nickname ?? "", email };
+  const form = useForm(`${account.id} profile`, () => current);
+  useEffect(() => form.follow(current), Object.values(current));
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const values = form.values.value;
+  const field = (key: keyof typeof values) => ({ value: values[key], onValue: (value: string) => form.set(key, value), error: problem?.fields[key] });
+  const save = async (event: Event) => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      const { changes } = form.edit((typed) => ({ ...typed, surname: typed.surname || null, nickname: typed.nickname || null }));
+      const { emailChanged } = await connection.ask("PUT", "/api/user/profile", { name, email, ...changes });
+      form.endAndStay();
+      toast(emailChanged ? t("Saved. We have sent a link to the new address.") : t("Saved"));
+      account.syncer.syncNow();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  const sendAgain = async () => {
+    const { message } = await connection.ask("POST", "/api/auth/resend-verification", { email }).catch((error: unknown) => ({ message: problemOf(error).text }));
+    toast(message);
+  };
+  return (
+    <form class="stack" onSubmit={save}>
+      <TextField label={t("Given name")} name="name" autocomplete="given-name" required maxLength={100} {...field("name")} />
+      <TextField label={t("Surname")} name="surname" autocomplete="family-name" maxLength={100} {...field("surname")} />
+      <TextField label={t("Nickname")} name="nickname" autocomplete="nickname" maxLength={100} {...field("nickname")} />
+      <TextField label={t("E-mail")} name="email" type="email" inputMode="email" autocomplete="email" required {...field("email")} />
+      {!emailVerified && (
+        <p class="banner warning">
+          <span>{t("This address is not verified yet. Open the link that we have sent to it.")}</span>
+          <button type="button" onClick={() => void sendAgain()}>{t("Send the link again")}</button>
+        </p>
+      )}
+      {problem && Object.keys(problem.fields).length === 0 && <ProblemNote problem={problem} />}
+      <div><button class="main" disabled={!form.isChanged}>{t("Save")}</button></div>
+    </form>
+  );
+}

@@ -1,0 +1,60 @@
+import { useState } from "preact/hooks";
+import { href } from "../../app/router.ts";
+import { register } from "../../app/session.ts";
+import { language, t } from "../../i18n/index.ts";
+import { TextField } from "../../ui/Field.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { type Problem, problemOf } from "../../ui/problems.ts";
+
+export default function RegisterPage() {
+  const [values, setValues] = useState({ name: "", email: "", password: "" });
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isSent, setSent] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const set = (field: keyof typeof values) => (value: string) => setValues((before) => ({ ...before, [field]: value }));
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+      const outcome = await register({ ...values, language: language.value, ...(timezone ? { timezone } : {}) });
+      if (outcome === "unverified") setSent(true);
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (isSent) {
+    return (
+      <Page title={t("Look into your mail")} width="narrow">
+        <p>{t("We have sent a link to {email}. Open it, then sign in.", { email: values.email })}</p>
+        <p>
+          <a class="button main" href={href("/sign-in")}>
+            {t("Sign in")}
+          </a>
+        </p>
+      </Page>
+    );
+  }
+  return (
+    <Page title={t("Create an account")} width="narrow">
+      <form class="stack" onSubmit={submit}>
+        <TextField label={t("Your name")} name="name" autocomplete="given-name" autocapitalize="words" required maxLength={100} value={values.name} onValue={set("name")} error={problem?.fields["name"]} />
+        <TextField label={t("E-mail")} name="email" type="email" autocomplete="username" inputMode="email" required value={values.email} onValue={set("email")} error={problem?.fields["email"]} />
+        <TextField label={t("Password")} name="password" type="password" autocomplete="new-password" required minLength={8} value={values.password} onValue={set("password")} error={problem?.fields["password"]} hint={t("At least 8 characters, with upper and lower case, a number and another sign.")} enterkeyhint="go" />
+        {problem && Object.keys(problem.fields).length === 0 && (
+          <p class="banner danger" role="alert">
+            {problem.text}
+          </p>
+        )}
+        <button class="main" disabled={isBusy}>
+          {t("Create an account")}
+        </button>
+      </form>
+      <p>
+        {t("You have an account?")} <a href={href("/sign-in")}>{t("Sign in")}</a>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,46 @@
+// Who drifts away, whom nothing would reach, which round days come: each with its reason, in the account's language.
+import type { components } from "contacts-client";
+import { href } from "../../app/router.ts";
+import { connection, useAccount } from "../../app/session.ts";
+import { t } from "../../i18n/index.ts";
+import { useRemote } from "../../store/remote.ts";
+import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { PersonLink } from "../people/PersonLink.tsx";
+
+type Answer = components["schemas"]["InsightsAnswer"];
+
+const KINDS: { kind: "drifting" | "incomplete" | "milestones"; label: string }[] = [
+  { kind: "drifting", label: "Drifting away" },
+  { kind: "milestones", label: "Round days" },
+  { kind: "incomplete", label: "Nothing would reach them" },
+];
+
+export function Insights() {
+  const account = useAccount();
+  const [found, reload] = useRemote("insights", async (signal) => (await connection.ask("GET", "/api/insights", undefined, { signal })) as Answer);
+  const { data, problem } = found.value;
+  return (
+    <>
+      <ProblemNote problem={problem} onRetry={() => void reload()} />
+      {data && KINDS.every(({ kind }) => data[kind].length === 0) && <p class="card">{t("There is nothing to say: you are in touch with everybody.")}</p>}
+      {data &&
+        KINDS.filter(({ kind }) => data[kind].length > 0).map(({ kind, label }) => (
+          <section key={kind} class="card stack tight">
+            <h2>{t(label)}</h2>
+            <ul class="plain-lines">
+              {data[kind].map(({ personId, personName, code, reason }) => (
+                <li key={`${personId} ${code} ${reason}`} class="row apart">
+                  <PersonLink person={account.person(personId) ?? { id: personId, name: personName, photo: null }}>{reason}</PersonLink>
+                  {kind !== "incomplete" && (
+                    <a class="button no-print" href={href(`/log?person=${personId}`)} aria-label={t("Log a contact with {name}", { name: personName })}>
+                      {t("Log")}
+                    </a>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+    </>
+  );
+}

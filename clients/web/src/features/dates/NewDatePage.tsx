@@ -1,0 +1,25 @@
+// Adds a date: with whom, then what and when.
+import { useState } from "preact/hooks";
+import { goBack, place } from "../../app/router.ts";
+import { useAccount } from "../../app/session.ts";
+import { t } from "../../i18n/index.ts";
+import { Page } from "../../ui/Page.tsx";
+import { PersonPicker } from "../people/PersonPicker.tsx";
+import { DateDialog } from "../person/DateDialog.tsx";
+import "../person/person.css";
+
+export default function NewDatePage() {
+  const account = useAccount();
+  const given = place.value.query.get("person");
+  const [ids, setIds] = useState<string[]>(given ? [given] : []);
+  const [id] = ids;
+  const name = id ? account.person(id)?.name : undefined;
+  return (
+    <Page title={t("New date")} back="/">
+      <div class="card">
+        <PersonPicker label={t("Whose")} ids={ids} onIds={(chosen) => setIds(chosen.slice(-1))} autoFocus={!id} />
+      </div>
+      {id && name && <DateDialog personId={id} name={name} date={null} onClose={() => goBack(`/people/${id}`)} />}
+    </Page>
+  );
+}

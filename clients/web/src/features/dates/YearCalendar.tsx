@@ -1,0 +1,104 @@
+// The twelve months of a year. The grid of a month shows where its days are; the list below says whose they are.
+import { useMemo } from "preact/hooks";
+import { href, place, setQuery } from "../../app/router.ts";
+import { useAccount } from "../../app/session.ts";
+import { addDays, type Day, dayInWords, today } from "../../i18n/days.ts";
+import { language, t } from "../../i18n/index.ts";
+import { useAll } from "../../store/records.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { type Occurrence, occurrences } from "./occurrences.ts";
+
+const FIRST_YEAR = 1000;
+const LAST_YEAR = 9998;
+
+export function YearCalendar() {
+  const account = useAccount();
+  const now = today(account.settings.value.timezone);
+  const wanted = Number(place.value.query.get("year"));
+  const year = Number.isInteger(wanted) && wanted >= FIRST_YEAR && wanted <= LAST_YEAR ? wanted : Number(now.slice(0, 4));
+  const dates = useAll("importantDate").value;
+  const people = account.people.value;
+  const found = useMemo(() => occurrences(account, dates ?? [], `${year}-01-01`, `${year}-12-31`), [dates, people, account.peopleVersion.value, year]);
+  const months = [...Array(12).keys()].map((month) => `${year}-${String(month + 1).padStart(2, "0")}`);
+  const go = (to: number) => setQuery({ year: String(to) });
+  return (
+    <>
+      <div class="row">
+        <button class="icon no-print" onClick={() => go(year - 1)} aria-label={t("The year before")}>
+          <Icon name="back" />
+        </button>
+        <h2 aria-live="polite">{year}</h2>
+        <button class="icon no-print next" onClick={() => go(year + 1)} aria-label={t("The year after")}>
+          <Icon name="back" />
+        </button>
+        <button class="no-print" onClick={() => print()}>
+          <Icon name="print" />
+          {t("Print")}
+        </button>
+      </div>
+      <div class="months">
+        {months.map((month) => (
+          <Month key={month} month={month} now={now} found={found.filter(({ day }) => day.startsWith(month))} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Month({ month, now, found }: { month: string; now: Day; found: Occurrence[] }) {
+  const first = `${month}-01`;
+  const marked = new Set(found.map(({ day }) => day));
+  const days: Day[] = [];
+  for (let day = first; day.startsWith(month); day = addDays(day, 1)) days.push(day);
+  const start = firstDayOfWeek();
+  const empty = (weekdayOf(first) - start + 7) % 7;
+  const week = [...Array(7).keys()].map((index) => addDays("2024-01-01", start - 1 + index)); // 1 January 2024 was a Monday
+  return (
+    <section class="card stack tight month" aria-label={dayInWords(first, { month: "long" })}>
+      <h3>{dayInWords(first, { month: "long" })}</h3>
+      <div class="month-grid" aria-hidden="true">
+        {week.map((day) => (
+          <span key={day} class="soft">
+            {dayInWords(day, { weekday: "narrow" })}
+          </span>
+        ))}
+        {[...Array(empty).keys()].map((index) => (
+          <span key={index} />
+        ))}
+        {days.map((day) => (
+          <span key={day} class={`${marked.has(day) ? "marked" : ""} ${day === now ? "now" : ""}`}>
+            {Number(day.slice(8))}
+          </span>
+        ))}
+      </div>
+      {found.length > 0 && (
+        <ul class="small">
+          {found.map(({ id, day, row, title, years }) => (
+            <li key={id} class="month-line">
+              <span class="soft">{dayInWords(day, { day: "numeric", month: "short" })}</span>
+              <span>
+                <a href={href(`/people/${row.id}`)}>
+                  <bdi>{row.name}</bdi>
+                </a>{" "}
+                {[title, years].filter(Boolean).join(" · ")}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+// 1 is Monday, 7 is Sunday.
+function weekdayOf(day: Day): number {
+  return new Date(`${day}T00:00:00Z`).getUTCDay() || 7;
+}
+
+type WithWeek = Intl.Locale & { getWeekInfo?: () => { firstDay: number }; weekInfo?: { firstDay: number } };
+
+// The account's language says with which day a week begins; Firefox does not know, and Monday is the rule of ISO 8601.
+function firstDayOfWeek(): number {
+  const locale = new Intl.Locale(language.value) as WithWeek;
+  return (locale.getWeekInfo?.() ?? locale.weekInfo)?.firstDay ?? 1;
+}

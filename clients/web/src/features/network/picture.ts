@@ -1,0 +1,409 @@
+// Draws a network on a canvas, and moves it: by pointer, wheel and pinch here, by keys and buttons from the page.
+import { effect } from "@preact/signals";
+import { theme } from "../../app/theme.ts";
+import { type Graph, type Node, otherEnd, USER } from "./graph.ts";
+import { TakenSpace } from "./labels.ts";
+
+const MIN_SCALE = 0.02;
+const MAX_SCALE = 8;
+const MAX_WHOLE_SCALE = 2; // a few people do not fill the picture
+const MAX_LABELS = 200;
+const MAX_LABELS_MOVING = 40; // text is the slowest to draw, and nobody reads it then
+const MAX_MOVING_TIES = 1500; // drawn while the picture moves
+const REST_MILLISECONDS = 150;
+const LABEL_HEIGHT = 15;
+const MOVE_MILLISECONDS = 250;
+const TAP_PIXELS = 6;
+const CLOSE_SCALE = 1.4; // at which somebody who was searched for is shown
+
+export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+export function radiusOf({ id, ties }: Node): number {
+  return id === USER ? 12 : Math.min(12, 4 + Math.sqrt(ties.length) * 1.3);
+}
+
+interface View {
+  scale: number;
+  x: number; // of the origin, in pixels
+  y: number;
+}
+
+interface Colors {
+  text: string;
+  surface: string;
+  line: string;
+  accent: string;
+}
+
+export class NetworkPicture {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #context: CanvasRenderingContext2D;
+  readonly #onSelect: (node: Node | null) => void;
+  readonly #endings: (() => void)[] = [];
+  #graph: Graph = { nodes: [], ties: [] };
+  #positions: Float32Array = new Float32Array();
+  #index = new Map<Node, number>();
+  #byTies: Node[] = []; // those with most ties first: their names are written first
+  #tieColors = new Map<string, Uint32Array>(); // pairs of nodes
+  #nodeColors = new Map<string, Node[]>();
+  #widths = new Map<string, number>();
+  #view: View = { scale: 1, x: 0, y: 0 };
+  #isFollowing = true; // all is shown until the user moves the picture
+  #selected: Node | null = null;
+  #hovered: Node | null = null;
+  #frame = 0;
+  #movement = 0;
+  #pointers = new Map<number, [number, number]>();
+  #travelled = 0;
+  #rest: ReturnType<typeof setTimeout> | undefined; // while something moves
+
+  constructor(canvas: HTMLCanvasElement, onSelect: (node: Node | null) => void) {
+    this.#canvas = canvas;
+    this.#context = canvas.getContext("2d")!;
+    this.#onSelect = onSelect;
+    const resized = new ResizeObserver(() => this.#resize());
+    resized.observe(canvas);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => this.#redraw();
+    scheme.addEventListener("change", redraw);
+    const stopTheme = effect(() => {
+      theme.value;
+      redraw();
+    });
+    this.#endings.push(() => resized.disconnect(), () => scheme.removeEventListener("change", redraw), stopTheme);
+    this.#listen();
+  }
+
+  close(): void {
+    for (const end of this.#endings) end();
+    cancelAnimationFrame(this.#frame);
+    cancelAnimationFrame(this.#movement);
+    clearTimeout(this.#rest);
+  }
+
+  // `colorOf` is the colour of the ties of a type.
+  show(graph: Graph, positions: Float32Array, colorOf: (typeId: string | null) => string | null): void {
+    this.#graph = graph;
+    this.#positions = positions;
+    this.#index = new Map(graph.nodes.map((node, index) => [node, index]));
+    this.#byTies = [...graph.nodes].sort((one, other) => other.ties.length - one.ties.length);
+    this.#selected = graph.nodes.find(({ id }) => id === this.#selected?.id) ?? null;
+    this.#hovered = null;
+    const pairs = Map.groupBy(graph.ties, ({ typeId }) => colorOf(typeId) ?? "");
+    this.#tieColors = new Map([...pairs].map(([color, ties]) => [color, Uint32Array.from(ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]))]));
+    this.#nodeColors = Map.groupBy(graph.nodes, ({ color }) => color ?? "");
+    this.#isFollowing = true;
+    this.#followOrRedraw();
+  }
+
+  place(positions: Float32Array): void {
+    this.#positions = positions;
+    this.#noteMotion();
+    this.#followOrRedraw();
+  }
+
+  select(node: Node | null): void {
+    this.#selected = node;
+    this.#redraw();
+  }
+
+  centreOn(node: Node): void {
+    const index = this.#index.get(node);
+    if (index === undefined) return;
+    const { width, height } = this.#size();
+    const scale = Math.max(this.#view.scale, CLOSE_SCALE);
+    this.#moveTo({ scale, x: width / 2 - this.#positions[2 * index]! * scale, y: height / 2 - this.#positions[2 * index + 1]! * scale });
+  }
+
+  zoom(factor: number): void {
+    const { width, height } = this.#size();
+    this.#moveTo(this.#zoomed(factor, width / 2, height / 2));
+  }
+
+  pan(x: number, y: number): void {
+    this.#moveTo({ ...this.#view, x: this.#view.x + x, y: this.#view.y + y });
+  }
+
+  showAll(): void {
+    this.#moveTo(this.#whole());
+    this.#isFollowing = true;
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: this.#canvas.clientWidth, height: this.#canvas.clientHeight };
+  }
+
+  #resize(): void {
+    const { width, height } = this.#size();
+    const ratio = devicePixelRatio || 1;
+    this.#canvas.width = Math.round(width * ratio);
+    this.#canvas.height = Math.round(height * ratio);
+    this.#followOrRedraw();
+  }
+
+  #followOrRedraw(): void {
+    if (this.#isFollowing) this.#view = this.#whole();
+    this.#redraw();
+  }
+
+  // The view in which every node is inside.
+  #whole(): View {
+    const { width, height } = this.#size();
+    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let index = 0; index < this.#positions.length; index += 2) {
+      const [x, y] = [this.#positions[index]!, this.#positions[index + 1]!];
+      if (Number.isNaN(x)) continue;
+      [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+    }
+    if (left > right || width === 0) return { scale: 1, x: width / 2, y: height / 2 };
+    const margin = 60;
+    const scale = clamp(Math.min((width - margin) / (right - left || 1), (height - margin) / (bottom - top || 1)), MIN_SCALE, MAX_WHOLE_SCALE);
+    return { scale, x: width / 2 - ((left + right) / 2) * scale, y: height / 2 - ((top + bottom) / 2) * scale };
+  }
+
+  #zoomed(factor: number, x: number, y: number): View {
+    const scale = clamp(this.#view.scale * factor, MIN_SCALE, MAX_SCALE);
+    const ratio = scale / this.#view.scale;
+    return { scale, x: x - (x - this.#view.x) * ratio, y: y - (y - this.#view.y) * ratio };
+  }
+
+  #jumpTo(view: View): void {
+    cancelAnimationFrame(this.#movement);
+    this.#isFollowing = false;
+    this.#view = view;
+    this.#noteMotion();
+    this.#redraw();
+  }
+
+  #noteMotion(): void {
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      this.#rest = undefined;
+      this.#redraw();
+    }, REST_MILLISECONDS);
+  }
+
+  #moveTo(target: View): void {
+    if (isStill()) return this.#jumpTo(target);
+    this.#jumpTo(this.#view);
+    const start = performance.now();
+    const from = this.#view;
+    const move = (now: number) => {
+      const part = clamp((now - start) / MOVE_MILLISECONDS, 0, 1);
+      const eased = 1 - (1 - part) ** 3;
+      const between = (one: number, other: number) => one + (other - one) * eased;
+      this.#view = { scale: between(from.scale, target.scale), x: between(from.x, target.x), y: between(from.y, target.y) };
+      this.#noteMotion();
+      this.#redraw();
+      if (part < 1) this.#movement = requestAnimationFrame(move);
+    };
+    this.#movement = requestAnimationFrame(move);
+  }
+
+  #listen(): void {
+    const canvas = this.#canvas;
+    const on = <K extends keyof HTMLElementEventMap>(name: K, listener: (event: HTMLElementEventMap[K]) => void, options?: AddEventListenerOptions) => {
+      canvas.addEventListener(name, listener, options);
+      this.#endings.push(() => canvas.removeEventListener(name, listener));
+    };
+    on("wheel", (event) => {
+      event.preventDefault();
+      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+      this.#jumpTo(this.#zoomed(Math.exp(-event.deltaY * lines * 0.002), event.offsetX, event.offsetY));
+    }, { passive: false });
+    on("pointerdown", (event) => {
+      if (this.#pointers.size === 0) this.#travelled = 0;
+      this.#pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
+      canvas.setPointerCapture(event.pointerId);
+    });
+    on("pointermove", (event) => this.#onMove(event));
+    const end = (event: PointerEvent) => this.#pointers.delete(event.pointerId);
+    on("pointerup", (event) => {
+      const isTap = this.#pointers.size === 1 && this.#travelled < TAP_PIXELS;
+      end(event);
+      if (isTap) this.#onSelect(this.#nodeAt(event.offsetX, event.offsetY, event.pointerType === "touch" ? 22 : 8));
+    });
+    on("pointercancel", end);
+    on("pointerleave", () => this.#hover(null));
+  }
+
+  #onMove(event: PointerEvent): void {
+    const before = this.#pointers.get(event.pointerId);
+    if (!before) {
+      if (event.pointerType === "mouse") this.#hover(this.#nodeAt(event.offsetX, event.offsetY, 4));
+      return;
+    }
+    const now: [number, number] = [event.offsetX, event.offsetY];
+    this.#travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
+    const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
+    this.#pointers.set(event.pointerId, now);
+    if (!other) {
+      if (this.#travelled >= TAP_PIXELS) this.#jumpTo({ ...this.#view, x: this.#view.x + now[0] - before[0], y: this.#view.y + now[1] - before[1] });
+      return;
+    }
+    // Two fingers: what is between them stays between them.
+    const distance = (point: [number, number]) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
+    const zoomed = this.#zoomed(distance(now) / distance(before), (before[0] + other[0]) / 2, (before[1] + other[1]) / 2);
+    this.#jumpTo({ ...zoomed, x: zoomed.x + (now[0] - before[0]) / 2, y: zoomed.y + (now[1] - before[1]) / 2 });
+  }
+
+  #hover(node: Node | null): void {
+    if (node === this.#hovered) return;
+    this.#hovered = node;
+    this.#canvas.classList.toggle("over-node", node !== null);
+    this.#redraw();
+  }
+
+  #nodeAt(x: number, y: number, margin: number): Node | null {
+    const { scale, x: left, y: top } = this.#view;
+    let nearest: Node | null = null;
+    let least = Infinity;
+    for (const [index, node] of this.#graph.nodes.entries()) {
+      const distance = Math.hypot(this.#positions[2 * index]! * scale + left - x, this.#positions[2 * index + 1]! * scale + top - y);
+      if (distance <= radiusOf(node) * scale + margin && distance < least) [nearest, least] = [node, distance];
+    }
+    return nearest;
+  }
+
+  #redraw(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const context = this.#context;
+    const { width, height } = this.#size();
+    const ratio = devicePixelRatio || 1;
+    const colors = this.#colors();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    if (this.#positions.length === 0) return;
+    const chosen = this.#hovered ?? this.#selected;
+    const near = new Set<Node>(chosen ? [chosen, ...chosen.ties.map((tie) => otherEnd(tie, chosen))] : []);
+    this.#drawTies(colors, chosen, width, height);
+    this.#drawNodes(colors, chosen, near, width, height);
+    this.#drawLabels(colors, chosen, near, width, height);
+  }
+
+  // The colours are those of the canvas in its styles: a custom property would still be a formula here.
+  #colors(): Colors {
+    const { color, backgroundColor, borderTopColor, outlineColor } = getComputedStyle(this.#canvas);
+    return { text: color, surface: backgroundColor, line: borderTopColor, accent: outlineColor };
+  }
+
+  #drawTies({ line, accent }: Colors, chosen: Node | null, width: number, height: number): void {
+    const context = this.#context;
+    const { scale, x, y } = this.#view;
+    const positions = this.#positions;
+    // A line costs 10 microseconds without a graphics card, so only some of many are drawn in motion: always the same ones.
+    const isMoving = this.#rest !== undefined;
+    const step = isMoving ? Math.ceil(this.#graph.ties.length / MAX_MOVING_TIES) : 1;
+    const stroke = (pairs: ArrayLike<number>, step = 1) => {
+      context.beginPath();
+      for (let at = 0; at < pairs.length; at += 2 * step) {
+        const [from, to] = [2 * pairs[at]!, 2 * pairs[at + 1]!];
+        const [fromX, fromY] = [positions[from]! * scale + x, positions[from + 1]! * scale + y];
+        const [toX, toY] = [positions[to]! * scale + x, positions[to + 1]! * scale + y];
+        const isOutside = Math.max(fromX, toX) < 0 || Math.min(fromX, toX) > width || Math.max(fromY, toY) < 0 || Math.min(fromY, toY) > height;
+        if (isOutside) continue;
+        context.moveTo(fromX, fromY);
+        context.lineTo(toX, toY);
+      }
+      context.stroke();
+    };
+    context.lineWidth = clamp(scale, 0.5, 2);
+    context.globalAlpha = chosen ? 0.15 : 0.6;
+    for (const [color, pairs] of this.#tieColors) {
+      context.strokeStyle = color || line;
+      stroke(pairs, step);
+    }
+    context.globalAlpha = 1;
+    if (!chosen) return;
+    context.lineWidth = clamp(scale * 1.5, 1.5, 3);
+    context.strokeStyle = accent;
+    stroke(chosen.ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]));
+  }
+
+  #drawNodes({ accent, surface, text }: Colors, chosen: Node | null, near: ReadonlySet<Node>, width: number, height: number): void {
+    const context = this.#context;
+    const { scale, x: left, y: top } = this.#view;
+    const trace = (node: Node, growth = 0) => {
+      const index = this.#index.get(node)!;
+      const [x, y] = [this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top];
+      const radius = Math.max(1.5, radiusOf(node) * scale) + growth;
+      if (x < -radius || y < -radius || x > width + radius || y > height + radius) return;
+      context.moveTo(x + radius, y);
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+    };
+    context.strokeStyle = surface;
+    context.lineWidth = 1;
+    for (const isNear of [false, true]) {
+      context.globalAlpha = chosen && !isNear ? 0.3 : 1;
+      for (const [color, nodes] of this.#nodeColors) {
+        context.fillStyle = color || accent;
+        context.beginPath();
+        for (const node of nodes) if (near.has(node) === isNear) trace(node);
+        context.fill();
+        if (scale > 0.4) context.stroke();
+      }
+    }
+    context.globalAlpha = 1;
+    for (const node of new Set([this.#graph.nodes[0]?.id === USER ? this.#graph.nodes[0] : null, this.#selected])) {
+      if (!node) continue;
+      context.beginPath();
+      trace(node, 2);
+      context.strokeStyle = text;
+      context.lineWidth = 2;
+      context.stroke();
+    }
+  }
+
+  // The chosen one first, those next to it, then who has most ties: each name where it covers no other.
+  #drawLabels({ text, surface }: Colors, chosen: Node | null, near: ReadonlySet<Node>, width: number, height: number): void {
+    const context = this.#context;
+    const { scale, x: left, y: top } = this.#view;
+    const taken = new TakenSpace();
+    context.font = `12px ${getComputedStyle(this.#canvas).fontFamily}`;
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    context.lineWidth = 3;
+    context.lineJoin = "round";
+    context.strokeStyle = surface;
+    context.fillStyle = text;
+    let written = 0;
+    let tried = 0;
+    const write = (node: Node) => {
+      const index = this.#index.get(node)!;
+      const x = this.#positions[2 * index]! * scale + left;
+      const y = this.#positions[2 * index + 1]! * scale + top + Math.max(1.5, radiusOf(node) * scale) + 3;
+      if (x < 0 || y < 0 || x > width || y > height) return;
+      tried++;
+      const length = this.#widthOf(node.name);
+      const start = clamp(x - length / 2, 2, Math.max(2, width - length - 2));
+      if (!taken.take({ left: start - 2, top: y, width: length + 4, height: LABEL_HEIGHT })) return;
+      context.strokeText(node.name, start, y + 1);
+      context.fillText(node.name, start, y + 1);
+      written++;
+    };
+    for (const node of near) write(node);
+    if (chosen && this.#selected && chosen !== this.#selected) write(this.#selected);
+    // Few of those who come late fit, so not all of thousands are tried.
+    const most = this.#rest === undefined ? MAX_LABELS : MAX_LABELS_MOVING;
+    for (const node of this.#byTies) {
+      if (written >= most || tried >= 4 * most) break;
+      if (!near.has(node) && node !== this.#selected) write(node);
+    }
+  }
+
+  #widthOf(name: string): number {
+    let width = this.#widths.get(name);
+    if (width === undefined) this.#widths.set(name, (width = this.#context.measureText(name).width));
+    return width;
+  }
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

@@ -1,0 +1,47 @@
+// The next occurrence of an important date, in the account's zone and by its rule for 29 February.
+import type { Records } from "contacts-client";
+import { t } from "../../i18n/index.ts";
+import { addDays, addMonths, type Day } from "../../i18n/days.ts";
+
+export type ImportantDate = Records["importantDate"];
+
+export function occasion({ type, title }: Pick<ImportantDate, "type" | "title">): string {
+  if (title) return title;
+  const names: Record<string, string> = {
+    BIRTHDAY: t("Birthday"),
+    ANNIVERSARY: t("Anniversary"),
+    NAMEDAY: t("Name day"),
+    MEMORIAL: t("Memorial day"),
+  };
+  return names[type ?? ""] ?? t("Date");
+}
+
+// The first occurrence on or after `from`; null for a day that is over and does not come again.
+export function nextOccurrence(date: ImportantDate, from: Day, leapDayRule: "FEB28" | "MAR1" = "FEB28"): Day | null {
+  const first = date.date.slice(0, 10);
+  if (date.reminderEnabled && date.reminderType === "ONCE") return first >= from ? first : null;
+  const interval = date.reminderEnabled && date.reminderInterval ? date.reminderInterval : 1;
+  const unit = date.reminderEnabled && date.reminderIntervalUnit ? date.reminderIntervalUnit : "YEARS";
+  if (first >= from) return first;
+  if (unit === "DAYS" || unit === "WEEKS") {
+    const step = interval * (unit === "WEEKS" ? 7 : 1);
+    const passed = Math.ceil((Date.parse(from) - Date.parse(first)) / 86_400_000 / step);
+    return addDays(first, passed * step);
+  }
+  const months = interval * (unit === "YEARS" ? 12 : 1);
+  const [year, month] = first.split("-").map(Number) as [number, number];
+  const [fromYear, fromMonth] = from.split("-").map(Number) as [number, number];
+  // Always counted from the date itself, so that the 31st comes back after a shorter month.
+  let count = Math.max(0, Math.floor(((fromYear - year) * 12 + fromMonth - month) / months) - 1);
+  for (;;) {
+    const day = addMonths(first, count * months, leapDayRule);
+    if (day >= from) return day;
+    count++;
+  }
+}
+
+// The years that somebody turns on that day; null if the year is unknown.
+export function yearsOn(date: ImportantDate, day: Day): number | null {
+  const years = Number(day.slice(0, 4)) - Number(date.date.slice(0, 4));
+  return date.yearUnknown || years <= 0 ? null : years;
+}

@@ -1,0 +1,127 @@
+// What was not sent, what the service refused, and conflicts: each with what can be done.
+import type { Conflict, Edit } from "contacts-client";
+import { href } from "../../app/router.ts";
+import { useAccount } from "../../app/session.ts";
+import { t } from "../../i18n/index.ts";
+import { Avatar } from "../../ui/Avatar.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { describeEdit, describeField, describeValue, nameOfRecord } from "./describe.ts";
+
+export default function UnsentPage() {
+  const account = useAccount();
+  const { pending, refused, conflicts, sync, syncer } = account;
+  const isEmpty = pending.value.length + refused.value.length + conflicts.value.length === 0;
+  return (
+    <Page title={t("Sent and not sent")} back="/">
+      {isEmpty && <p class="card">{t("Everything is sent.")}</p>}
+      {conflicts.value.map((conflict) => (
+        <ConflictCard key={conflict.key} conflict={conflict} />
+      ))}
+      {refused.value.map((edit) => (
+        <RefusedCard key={edit.number} edit={edit} />
+      ))}
+      {pending.value.length > 0 && (
+        <section class="card stack tight">
+          <div class="row apart">
+            <h2>{t("Saved here, not sent yet")}</h2>
+            <button onClick={() => syncer.syncNow()} disabled={sync.value.phase === "syncing"}>
+              {t("Send now")}
+            </button>
+          </div>
+          <ul class="lines">
+            {pending.value.map((edit) => (
+              <li key={edit.number} class="row apart">
+                <span>{describeEdit(account, edit)}</span>
+                {edit.state === "waiting" && (
+                  <button class="plain" onClick={() => void account.copy.discard(edit)} aria-label={t("Take back: {what}", { what: describeEdit(account, edit) })}>
+                    {t("Take back")}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Page>
+  );
+}
+
+function ConflictCard({ conflict }: { conflict: Conflict }) {
+  const account = useAccount();
+  const { copy } = account;
+  const { type, id, action, field, base, mine, theirs } = conflict;
+  const name = nameOfRecord(account, type, id, conflict.base ?? conflict.theirs);
+  const title =
+    action === "delete" ? t("{name}: you deleted it, and it was changed elsewhere", { name })
+    : field === null ? t("{name}: you changed it, and it was deleted elsewhere", { name })
+    : t("{name}: {field} was changed here and elsewhere", { name, field: describeField(field) });
+  return (
+    <section class="card stack tight" aria-label={title}>
+      <h2>
+        {type === "person" && theirs !== null ? <a href={href(`/people/${id}`)}>{title}</a> : title}
+      </h2>
+      {field !== null && (
+        <dl class="facts">
+          <div>
+            <dt class="soft small">{t("Before")}</dt>
+            <dd><Value conflict={conflict} value={base} /></dd>
+          </div>
+          <div>
+            <dt class="soft small">{t("Yours, on this device")}</dt>
+            <dd><Value conflict={conflict} value={mine} /></dd>
+          </div>
+          <div>
+            <dt class="soft small">{t("From elsewhere")}</dt>
+            <dd><Value conflict={conflict} value={theirs} /></dd>
+          </div>
+        </dl>
+      )}
+      <div class="row">
+        <button onClick={() => void copy.resolve(conflict, "mine")}>
+          {action === "delete" ? t("Delete it") : field === null ? t("Bring it back with my change") : t("Keep mine")}
+        </button>
+        <button onClick={() => void copy.resolve(conflict, "theirs")}>
+          {action === "delete" ? t("Keep it") : field === null ? t("Leave it deleted") : t("Keep the other")}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+// A former photo cannot be shown: the service has the one of now alone.
+function Value({ conflict, value }: { conflict: Conflict; value: unknown }) {
+  if (conflict.field !== "photo" || typeof value !== "string") return <>{describeValue(value)}</>;
+  if (value === conflict.base) return <>{t("Another photo")}</>;
+  return <Avatar person={{ id: conflict.id, name: "?", photo: value }} large alt={t("Photo")} />;
+}
+
+function RefusedCard({ edit }: { edit: Edit }) {
+  const account = useAccount();
+  const problem = edit.problem as { error?: string; details?: { field: string; message: string }[] } | null;
+  return (
+    <section class="card stack tight">
+      <h2>{describeEdit(account, edit)}</h2>
+      <p class="banner danger">{problem?.error ?? t("The service did not take it.")}</p>
+      {problem?.details && (
+        <ul>
+          {problem.details.map(({ field, message }) => (
+            <li key={field}>
+              {describeField(field.split(".")[0]!)}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="row">
+        {edit.type === "person" && (
+          <a class="button" href={href(`/people/${edit.id}`)}>
+            {t("Open the person")}
+          </a>
+        )}
+        <button onClick={() => void account.copy.amend(edit, {})}>{t("Send again")}</button>
+        <button class="danger" onClick={() => void account.copy.discard(edit)}>
+          {t("Discard the change")}
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,81 @@
+// Texts in the language of the account. A text is its English form in the code, `t("Save")`; the catalogues of the other
+// languages are in src/texts/<language>/<feature>.json, and tests/web/test_texts.py compares them with the code.
+import { signal } from "@preact/signals";
+
+type Catalogue = Record<string, string | string[]>;
+type Values = Record<string, string | number>;
+
+export const LANGUAGES = {
+  en: "English",
+  "es-ES": "Español",
+  "ja-JP": "日本語",
+  "nb-NO": "Norsk bokmål",
+  "de-DE": "Deutsch",
+  "fr-FR": "Français",
+} as const;
+export type Language = keyof typeof LANGUAGES;
+
+const LOADERS: Partial<Record<Language, () => Promise<{ default: Catalogue }>>> = {
+  "es-ES": () => import("./languages/es-ES.ts"),
+  "ja-JP": () => import("./languages/ja-JP.ts"),
+  "nb-NO": () => import("./languages/nb-NO.ts"),
+  "de-DE": () => import("./languages/de-DE.ts"),
+  "fr-FR": () => import("./languages/fr-FR.ts"),
+};
+
+export const language = signal<Language>("en");
+let catalogue: Catalogue = {};
+let plurals = new Intl.PluralRules("en");
+
+// Loads a language. Views that show texts are rendered again, since they read the signal through `t`.
+export async function setLanguage(wanted: Language): Promise<void> {
+  if (wanted === language.value && (wanted === "en" || Object.keys(catalogue).length)) return;
+  catalogue = (await LOADERS[wanted]?.())?.default ?? {};
+  plurals = new Intl.PluralRules(wanted);
+  language.value = wanted;
+  document.documentElement.lang = wanted;
+}
+
+// The language of the browser that is nearest to one of ours.
+export function preferredLanguage(): Language {
+  const known = Object.keys(LANGUAGES) as Language[];
+  for (const wanted of navigator.languages) {
+    const base = wanted.slice(0, 2).toLowerCase();
+    const found = known.find((each) => each.slice(0, 2) === (base === "no" || base === "nn" ? "nb" : base));
+    if (found) return found;
+  }
+  return "en";
+}
+
+// A text with its values: t("Delete {name}?", { name }). What follows `|` tells equal English texts apart: t("Open|state").
+export function t(text: string, values?: Values): string {
+  language.value; // subscribes the view
+  const found = catalogue[text];
+  return fill(typeof found === "string" ? found : withoutContext(text), values);
+}
+
+// A text with a number: tn("{count} person", "{count} people", count). Catalogues have a list of both forms under the first.
+export function tn(one: string, other: string, count: number, values?: Values): string {
+  language.value;
+  const found = catalogue[one];
+  const isOne = plurals.select(count) === "one";
+  const forms = Array.isArray(found) ? found : [withoutContext(one), withoutContext(other)];
+  const text = isOne ? forms[0]! : forms.at(-1)!;
+  return fill(text, { count: new Intl.NumberFormat(language.value).format(count), ...values });
+}
+
+function withoutContext(text: string): string {
+  return text.replace(/\|[^|]*$/, "");
+}
+
+function fill(text: string, values: Values = {}): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
+}
+
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat(language.value).format(value);
+}
+
+export function formatList(items: string[]): string {
+  return new Intl.ListFormat(language.value, { type: "conjunction" }).format(items);
+}

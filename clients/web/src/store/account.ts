@@ -1,0 +1,148 @@
+// The open account: its copy and what views read of it, as signals. A view reads signals; an action calls the copy.
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import {
+  type Conflict,
+  type Connection,
+  Copy,
+  type Edit,
+  type IndexedDbStore,
+  LiveTable,
+  type Records,
+  type RecordType,
+  Syncer,
+  type SyncState,
+} from "contacts-client";
+import { type Language, setLanguage } from "../i18n/index.ts";
+import { byName, type PersonRow, toPersonRow } from "./people.ts";
+
+export type Settings = Records["settings"];
+
+const DEFAULT_SETTINGS = {
+  nameOrder: "WESTERN",
+  nameDisplayFormat: "FULL",
+  dateFormat: "YMD",
+  timezone: null,
+  defaultReminderLeadDays: 0,
+  name: "",
+} as unknown as Settings;
+
+// What the list of the service may leave out.
+const NO_LISTS = { phoneNumbers: [], emails: [], addresses: [], urls: [], imHandles: [], locations: [], customFields: [], customFieldValues: [], more: [] };
+
+// A table of whole records, for types of which an account has few.
+export class Table<T extends RecordType> {
+  readonly byId = signal<ReadonlyMap<string, Records[T]>>(new Map());
+  readonly #live: LiveTable<T, Records[T]>;
+
+  constructor(copy: Copy, type: T) {
+    this.#live = new LiveTable(copy, type, (record) => record, () => (this.byId.value = new Map(this.#live.rows)));
+  }
+
+  open(): Promise<void> {
+    return this.#live.open();
+  }
+
+  close(): void {
+    this.#live.close();
+  }
+
+  get all(): Records[T][] {
+    return [...this.byId.value.values()];
+  }
+}
+
+export class Account {
+  readonly id: string;
+  readonly storeName: string;
+  readonly copy: Copy;
+  readonly syncer: Syncer;
+  readonly connection: Connection;
+  readonly sync = signal<SyncState>({ phase: "idle", progress: null, error: null, syncedAt: null });
+  readonly pending = signal<Edit[]>([]);
+  readonly refused = signal<Edit[]>([]);
+  readonly conflicts = signal<Conflict[]>([]);
+  readonly groups: Table<"group">;
+  readonly templates: Table<"customFieldTemplate">;
+  readonly relationshipTypes: Table<"relationshipType">;
+  readonly settings: ReadonlySignal<Settings>;
+  // Rises with each change of a row of people.
+  readonly peopleVersion = signal(0);
+  // Rows by id, in the order of their names, with all names as the account's settings show them.
+  readonly people: ReadonlySignal<PersonRow[]>;
+  readonly #settings: Table<"settings">;
+  readonly #people: LiveTable<"person", PersonRow>;
+  // Whether the copy of a new device has no people yet. Until then lists show the first people of the service, who cannot be
+  // changed here.
+  readonly isFilling = signal(false);
+  readonly #firstPage = signal<PersonRow[]>([]);
+  onClose: () => void = () => undefined;
+  readonly #store: IndexedDbStore;
+  #isOpen = true;
+
+  constructor(id: string, storeName: string, store: IndexedDbStore, connection: Connection) {
+    this.id = id;
+    this.storeName = storeName;
+    this.connection = connection;
+    this.#store = store;
+    this.copy = new Copy(store, connection);
+    this.syncer = new Syncer(this.copy, connection, storeName, (state) => {
+      this.sync.value = state;
+      if (state.phase === "idle" && state.syncedAt) this.isFilling.value = false;
+    });
+    this.groups = new Table(this.copy, "group");
+    this.templates = new Table(this.copy, "customFieldTemplate");
+    this.relationshipTypes = new Table(this.copy, "relationshipType");
+    this.#settings = new Table(this.copy, "settings");
+    this.settings = computed(() => this.#settings.byId.value.get(id) ?? [...this.#settings.byId.value.values()][0] ?? DEFAULT_SETTINGS);
+    this.#people = new LiveTable(this.copy, "person", toPersonRow, () => {
+      if (this.#people.rows.size) this.isFilling.value = false;
+      this.peopleVersion.value++;
+    });
+    this.people = computed(() => {
+      this.peopleVersion.value;
+      return byName(this.isFilling.value ? this.#firstPage.value : [...this.#people.rows.values()], this.settings.value);
+    });
+  }
+
+  // Reads what lists need, and begins to sync.
+  async open(): Promise<void> {
+    await Promise.all([this.#settings, this.groups, this.templates, this.relationshipTypes].map((table) => table.open()));
+    await setLanguage((this.settings.value.language ?? "en") as Language);
+    await this.#people.open();
+    if (this.#people.rows.size === 0) void this.#readFirstPage().catch(() => undefined); // offline: the copy stays empty
+    await this.#readEdits();
+    this.copy.subscribe(() => void this.#readEdits());
+    this.syncer.start();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.onClose();
+    this.syncer.stop();
+    for (const table of [this.#settings, this.groups, this.templates, this.relationshipTypes, this.#people]) table.close();
+    this.#store.close();
+  }
+
+  async #readFirstPage(): Promise<void> {
+    const { data } = await this.connection.api.GET("/api/people", { params: { query: { limit: 100 } } });
+    const people = (data?.people ?? []).map((person) => toPersonRow({ ...NO_LISTS, ...person } as Records["person"]));
+    if (this.#people.rows.size === 0 && this.sync.value.phase === "syncing") {
+      this.#firstPage.value = people;
+      this.isFilling.value = true;
+    }
+  }
+
+  person(id: string): PersonRow | undefined {
+    this.people.value; // computes the names, and subscribes the view
+    return this.#people.rows.get(id);
+  }
+
+  async #readEdits(): Promise<void> {
+    if (!this.#isOpen) return;
+    const [pending, refused, conflicts] = await Promise.all([this.copy.pending(), this.copy.refused(), this.copy.conflicts()]);
+    if (pending.length || this.pending.value.length) this.pending.value = pending;
+    if (refused.length || this.refused.value.length) this.refused.value = refused;
+    if (conflicts.length || this.conflicts.value.length) this.conflicts.value = conflicts;
+  }
+}
+

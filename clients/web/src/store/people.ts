@@ -1,0 +1,166 @@
+// What lists keep of each person in memory, and how lists are sorted and searched.
+import { displayName, type NameSettings, type Records } from "contacts-client";
+import { addInterval, type Day } from "../i18n/days.ts";
+import { fold } from "./fold.ts";
+
+export interface PersonRow {
+  id: string;
+  name: string; // as displayed, set by byName
+  parts: NameParts;
+  photo: string | null;
+  groupIds: string[];
+  lastContact: string | null;
+  organization: string | null;
+  jobTitle: string | null;
+  town: string | null;
+  toUserTypeId: string | null; // the type of the relationship to the user
+  places: readonly Place[];
+  createdAt: string;
+  contactDue: Day | null; // when the contact reminder comes
+  isFavourite: boolean;
+  isQuiet: boolean;
+  isReachable: boolean; // by phone, e-mail or address
+  lacks: { phone: boolean; email: boolean; address: boolean };
+  format: string; // the settings with which name and sortKey were computed
+  sortKey: string;
+  search: string; // folded: all that a search looks into
+  digits: string; // of all phone numbers
+  nameWords?: string[]; // of its names, once a search has asked for similar ones
+}
+
+// An address or a location: what a map shows of a person.
+export interface Place {
+  id: string; // of the entry
+  at: readonly [latitude: number, longitude: number] | null;
+  label: string;
+  town: string | null;
+  state: string | null; // of an address: pending, skipped, done or failed
+}
+
+type Person = Records["person"];
+type NameParts = Pick<
+  Person,
+  "name" | "surname" | "middleName" | "secondLastName" | "nickname" | "prefix" | "suffix" | "displayNameOverride"
+>;
+
+export function toPersonRow(person: Person): PersonRow {
+  const { name, surname, middleName, secondLastName, nickname, prefix, suffix, displayNameOverride } = person;
+  const names = [displayNameOverride, name, middleName, surname, secondLastName, nickname, person.phoneticName, person.phoneticSurname];
+  const texts = [
+    ...names,
+    person.organization,
+    person.jobTitle,
+    ...person.emails.map(({ email }) => email),
+    ...person.addresses.flatMap((a) => [a.streetLine1, a.locality, a.region, a.country, a.postalCode]),
+    ...person.imHandles.map(({ handle }) => handle),
+    ...person.customFieldValues.map(({ value }) => String(value)),
+    person.notes?.slice(0, 300),
+  ];
+  return {
+    id: person.id,
+    name: "",
+    parts: { name, surname, middleName, secondLastName, nickname, prefix, suffix, displayNameOverride },
+    photo: person.photo,
+    groupIds: person.groupIds,
+    lastContact: person.lastContact,
+    organization: person.organization,
+    jobTitle: person.jobTitle,
+    town: person.addresses.find(({ locality }) => locality)?.locality ?? null,
+    toUserTypeId: person.relationshipToUserId,
+    places: placesOf(person),
+    createdAt: person.createdAt,
+    contactDue: contactDue(person),
+    isFavourite: person.favourite,
+    isQuiet: person.quiet,
+    isReachable: person.phoneNumbers.length + person.emails.length + person.addresses.length > 0,
+    lacks: { phone: person.phoneNumbers.length === 0, email: person.emails.length === 0, address: person.addresses.length === 0 },
+    format: "",
+    sortKey: "",
+    search: fold(texts.filter(Boolean).join(" ")),
+    digits: person.phoneNumbers.map(({ number }) => number.replace(/\D/g, "")).join(" "),
+  };
+}
+
+const NO_PLACES: readonly Place[] = [];
+
+function placesOf({ addresses, locations }: Person): readonly Place[] {
+  if (addresses.length + locations.length === 0) return NO_PLACES;
+  const of = (latitude?: number | null, longitude?: number | null) => (latitude == null || longitude == null ? null : ([latitude, longitude] as const));
+  return [
+    ...locations.map(({ id, label, type, latitude, longitude }) => ({ id, at: of(latitude, longitude), label: label || (type ?? ""), town: null, state: null })),
+    ...addresses.map(({ id, streetLine1, postalCode, locality, country, latitude, longitude, geocodeStatus }) => ({
+      id,
+      at: of(latitude, longitude),
+      label: [streetLine1, [postalCode, locality].filter(Boolean).join(" "), country].filter(Boolean).join(", "),
+      town: locality,
+      state: geocodeStatus,
+    })),
+  ];
+}
+
+function contactDue({ contactReminderEnabled, contactReminderInterval, contactReminderIntervalUnit, lastContact, createdAt }: Person): Day | null {
+  if (!contactReminderEnabled) return null;
+  return addInterval(lastContact ?? createdAt.slice(0, 10), contactReminderInterval ?? 1, contactReminderIntervalUnit ?? "MONTHS");
+}
+
+// Sorts rows in the account's order of names: by given name or, in the eastern order, by surname.
+export function byName(rows: PersonRow[], settings: NameSettings): PersonRow[] {
+  const format = `${settings.nameOrder} ${settings.nameDisplayFormat}`;
+  for (const row of rows) {
+    if (row.format === format) continue; // computed before, and the row was not replaced since
+    row.format = format;
+    row.name = displayName(row.parts, settings);
+    const { name, surname } = row.parts;
+    const sorted = settings.nameOrder === "EASTERN" ? [surname || name, name] : [name, surname];
+    row.sortKey = `${fold(sorted[0] ?? "")}\u0000${fold(sorted[1] ?? "")}\u0000${row.id}`;
+  }
+  return rows.sort((one, other) => (one.sortKey < other.sortKey ? -1 : 1));
+}
+
+// The letter under which a row stands in the index.
+export function letterOf(row: PersonRow): string {
+  const letter = row.sortKey[0]?.toUpperCase() ?? "#";
+  return /\p{L}/u.test(letter) ? letter : "#";
+}
+
+const MIN_DIGITS = 3; // that are searched in numbers
+let last: { rows: PersonRow[]; query: string; found: PersonRow[] } = { rows: [], query: "", found: [] };
+
+// Rows that contain every word of the query, those whose name begins with it first. Digits are searched in numbers.
+export function search(rows: PersonRow[], query: string): PersonRow[] {
+  const folded = fold(query);
+  const words = folded.split(" ").filter(Boolean);
+  if (words.length === 0) return rows;
+  const digits = query.replace(/\D/g, "");
+  // A letter more finds some of those that were found, unless its digits are the first to be searched in numbers.
+  const isLonger = last.rows === rows && last.found.length > 0 && folded.startsWith(last.query) && digits.length < MIN_DIGITS;
+  const found = (isLonger ? last.found : rows).filter(
+    (row) => words.every((word) => row.search.includes(word)) || (digits.length >= MIN_DIGITS && row.digits.includes(digits)),
+  );
+  last = { rows, query: folded, found };
+  if (found.length === 0) return rows.filter((row) => words.every((word) => hasSimilarWord(row, word)));
+  const byRank: PersonRow[][] = [[], [], []];
+  for (const row of found) byRank[row.sortKey.startsWith(words[0]!) ? 0 : row.search.startsWith(words[0]!) ? 1 : 2]!.push(row);
+  return byRank.flat();
+}
+
+// Whether a part of the name differs from the word by one letter: added, left out, changed, or swapped with the next one.
+function hasSimilarWord(row: PersonRow, word: string): boolean {
+  if (word.length < 3) return false;
+  row.nameWords ??= nameWords(row); // computed once, as somebody who types goes on typing
+  return row.nameWords.some((name) => isWithinOneEdit(name, word));
+}
+
+function nameWords({ parts: { name, surname, nickname, middleName } }: PersonRow): string[] {
+  return fold([name, surname, nickname, middleName].filter(Boolean).join(" ")).split(" ");
+}
+
+function isWithinOneEdit(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  const [restOne, restOther] = [one.slice(start), other.slice(start)];
+  if (restOne.slice(1) === restOther.slice(1)) return true; // changed
+  if (restOne.slice(1) === restOther || restOne === restOther.slice(1)) return true; // added or left out
+  return restOne[0] === restOther[1] && restOne[1] === restOther[0] && restOne.slice(2) === restOther.slice(2); // swapped
+}

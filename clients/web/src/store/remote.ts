@@ -1,0 +1,55 @@
+// What is not in the copy and is asked for: sessions, trash, imports ... Read when a view opens, and again when it says so.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { RefusedError } from "contacts-client";
+import { type Problem, problemOf } from "../ui/problems.ts";
+
+export interface Remote<V> {
+  data: V | undefined; // undefined while it is read for the first time, or could not be read
+  problem: Problem | null;
+}
+
+// `read` is called with a signal that ends the request when the view closes. `name` says what it depends on.
+export function useRemote<V>(name: string, read: (signal: AbortSignal) => Promise<V>): [ReadonlySignal<Remote<V>>, () => Promise<void>] {
+  const value = useMemo(() => signal<Remote<V>>({ data: undefined, problem: null }), [name]);
+  const controller = useMemo(() => new AbortController(), [name]);
+  const reload = async () => {
+    try {
+      value.value = { data: await read(controller.signal), problem: null };
+    } catch (error) {
+      if (!controller.signal.aborted) value.value = { data: value.peek().data, problem: problemOf(error) };
+    }
+  };
+  useEffect(() => {
+    void reload();
+    return () => controller.abort();
+  }, [name]);
+  return [value, reload];
+}
+
+// A request whose refusal is shown, after which the list is read again. `done` is called where it was not refused.
+export function useAttempt(
+  reload: () => Promise<void>,
+  done?: () => void,
+): [Problem | null, (work: () => Promise<unknown>) => Promise<void>] {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const attempt = async (work: () => Promise<unknown>) => {
+    setProblem(null);
+    try {
+      await work();
+      done?.();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+    await reload();
+  };
+  return [problem, attempt];
+}
+
+// The bodies of the answers to a batch. What is not there (404) is an empty one; any other refusal is thrown, so that it is
+// shown and not taken for nothing.
+export function bodiesOf(results: { status: number; body: Record<string, any> }[]): any[] {
+  const failed = results.find(({ status }) => status >= 400 && status !== 404);
+  if (failed) throw new RefusedError(failed.status, failed.body);
+  return results.map(({ status, body }) => (status === 404 ? {} : body));
+}

@@ -1,0 +1,46 @@
+// Icons as paths of a 24 by 24 box, drawn with the colour of the text. They are never the only name of a button.
+
+const PATHS = {
+  add: "M12 5v14M5 12h14",
+  back: "M15 5l-7 7 7 7",
+  bell: "M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20h4",
+  calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
+  check: "M5 13l4 4L19 7",
+  close: "M6 6l12 12M18 6L6 18",
+  cloud: "M7 18a4 4 0 0 1 0-8 5 5 0 0 1 9.6-1A4.5 4.5 0 0 1 17 18z",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  down: "M6 9l6 6 6-6",
+  edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
+  filter: "M4 5h16l-6 8v6l-4-2v-4z",
+  group: "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM16 11a3 3 0 1 0 0-6M2 20c0-4 2.5-6 6-6s6 2 6 6M16 14c3 0 6 2 6 6",
+  home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+  location: "M12 21s7-6.5 7-12a7 7 0 0 0-14 0c0 5.500 7 12 7 12zM12 11a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
+  log: "M4 5h16v11H9l-5 4z",
+  mail: "M3 6h18v12H3zM3 7l9 7 9-7",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  message: "M4 5h16v11H9l-5 4zM8 9h8M8 12h5",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  network: "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 6.500l8 1M7 8l2 8M16.500 9.500L10.500 17",
+  people: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-5 3.500-7 8-7s8 2 8 7",
+  phone: "M6 3h4l2 5-3 2a12 12 0 0 0 5 5l2-3 5 2v4c0 2-2 3-4 3C9 20 3 14 3 7c0-2 1-4 3-4z",
+  print: "M7 8V3h10v5M7 17H4v-8h16v8h-3M7 14h10v7H7z",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
+  settings: "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM12 3v3M12 18v3M3 12h3M18 12h3M5.600 5.600l2.100 2.100M16.300 16.300l2.100 2.100M5.600 18.400l2.100-2.100M16.300 7.700l2.100-2.100",
+  share: "M12 15V4M8 8l4-4 4 4M5 12v8h14v-8",
+  star: "M12 4l2.500 5 5.500.800-4 3.900 1 5.500-5-2.600-5 2.600 1-5.500-4-3.900 5.500-.800z",
+  swap: "M7 4L3 8l4 4M3 8h14M17 12l4 4-4 4M21 16H7",
+  trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13",
+  whole: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+  warning: "M12 4l9 16H3zM12 10v4M12 17h.01",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
+  return (
+    <svg viewBox="0 0 24 24" width={size} height={size} fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

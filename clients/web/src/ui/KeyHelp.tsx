@@ -1,0 +1,24 @@
+import { signal } from "@preact/signals";
+import { t } from "../i18n/index.ts";
+import { Dialog } from "./Dialog.tsx";
+import { keyActions } from "./keyboard.ts";
+
+export const isHelpOpen = signal(false);
+
+export function KeyHelp() {
+  if (!isHelpOpen.value) return null;
+  const seen = new Set<string>();
+  const actions = keyActions.value.filter(({ key }) => !seen.has(key) && seen.add(key));
+  return (
+    <Dialog title={t("Keys")} onClose={() => (isHelpOpen.value = false)}>
+      <dl class="stack tight">
+        {actions.map(({ key, label }) => (
+          <div class="row" key={key}>
+            <dt><kbd>{key}</kbd></dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+// A menu by the platform's popover, with the keys of the menu pattern: arrows, Home, End, first letters, Escape.
+import type { ComponentChildren } from "preact";
+import { useId, useRef } from "preact/hooks";
+
+export interface MenuItem {
+  label: string;
+  onSelect: () => void;
+  isDanger?: boolean;
+  isChecked?: boolean; // for a choice that stays
+}
+
+interface Props {
+  label: string; // the name of the button
+  items: (MenuItem | false | null | undefined)[];
+  children: ComponentChildren;
+  class?: string;
+}
+
+export function Menu({ label, items, children, class: className = "plain icon" }: Props) {
+  const id = useId();
+  const popover = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const shown = items.filter((item): item is MenuItem => Boolean(item));
+
+  const place = () => {
+    const around = button.current!.getBoundingClientRect();
+    const menu = popover.current!;
+    const below = innerHeight - around.bottom;
+    const isRightToLeft = getComputedStyle(menu).direction === "rtl";
+    const edge = isRightToLeft ? around.left : around.right - menu.offsetWidth;
+    menu.style.left = `${Math.max(8, Math.min(edge, innerWidth - menu.offsetWidth - 8))}px`;
+    menu.style.top = below > menu.offsetHeight + 8 ? `${around.bottom + 4}px` : `${Math.max(8, around.top - menu.offsetHeight - 4)}px`;
+  };
+  const entries = () => [...popover.current!.querySelectorAll<HTMLElement>('[role^="menuitem"]')];
+  const move = (event: KeyboardEvent) => {
+    const all = entries();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : "";
+    const byLetter = letter && [...all.slice(at + 1), ...all].find((entry) => entry.textContent!.trim().toLowerCase().startsWith(letter));
+    const next =
+      event.key === "ArrowDown" ? all[(at + 1) % all.length]
+      : event.key === "ArrowUp" ? all.at(at <= 0 ? -1 : at - 1)
+      : event.key === "Home" ? all[0]
+      : event.key === "End" ? all.at(-1)
+      : byLetter || undefined;
+    if (event.key === "Tab") popover.current!.hidePopover();
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    next.focus();
+  };
+  return (
+    <>
+      <button ref={button} type="button" class={className} popoverTarget={id} aria-haspopup="menu" aria-label={label}>
+        {children}
+      </button>
+      <div
+        ref={popover}
+        id={id}
+        class="menu"
+        popover="auto"
+        role="menu"
+        aria-label={label}
+        onKeyDown={move}
+        onToggle={(event) => {
+          if (event.newState !== "open") return;
+          place();
+          entries()[0]?.focus();
+        }}
+      >
+        {shown.map((item) => (
+          <button
+            key={item.label}
+            type="button"
+            tabIndex={-1}
+            role={item.isChecked === undefined ? "menuitem" : "menuitemcheckbox"}
+            aria-checked={item.isChecked}
+            class={item.isDanger ? "danger" : undefined}
+            onClick={() => {
+              popover.current!.hidePopover();
+              item.onSelect();
+            }}
+          >
+            {item.isChecked !== undefined && <span aria-hidden="true">{item.isChecked ? "✓" : "\u2003"}</span>}
+            {item.label}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

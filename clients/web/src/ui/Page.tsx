@@ -1,0 +1,48 @@
+// The frame of a page: its heading has the focus when the page is opened, and is the title of the window.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { t } from "../i18n/index.ts";
+import { Icon } from "./Icon.tsx";
+import { goBack } from "../app/router.ts";
+
+interface Props {
+  title: string;
+  children: ComponentChildren;
+  actions?: ComponentChildren;
+  back?: string; // the path to which "Back" leads if there is no page before
+  width?: "narrow" | "wide";
+  // The heading's content if it is more than the title.
+  heading?: ComponentChildren;
+}
+
+let isFirstPage = true;
+
+export function Page({ title, children, actions, back, width, heading }: Props) {
+  const h1 = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${t("Contact network")}`;
+  }, [title]);
+  useEffect(() => {
+    // The first page after loading leaves the focus to the browser, and an autofocus its field.
+    if (!isFirstPage && !h1.current?.closest(".page")?.contains(document.activeElement)) h1.current?.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, []);
+  return (
+    <div class={`page ${width ?? ""}`}>
+      <header>
+        <div class="row">
+          {back && (
+            <button class="plain icon no-print" onClick={() => goBack(back)} aria-label={t("Back")}>
+              <Icon name="back" />
+            </button>
+          )}
+          <h1 ref={h1} tabIndex={-1}>
+            {heading ?? title}
+          </h1>
+        </div>
+        {actions && <div class="row no-print">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}

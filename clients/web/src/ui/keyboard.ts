@@ -1,0 +1,38 @@
+// Keys that act on a page, with the texts of the help (`?`). They rest while somebody types or a dialog is open.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+export interface KeyAction {
+  key: string; // as KeyboardEvent.key, such as "/" or "j"
+  label: string; // for the help
+  act: () => void;
+}
+
+// All that are active, the newest first.
+export const keyActions = signal<KeyAction[]>([]);
+
+// Registers keys while the view is shown. A newer view's keys go before those of an older one.
+export function useKeys(actions: KeyAction[], dependencies: unknown[] = []): void {
+  useEffect(() => {
+    keyActions.value = [...actions, ...keyActions.peek()];
+    return () => {
+      keyActions.value = keyActions.peek().filter((each) => !actions.includes(each));
+    };
+  }, dependencies);
+}
+
+export function startKeyboard(): void {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
+    if (isTyping(event.target as HTMLElement) || document.querySelector("dialog[open], [popover]:popover-open")) return;
+    const action = keyActions.peek().find(({ key }) => key === event.key);
+    if (!action) return;
+    event.preventDefault();
+    action.act();
+  });
+}
+
+function isTyping(element: HTMLElement): boolean {
+  if (element.isContentEditable || element.tagName === "TEXTAREA" || element.tagName === "SELECT") return true;
+  return element.tagName === "INPUT" && !["checkbox", "radio", "button"].includes((element as HTMLInputElement).type);
+}

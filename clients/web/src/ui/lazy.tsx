@@ -1,0 +1,18 @@
+// A component that is loaded when it is shown, such as one with a library of its own.
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined;
+  return function Lazy(props: P) {
+    const [Found, setFound] = useState<ComponentType<P> | undefined>(() => loaded);
+    useEffect(() => {
+      if (Found) return;
+      void load().then((module) => {
+        loaded = module.default;
+        setFound(() => loaded);
+      });
+    }, []);
+    return Found ? <Found {...props} /> : <span aria-busy="true" />;
+  };
+}

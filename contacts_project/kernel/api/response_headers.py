@@ -1,0 +1,24 @@
+"""Headers that every response has, unless its view sets them itself."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+
+class ResponseHeadersMiddleware:
+    """Sets Content-Security-Policy and `Cache-Control: no-store` on every response that does not set them itself.
+
+    A response may contain a token that is shown once, or personal data, so caches store it only if the view allows it.
+    The policy is on every response, because a browser may be tricked into showing any of them as a page.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response

@@ -1,0 +1,138 @@
+"""The one form of a text, of digits, of a domain name and of an e-mail address in which equal ones are equal strings.
+
+`nfc` is the form in which texts are stored. The others are for comparisons.
+"""
+
+import re
+import unicodedata
+
+import idna
+
+#: A domain name has at most 253 octets (RFC 1035, section 2.3.4); a longer text is none and is not mapped.
+MAX_DOMAIN_LENGTH = 253
+_NON_ASCII_DIGITS = re.compile(r"[^\D0-9]")
+# Combining marks of alphabets (Latin, Greek, Cyrillic, Hebrew, Arabic). Vowel signs of other scripts are no accents.
+_COMBINING_MARKS = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0591-\u05c7\u064b-\u0655]+"
+)
+# Apostrophes before folding, which would make white space of an acute accent that stands alone.
+_LETTER_VARIANTS_REMOVED = re.compile(
+    "['`\u00b4\u02b9-\u02bd\u2018\u2019\u201b\u2032\u055a\u05f3\ua78b\ua78c\uff07]"
+    "|[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+    "|[\u0610-\u061a\u0640\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+)
+_FIRST_KATAKANA, _LAST_KATAKANA, _KATAKANA_TO_HIRAGANA = 0x30A1, 0x30F6, -0x60
+_LETTER_VARIANTS = {
+    **{code: code + _KATAKANA_TO_HIRAGANA for code in (*range(_FIRST_KATAKANA, _LAST_KATAKANA + 1), 0x30FD, 0x30FE)},
+    **str.maketrans(
+        "\u0649\u06cc\u06d2\u06a9\u06aa\u0629\u06c1\u06c3\u06be\u06d5\u0671\u06ba",
+        "\u064a" * 3 + "\u0643" * 2 + "\u0647" * 5 + "\u0627\u0646",
+    ),
+}
+_LATIN_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n", "ŧ": "t"}
+)
+
+
+def nfc(text: str) -> str:
+    """`text` in Normalization Form C: a letter and its accents are one character wherever Unicode has one for them.
+
+    macOS names files, and many phones and exports write names, with letter and accent apart (NFD). A text may become
+    longer by this (U+0958 becomes two characters), so limits are checked afterwards.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def case_key(text: str) -> str:
+    """Equal for texts that differ only in case or normal form: canonical caseless matching (Unicode 3.13, D145).
+
+    Accents and white space count; `fold` is coarser.
+    """
+    if text.isascii():
+        return text.lower()
+    # Decomposed first: case folding would otherwise miss an accent that changes with the case of its letter (U+0345).
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+
+
+def fold(text: str) -> str:
+    """`text` in lower case, without accents and repeated white space. A text of accents only is returned unchanged."""
+    if text.isascii():  # a fast path for most texts: no accents to remove
+        return " ".join(text.lower().split()) or text.strip()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    without_marks = (
+        unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
+    )
+    return " ".join(without_marks.split()) or text.strip()
+
+
+def fold_letters(text: str) -> str:
+    """As `fold`, and letters that people write in two ways are one, for searching.
+
+    Letters of Arabic that Persian, Urdu and Kurdish write otherwise, or that are often confused (kaf, yeh and alef
+    maksura, heh and teh marbuta), without tatweel; Katakana as Hiragana; no apostrophes, and no invisible characters
+    such as the zero-width non-joiner.
+    """
+    if text.isascii():
+        return fold(text.replace("'", "").replace("`", "")) or fold(text)
+    return fold(_LETTER_VARIANTS_REMOVED.sub("", text)).translate(_LETTER_VARIANTS) or fold(text)
+
+
+def ascii_digits(text: str) -> str:
+    """`text` with the decimal digits of all scripts as ASCII: Arabic-Indic, Devanagari, full width."""
+    if text.isascii():
+        return text
+    return _NON_ASCII_DIGITS.sub(lambda found: str(unicodedata.decimal(found.group())), text)
+
+
+def ascii_domain(name: str) -> str:
+    """The name as DNS knows it: IDNA 2008 after the mapping of UTS 46, not transitional (`ß` stays a letter).
+
+    ASCII names, and so A-labels (`xn--`), are only put into lower case. Raises idna.IDNAError, a UnicodeError.
+    """
+    if name.isascii():
+        return name.lower()
+    if len(name) > MAX_DOMAIN_LENGTH:
+        raise idna.IDNAError("The name is too long.")
+    return idna.encode(name, uts46=True).decode("ascii")
+
+
+def fold_domain(name: str) -> str:
+    """As `ascii_domain`; a name that IDNA refuses is equal to itself alone, without its case."""
+    try:
+        return ascii_domain(name)
+    except UnicodeError:
+        return case_key(name)
+
+
+def display_domain(name: str) -> str:
+    """One spelling of all that name the same domain, with letters instead of `xn--` where IDNA knows them."""
+    folded = fold_domain(name)
+    if "xn--" not in folded:
+        return folded
+    try:
+        shown = idna.decode(folded)
+        # A label may be one that IDNA decodes but no longer encodes like this; then DNS's own form is shown.
+        return shown if ascii_domain(shown) == folded else folded
+    except UnicodeError:
+        return folded
+
+
+def mail_address(address: str) -> str:
+    """The address for a mail server: its domain in ASCII. Unchanged if IDNA refuses the domain.
+
+    Django would encode the domain by IDNA 2003, which sends what was meant for `faß.example` to `fass.example`.
+    """
+    local, at, domain = address.rpartition("@")
+    try:
+        return f"{local}{at}{ascii_domain(domain)}"
+    except UnicodeError:
+        return address
+
+
+def fold_email(address: str) -> str:
+    """Equal for spellings of one e-mail address: without letter case, the domain by IDNA 2008.
+
+    RFC 5321 allows a case-sensitive local part, but mail providers ignore its case.
+    """
+    local, at, domain = address.strip().rpartition("@")
+    return f"{case_key(local)}{at}{fold_domain(domain)}"

@@ -1,0 +1,66 @@
+"""Who sent a request: what the server knows of it before the application has authenticated it."""
+
+import binascii
+import re
+from base64 import b64decode
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import parse_cookie
+
+from contacts_project.kernel.client_address import address_behind_proxies, address_block
+from contacts_project.server.environ import Scope
+
+# The shapes of API tokens and of the keys of sessions. Anything else authenticates nobody.
+_TOKEN = re.compile(rb"cnt_[0-9A-Za-z]{46}")
+_SESSION_KEY = re.compile(r"[0-9a-z]{32}")
+
+
+class Caller(NamedTuple):
+    """The holder of a credential, or else everybody at an address. Callers with the same credential are one.
+
+    The credential may be made up: whether it is known, only the application finds out.
+    """
+
+    kind: str
+    value: bytes | str
+
+
+def caller_of(scope: Scope) -> Caller:
+    """Identify the caller by API token or session, however the header is spelled, else by address."""
+    headers = _join_headers(scope)
+    if authorization := headers.get(b"authorization"):
+        # As the application reads it: with this header, the cookie is ignored.
+        token = _token_in(authorization)
+        return Caller("token", token) if token else Caller("address", address_of(scope))
+    key = parse_cookie(headers.get(b"cookie", b"").decode("latin1")).get(settings.SESSION_COOKIE_NAME, "")
+    return Caller("session", key) if _SESSION_KEY.fullmatch(key) else Caller("address", address_of(scope))
+
+
+def address_of(scope: Scope) -> str:
+    """The address that the request comes from behind trusted proxies (for IPv6 its /64); empty if it is unknown."""
+    peer = (scope.get("client") or ("",))[0]
+    forwarded = _join_headers(scope).get(b"x-forwarded-for", b"").decode("latin1")
+    return address_block(address_behind_proxies(forwarded, peer))
+
+
+def _token_in(authorization: bytes) -> bytes | None:
+    """The API token of a Bearer header, or of a Basic one, where it is the password."""
+    scheme, _, text = authorization.partition(b" ")
+    token = text.strip()
+    if scheme.lower() == b"basic":
+        try:
+            token = b64decode(token, validate=True).partition(b":")[2]
+        except binascii.Error:
+            return None
+    elif scheme.lower() != b"bearer":
+        return None
+    return token if _TOKEN.fullmatch(token) else None
+
+
+def _join_headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers by name; repeated ones are joined as the application gets them."""
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name, []).append(value)
+    return {name: (b"; " if name == b"cookie" else b",").join(values) for name, values in found.items()}

@@ -1,0 +1,1 @@
+"""The devices of an account: what they are, what they did, and what can be undone."""

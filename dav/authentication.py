@@ -1,0 +1,192 @@
+"""HTTP Basic with an API token as the password (RFC 7617; open points, section 14): an app password."""
+
+import base64
+import binascii
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Subquery
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.models import ApiToken, User
+from accounts.services.token_use import is_token_text, token_in_use
+from accounts.vocabularies import TokenScope
+from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.client_address import address_block, client_address
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.write_lock import skip_if_locked
+from contacts_project.kernel.text_forms import fold_email
+from dav.errors import DavError
+from dav.models import Book, Device, ListedAgain, Refusal, UnreadTask
+
+CHALLENGE = 'Basic realm="Contact network: your e-mail address and an app password", charset="UTF-8"'
+# Passwords that are no tokens: whoever knows an account's own password by guessing gets nowhere here, but should not be
+# able to try it at full speed either.
+UNKNOWN_PASSWORDS = Budget("dav-password", 30, 3600)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A program that asks with an app password: its account and its token."""
+
+    owner: User
+    token: ApiToken
+    book: Book | None = None
+    """The account's book as it was read together with the token; None if there is none yet."""
+    told_again_revision: int = 0
+    """The latest revision at which the device was told of a card again (ListedAgain), 0 if it has none of these."""
+    user_agent: str = ""
+    known: Device | None = None
+    """What is known of the device, as it was read together with the token; None at its first request."""
+    has_refusals: bool = True
+    """Whether there are any rows of Refusal of the device."""
+    has_unread_tasks: bool = False
+    """Whether there are any rows of UnreadTask of the device."""
+
+    @property
+    def is_read_only(self) -> bool:
+        return bool(self.token.scope == TokenScope.READ)
+
+    def is_revoked(self) -> bool:
+        """Whether its password was revoked since the request began. Lasts while the account is locked."""
+        return not _token_there.rows(owner_id=self.owner.pk, token_id=self.token.pk)
+
+    @property
+    def has_group_cards(self) -> bool:
+        """Whether groups are cards of their own for it; else they are CATEGORIES of the people's cards."""
+        token = self.token
+        return bool(token.group_cards) if token.group_cards is not None else is_of_apple(self.user_agent)
+
+
+# Contacts of iOS and of the Mac, and the services that add an account or sync it (shared/dav-clients.md, 1.2).
+_APPLE_PROGRAMS = re.compile(
+    r"^(?:iOS|iPadOS|macOS|Mac OS X|Mac\+OS\+X|watchOS|visionOS)/|\b(?:accountsd|dataaccessd|AddressBook(?:Core)?|"
+    r"AddressBookSourceSync|CalendarAgent|remindd)/"
+)
+_SEEN_RESOLUTION = dt.timedelta(minutes=1)
+_MAX_USER_AGENT = 200
+
+
+def is_of_apple(user_agent: str) -> bool:
+    """Whether a program is Apple's, which know groups only as cards."""
+    return _APPLE_PROGRAMS.search(user_agent) is not None
+
+
+_DEVICE_COLUMNS = (
+    *("last_seen_at", "user_agent", "sent_properties"),
+    *("selected_by", "selection_revision", "selection_changed_revision"),
+)
+_FLAGS: dict[str, Any] = {"has_refusals": Refusal, "has_unread_tasks": UnreadTask}
+_BOOK_COLUMNS = (
+    *("read_revision", "changed_revision", "plain_changed_revision"),
+    *("calendars_revision", "dates_revision", "tasks_revision"),
+)
+
+
+class UnauthorizedError(DavError):
+    """No credentials, or none that are good here."""
+
+    def __init__(self) -> None:
+        super().__init__(401, words="Sign in with your e-mail address and an app password (an API token).")
+
+
+def authenticate(request: HttpRequest) -> Credentials:
+    """The device that asks. Raises UnauthorizedError, RateLimitedError.
+
+    A request without credentials counts nowhere, since phones begin every connection with one; nor does a token that
+    was revoked or has expired, which an old phone may send for ever. Only other passwords draw on a budget.
+    """
+    login = _read_login(request.headers.get("Authorization", ""))
+    if login is None:
+        raise UnauthorizedError
+    name, password = login
+    if not is_token_text(password):
+        UNKNOWN_PASSWORDS.draw(address_block(client_address(request)))
+        raise UnauthorizedError
+    token = token_in_use(text=password, now=timezone.now(), find=_find_with_book)
+    if token is None or not _is_name_of(name, token.owner):
+        raise UnauthorizedError
+    agent = request.headers.get("User-Agent", "")
+    told_again: int = token.told_again_revision or 0  # type: ignore[attr-defined]
+    told: dict[str, bool] = {name: getattr(token, name) for name in _FLAGS}
+    device = Credentials(token.owner, token, _read_book(token), told_again, agent, _read_device(token), **told)
+    _note_seen(device)
+    return device
+
+
+@compiled_query
+def _token_with_book(digest: str) -> Rows:
+    books = Book.unscoped.rows().filter(owner=OuterRef("owner"))
+    again = ListedAgain.unscoped.rows().filter(token=OuterRef("pk")).order_by("-revision").values("revision")[:1]
+    devices = Device.unscoped.rows().filter(token=OuterRef("pk"))
+    columns = {f"book_{name}": Subquery(books.values(name)[:1]) for name in _BOOK_COLUMNS}
+    columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in _DEVICE_COLUMNS}
+    rows = ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
+    columns |= {name: Exists(model.unscoped.rows().filter(token=OuterRef("pk"))) for name, model in _FLAGS.items()}
+    return rows.annotate(**columns, told_again_revision=Subquery(again))
+
+
+@compiled_query
+def _token_there(owner_id: UUID, token_id: UUID) -> Rows:
+    return ApiToken.objects.owned_by(owner_id).filter(pk=token_id).values_list("pk")
+
+
+def _find_with_book(digest: str) -> Any:
+    """The token with the columns of the book: what an idle sync needs is read in one statement."""
+    return _token_with_book.instance(digest=digest)
+
+
+def _read_book(token: Any) -> Book | None:
+    if token.book_read_revision is None:
+        return None
+    return Book(owner_id=token.owner_id, **{name: getattr(token, f"book_{name}") for name in _BOOK_COLUMNS})
+
+
+def _read_device(token: Any) -> Device | None:
+    if token.device_last_seen_at is None:
+        return None
+    return Device(owner_id=token.owner_id, token=token, **{n: getattr(token, f"device_{n}") for n in _DEVICE_COLUMNS})
+
+
+def _note_seen(device: Credentials) -> None:
+    """Note that the device was here, and what it is: at most once a minute, and not while others write (SQLite)."""
+    now, known, token = timezone.now(), device.known, device.token
+    if known is not None and known.last_seen_at >= now - _SEEN_RESOLUTION:
+        return
+    agent = device.user_agent[:_MAX_USER_AGENT]
+    with skip_if_locked(), transaction.atomic():
+        if known is not None:
+            outdated = Device.objects.owned_by(device.owner).filter(token=token)
+            outdated.filter(last_seen_at__lt=now - _SEEN_RESOLUTION).update(last_seen_at=now, user_agent=agent)
+        elif ApiToken.objects.owned_by(device.owner).select_for_update().filter(pk=token.pk).exists():
+            row = Device(owner=device.owner, token=token, last_seen_at=now, user_agent=agent)
+            Device.objects.bulk_create([row], ignore_conflicts=True)
+        else:
+            raise UnauthorizedError  # revoked at this moment
+        if token.group_cards is None:
+            unknown = ApiToken.objects.owned_by(device.owner).filter(pk=token.pk, group_cards=None)
+            unknown.update(group_cards=device.has_group_cards)
+
+
+def _read_login(header: str) -> tuple[str, str] | None:
+    """The user name and the password of an Authorization header; None if it is not Basic, or not readable."""
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        name, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return None
+    return (name, password.strip()) if colon else None
+
+
+def _is_name_of(name: str, user: User) -> bool:
+    # Some clients take the name from a URL, and send `alice%40example.org`.
+    names = {name.strip(), unquote(name).strip()}
+    return str(user.pk) in {each.lower() for each in names} or fold_email(user.email) in map(fold_email, names)

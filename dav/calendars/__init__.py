@@ -1,0 +1,1 @@
+"""The calendars of an account as devices see them: important dates as events, contact reminders as tasks."""

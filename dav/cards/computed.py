@@ -1,0 +1,240 @@
+"""Computes the cards of people and of groups.
+
+The lines that no field holds are kept equal between the stored text and the person, whoever writes them.
+"""
+
+import logging
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from dav.cards.changes import Change, changed_copy, revised_at
+from dav.cards.group_texts import member_keys, write_group
+from dav.cards.texts import PHOTO_MARKER, etag_of, pack, unpack, without_categories, write_text
+from dav.models import BookCard
+from people.fields.cards import card_of
+from people.importing.known import uid_key, uid_spellings
+from people.mentions import Topic, silence
+from people.models import Group, ImportantDate, Membership, Person
+from people.vcard import Card, KeptLine, VCardError, fold, parse_line, parse_lines, read_card
+from people.vcard.line_merge import missing_lines
+from people.vcard.line_updates.state import COMPANION_PROPERTIES
+from people.vcard.readers import group_labels, has_reader
+from people.vcard.versions import canonical_key
+
+logger = logging.getLogger(__name__)
+
+
+@compiled_query
+def _cards_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
+    return BookCard.objects.owned_by(owner_id).filter(person__in=person_ids)
+
+
+@compiled_query
+def _people(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
+    # Without computed columns, which no card contains.
+    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids).defer("sort_key", "search_key")
+
+
+@compiled_query
+def _dates_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
+    return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).order_by("id")
+
+
+@compiled_query
+def _groups_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
+    rows = Membership.objects.owned_by(owner_id).filter(person__in=person_ids, group__deleted_at=None).order_by("id")
+    return rows.values_list("person_id", "group_id", "group__name")
+
+
+def compute_people(
+    owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID], stored_cards: Sequence[BookCard] | None = None
+) -> Iterator[Change]:
+    """The cards that differ from the stored ones. Reads, and takes no lock.
+
+    Adds to `changed_groups` the groups of which a person has become a member, or is none any more. `stored_cards`: the
+    cards of these people, where they need not be read.
+    """
+    by_id: dict[str, Any] = {"owner_id": owner.pk, "person_ids": person_ids}
+    stored = {card.person_id: card for card in (_cards_of.instances(**by_id) if stored_cards is None else stored_cards)}
+    people: list[Person] = _people.instances(**by_id)
+    shown = [person.pk for person in people if _is_in_book(person)]
+    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
+    for row in _dates_of.instances(owner_id=owner.pk, person_ids=shown):
+        dates[row.person_id].append(row)
+    groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+    for person_id, group_id, name in _groups_of.values(owner_id=owner.pk, person_ids=shown):
+        groups[person_id].append((group_id, name))
+    for person in people:
+        before = stored.get(person.pk)
+        is_shown_before = before is not None and before.left_revision is None
+        former = {UUID(hex=key) for key in before.group_ids} if before else set()
+        if not _is_in_book(person):
+            if before is not None and is_shown_before:
+                changed_groups |= former
+                names = ("left_revision", "changed_revision", "plain_changed_revision")
+                yield Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
+            continue
+        now = {group_id for group_id, _ in groups[person.pk]}
+        is_other = before is None or not is_shown_before or before.uid != person.uid
+        changed_groups |= now | former if is_other else now ^ former
+        names_of_groups = [name for _, name in groups[person.pk]]
+        card = card_of(person, dates[person.pk], names_of_groups, PHOTO_MARKER if person.photo else None)
+        text = _text_of(card, before, revised=revised_at(person.updated_at))
+        if (change := _change_of(person, text, before, owner, sorted(group.hex for group in now))) is not None:
+            yield change
+
+
+def _text_of(card: Card, before: BookCard | None, *, revised: str) -> str:
+    """The text of a person's card. A stored text that cannot be read is written anew, so that it stops nobody."""
+    if before is not None:
+        try:
+            former = unpack(before.text)
+            return with_lines_of(write_text(card, former, revised=revised), card, revised=revised)
+        except (VCardError, ValueError, zlib.error):
+            logger.exception("stored card cannot be read", extra={"card": str(before.pk)})
+    return write_text(card, None, revised=revised)
+
+
+def _is_in_book(person: Person) -> bool:
+    """Whether devices see the person at all."""
+    is_silent = silence(Topic.PERSON, quiet=person.quiet, deathday=person.deathday)
+    return person.deleted_at is None and person.card_dav_sync_enabled and not is_silent
+
+
+def _change_of(
+    person: Person, text: str, before: BookCard | None, owner: User, group_ids: Sequence[str]
+) -> Change | None:
+    photo = person.photo or ""
+    # The picture that a device sent is the photo until the photo is changed elsewhere.
+    original = before.original if before and before.photo == photo else ""
+    values = {
+        "uid": person.uid,
+        "text": pack(text),
+        "photo": photo,
+        "original": original,
+        "etag": etag_of(text, original or photo),
+        "plain_etag": etag_of(without_categories(text), original or photo),
+        "group_ids": list(group_ids),
+        "left_revision": None,
+    }
+    revision = owner.revision
+    if before is None:
+        new = BookCard(owner=owner, person=person, name=f"{person.pk}.vcf", **values)
+        new.read_revision = new.changed_revision = new.plain_changed_revision = revision
+        return Change(new, None)
+    is_back = before.left_revision is not None
+    if not is_back and before.etag == values["etag"] and list(before.group_ids) == list(group_ids):
+        return None
+    changed = changed_copy(before, owner, **values)
+    if is_back or before.etag != values["etag"]:
+        changed.changed_revision = revision
+    if is_back or before.plain_etag != values["plain_etag"]:
+        changed.plain_changed_revision = revision
+    return Change(changed, before)
+
+
+def with_lines_of(text: str, card: Card, *, revised: str) -> str:
+    """The text with the lines of the person's `card` whose properties have no field: as other parts of the service
+    write them, such as an import or the sync with another server. `revised` is the new REV if anything changes.
+
+    Lines of the text that are too long to be stored with the person stay: `read_card` leaves them out, too.
+    """
+    stored, _ = read_card(text)
+    present, wanted = _keys(stored.lines), _keys(card.lines)
+    added = [
+        kept
+        for kept, key in zip(card.lines, wanted, strict=True)
+        if (key and key not in present) or (key is None and parse_line(kept.text).name in COMPANION_PROPERTIES)
+    ]
+    new = missing_lines(stored.lines, added)
+    gone = {kept.text for kept, key in zip(stored.lines, present, strict=True) if key and key not in wanted}
+    if not new and not gone:
+        return text
+    end = "\r\n" if "\r\n" in text else "\n"
+    chunks = []
+    for line in parse_lines(text):
+        if line.name == "END":
+            chunks += [fold(kept.text).replace("\r\n", end) for kept in new]
+        if line.name == "REV":
+            chunks.append(f"REV:{revised}{end}")
+        elif not line.text or line.text not in gone:
+            chunks.append(line.original)
+    return "".join(chunks)
+
+
+def _keys(lines: Sequence[KeptLine]) -> list[tuple[object, ...] | None]:
+    """For each line of a property without a field what it means, with its label; None for other lines."""
+    parsed = [parse_line(kept.text) for kept in lines]
+    labels = group_labels(parsed)
+    return [
+        None
+        if kept.fields or has_reader(line.name) or line.name in COMPANION_PROPERTIES
+        else (canonical_key(line), labels.get(line.group.lower()) if line.group else None)
+        for kept, line in zip(lines, parsed, strict=True)
+    ]
+
+
+def compute_groups(owner: User, group_ids: Sequence[UUID]) -> Iterator[Change]:
+    """The cards of groups that differ from the stored ones. The members are those whose cards are in the book."""
+    stored = {card.group_id: card for card in BookCard.objects.owned_by(owner).filter(group__in=group_ids)}
+    groups = list(Group.objects.owned_by(owner).filter(pk__in=group_ids))
+    members: dict[UUID, list[str]] = defaultdict(list)
+    people = BookCard.objects.owned_by(owner).in_book().exclude(person=None).values("person")
+    rows = Membership.objects.owned_by(owner).filter(group__in=group_ids, person__in=people).order_by("id")
+    for group_id, uid in rows.values_list("group_id", "person__uid"):
+        members[group_id].append(uid)
+    for group in groups:
+        before = stored.get(group.pk)
+        if group.deleted_at is not None:
+            if before is not None and before.left_revision is None:
+                names = ("left_revision", "changed_revision", "plain_changed_revision")
+                yield Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
+            continue
+        uid = before.uid if before else f"urn:uuid:{group.pk}"
+        former = unpack(before.text) if before else None
+        text = write_group(
+            name=group.name,
+            uid=uid,
+            members=members[group.pk],
+            before=former,
+            known=_known_people(owner, former, members[group.pk]),
+            revised=revised_at(timezone.now()),
+        )
+        if (change := _group_change(group, text, uid, before, owner)) is not None:
+            yield change
+
+
+def _known_people(owner: User, text: str | None, members: Sequence[str]) -> set[str]:
+    """Of the people whom a group card names and who are no members the keys of the active ones.
+
+    A member in the trash stays on the card for its return.
+    """
+    keys = set(member_keys(text)).difference(map(uid_key, members)) if text else set()
+    spellings = [spelling for key in keys for spelling in uid_spellings(key)]
+    active = Person.objects.owned_by(owner).active()
+    found: set[str] = set()
+    for start in range(0, len(spellings), 500):
+        found.update(active.filter(uid__in=spellings[start : start + 500]).values_list("uid", flat=True))
+    return set(map(uid_key, found))
+
+
+def _group_change(group: Group, text: str, uid: str, before: BookCard | None, owner: User) -> Change | None:
+    etag, revision = etag_of(text, ""), owner.revision
+    if before is None:
+        new = BookCard(owner=owner, group=group, is_group=True, name=f"{group.pk}.vcf", uid=uid, text=pack(text))
+        new.etag = new.plain_etag = etag
+        new.read_revision = new.changed_revision = new.plain_changed_revision = revision
+        return Change(new, None)
+    if before.left_revision is None and before.etag == etag:
+        return None
+    values = {"text": pack(text), "etag": etag, "plain_etag": etag, "left_revision": None}
+    changed = changed_copy(before, owner, **values)
+    changed.changed_revision = changed.plain_changed_revision = revision
+    return Change(changed, before)

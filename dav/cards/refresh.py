@@ -1,0 +1,165 @@
+"""Keeps the cards of a book up to date with the account's people, before a device reads them.
+
+Nothing is written for accounts without devices, and no write of the account waits for this. A request of a device first
+brings the cards up to the account's revision: the people and groups that have changed since are found by their
+revisions, their texts are computed without any lock, and each batch is stored in a short transaction. A process that is
+killed in between leaves texts that are right, and a book that says that there is more to read.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from uuid import UUID
+
+from django.db.models import Exists
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from accounts.feed.cursor import is_of_epoch
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from dav.cards.changes import store
+from dav.cards.computed import compute_groups, compute_people
+from dav.models import Book, BookCard, BookCardQuerySet
+from people.models import Group, Membership, Person
+
+_BATCH_SIZE = 200
+
+
+def refresh(owner: User) -> Book:
+    """Bring the cards up to the revision of `owner`, and return the book.
+
+    `owner` must have been read before: what is written afterwards has a higher revision, and is read next time.
+    """
+    book = Book.objects.owned_by(owner).first()
+    if book is None:
+        Book.objects.bulk_create([Book(owner=owner)], ignore_conflicts=True)
+        book = Book.objects.owned_by(owner).get()
+    if book.read_revision < owner.revision:
+        # After the restore of a backup the revisions of before may mean something else: devices list everything again.
+        is_new = not is_of_epoch(book.read_revision, owner.revision)
+        changed, plain_changed = is_new, is_new
+        groups: set[UUID] = set()
+        for batch in _batches(_changed_people(owner, book.read_revision)):
+            for change in store(owner, list(compute_people(owner, batch, groups))):
+                changed |= change.card.changed_revision == owner.revision
+                plain_changed |= change.card.plain_changed_revision == owner.revision
+        removed = _leave_without_person(owner, groups)
+        for batch in _batches(_changed_groups(owner, book.read_revision, groups)):
+            plain_changed |= bool(store(owner, list(compute_groups(owner, batch))))
+        removed |= _leave(BookCard.objects.owned_by(owner).in_book().filter(group=None, is_group=True), owner)
+        _finish(owner, changed=changed or removed, plain_changed=plain_changed or removed)
+        book.refresh_from_db()
+    return book
+
+
+def refresh_people(
+    owner: User, person_ids: Sequence[UUID], stored_cards: Sequence[BookCard] | None = None
+) -> list[BookCard]:
+    """Bring the cards of these people, and of their groups, up to what the open write has changed. Returns those of the
+    people that are others now.
+
+    `owner.revision` must be that of the write. The book still has to be read up to it: others may be changed, too.
+    `stored_cards`: the cards as they are stored, where they need not be read.
+    """
+    groups: set[UUID] = set()
+    written = store(owner, list(compute_people(owner, person_ids, groups, stored_cards)))
+    if written:
+        note_changed_card(owner.pk, owner.revision)
+    refresh_groups(owner, sorted(groups))
+    return [change.card for change in written]
+
+
+def refresh_groups(owner: User, group_ids: Sequence[UUID]) -> None:
+    """The same for the cards of groups."""
+    if group_ids and store(owner, list(compute_groups(owner, group_ids))):
+        note_changed_card(owner.pk, owner.revision)
+
+
+def store_new(owner: User, row: BookCard) -> BookCard:
+    """Store the card of a person whom the open write has made, and return it as it is stored: the text that came, with
+    what the person has beyond that. It is not in the book where the person is not."""
+    groups: set[UUID] = set()
+    change = next(compute_people(owner, [row.person_id], groups, [row]), None)  # type: ignore[list-item]
+    card = change.card if change else row
+    card.save(force_insert=True)
+    if change:
+        note_changed_card(owner.pk, owner.revision)
+    refresh_groups(owner, sorted(groups))
+    return card
+
+
+def note_changed_card(owner_id: UUID, revision: int) -> None:
+    """Note that a card has changed at the revision of the open write, so that devices ask for it."""
+    _book.update({"changed_revision": revision, "plain_changed_revision": revision}, owner_id=owner_id)
+
+
+@compiled_query
+def _book(owner_id: UUID) -> Rows:
+    return Book.objects.owned_by(owner_id)
+
+
+@compiled_query
+def _book_of_one_change(owner_id: UUID, person_id: UUID, revision: int, before: int) -> Rows:
+    others = Person.objects.owned_by(owner_id).filter(revision=revision).exclude(pk=person_id)
+    groups = Group.objects.owned_by(owner_id).filter(revision=revision)
+    return Book.objects.owned_by(owner_id).filter(~Exists(others), ~Exists(groups), read_revision=before)
+
+
+def note_read(owner: User, person_id: UUID) -> None:
+    """Note that the book is read up to the open write, which brought the card of this person up to date, unless it has
+    changed others, too. Without this a device that puts many cards would read its own write before each."""
+    revision = owner.revision
+    _book_of_one_change.update(
+        {"read_revision": revision}, owner_id=owner.pk, person_id=person_id, revision=revision, before=revision - 1
+    )
+
+
+def _finish(owner: User, *, changed: bool, plain_changed: bool) -> None:
+    """Note that the book is read up to the revision. Another process may have read further meanwhile."""
+    revision = owner.revision
+    values = {"read_revision": Greatest("read_revision", revision)}
+    if changed:
+        values["changed_revision"] = Greatest("changed_revision", revision)
+    if plain_changed:
+        values["plain_changed_revision"] = Greatest("plain_changed_revision", revision)
+    Book.objects.owned_by(owner).update(**values)
+
+
+def _changed_people(owner: User, since: int) -> Iterator[UUID]:
+    """The people whose card may have changed after the revision `since`, themselves or by a group's name."""
+    if since < 0:
+        yield from Person.objects.owned_by(owner).active().order_by().values_list("pk", flat=True).iterator()
+        return
+    changed = Person.objects.owned_by(owner).filter(revision__gt=since)
+    yield from changed.order_by().values_list("pk", flat=True).iterator()
+    groups = Group.objects.owned_by(owner).filter(revision__gt=since)
+    members = Membership.objects.owned_by(owner).filter(group__in=groups.values("pk"), person__revision__lte=since)
+    yield from members.order_by().values_list("person_id", flat=True).distinct().iterator()
+
+
+def _batches(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
+    iterator = iter(ids)
+    while batch := list(islice(iterator, _BATCH_SIZE)):
+        yield batch
+
+
+def _changed_groups(owner: User, since: int, found: Collection[UUID]) -> Iterator[UUID]:
+    """The groups whose card may have changed: themselves, or in the people `found` in them before or now."""
+    if since < 0:
+        yield from Group.objects.owned_by(owner).active().order_by().values_list("pk", flat=True).iterator()
+        return
+    changed = set(Group.objects.owned_by(owner).filter(revision__gt=since).order_by().values_list("pk", flat=True))
+    yield from sorted(changed.union(found))
+
+
+def _leave_without_person(owner: User, changed_groups: set[UUID]) -> bool:
+    """Take cards out of the book whose people were removed for good; returns whether there were any."""
+    gone = BookCard.objects.owned_by(owner).in_book().filter(person=None, is_group=False)
+    for group_ids in gone.values_list("group_ids", flat=True):
+        changed_groups |= {UUID(hex=key) for key in group_ids}
+    return _leave(gone, owner)
+
+
+def _leave(cards: BookCardQuerySet, owner: User) -> bool:
+    revision = owner.revision
+    return cards.update(left_revision=revision, read_revision=revision, updated_at=timezone.now()) > 0

@@ -1,0 +1,137 @@
+"""The card of a PUT: read, and its picture compared with the one that the device was given and stored."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from contacts_project.kernel.texts import Text, define_text
+from dav.cards.group_texts import group_in_30
+from dav.cards.texts import (
+    MAX_CARD_BYTES,
+    MAX_IMAGE_BYTES,
+    STORED_VERSION,
+    in_version,
+    take_photo,
+    with_photo,
+    without_categories,
+)
+from dav.errors import DavError
+from dav.xml import card as card_name
+from people.counts import PHOTO_BYTES, count_of
+from people.photos.files import PictureRefusedError, read_photo, upload_photo
+from people.photos.images import PixelBudget, to_stored_form
+from people.vcard import Card, VCardError, parse_lines, read_card, read_cards
+
+#: The pictures of an account may have so many bytes in all before originals are not kept beside their small forms.
+MAX_ORIGINAL_BYTES = 1024**3
+
+TOO_LONG = define_text("dav_card_too_long", "A card may have 10 MiB, its picture included.")
+_SEVERAL = define_text("dav_several_cards", "Each resource is one card.")
+_NO_CARD = define_text("dav_no_card", "This is no card.")
+_PHOTO_LEFT_OUT = define_text("dav_photo_left_out", "The picture was left out, the rest was saved: %(reason)s")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The card of a PUT, in version 3.0 with a marker in place of the picture.
+
+    `uid` is None if the card has none. `marked` is the card as the device wrote it, with the marker, and `is_exact`
+    whether GET gives back the very bytes of the body once `marked` is stored.
+    """
+
+    text: str
+    card: Card
+    uid: str | None
+    marked: str
+    is_exact: bool
+    picture: bytes | None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a PUT says of the photo. `jpeg` is its stored form if it is another one, `original` its file name if the
+    bytes that came are kept. `is_kept`: the device sends what it was given, or a copy of it. `is_same`: to the byte.
+    `refusal` is why a picture is left out."""
+
+    jpeg: bytes | None = None
+    original: bytes | None = None
+    is_kept: bool = False
+    is_same: bool = False
+    refusal: Text | None = None
+
+
+def read_sent(*, body: bytes, charset: str | None) -> Sent:
+    """Read the body of a PUT. Raises DavError for what is no card, or more than one."""
+    if len(body) > MAX_CARD_BYTES:
+        raise DavError(403, card_name("max-resource-size"), TOO_LONG)
+    results = list(read_cards(body, charset=charset))
+    if len(results) != 1:
+        raise DavError(403, card_name("valid-address-data"), _SEVERAL if results else _NO_CARD)
+    (result,) = results
+    if result.card is None:
+        raise DavError(403, card_name("valid-address-data"), result.error or _NO_CARD)
+    marked, picture = take_photo(result.text)
+    is_group = result.card.is_group
+    text = group_in_30(marked) if is_group else in_version(marked, STORED_VERSION)
+    try:
+        stored, _ = read_card(text)
+    except VCardError as error:
+        raise DavError(403, card_name("valid-address-data"), error.text) from error
+    as_read: Callable[[str], bytes | None] = lambda _: picture  # noqa: E731 - in place of the file
+    is_exact = text == marked and with_photo(marked, "sent", as_read).encode("utf-8", "replace") == body
+    return Sent(text, stored, stored.uid, marked, is_exact, picture)
+
+
+def named_after(sent: Sent, uid: str) -> Sent:
+    """The card with this UID: its own, another spelling of it, or the one that it has got from its name."""
+    if sent.uid == uid:
+        return sent
+    lines = parse_lines(sent.text)
+    if not any(line.name == "UID" for line in lines):
+        end = "\r\n" if "\r\n" in sent.text else "\n"
+        place = next((index for index, line in enumerate(lines) if line.name == "END"), len(lines))
+        chunks = [line.original for line in lines]
+        if place and not chunks[place - 1].endswith("\n"):
+            chunks[place - 1] += end
+        chunks.insert(place, f"UID:{uid}{end}")
+    else:
+        chunks = [
+            line.with_value(uid).serialize() + ("\r\n" if line.original.endswith("\r\n") else "\n")
+            if line.name == "UID"
+            else line.original
+            for line in lines
+        ]
+    text = "".join(chunks)
+    return replace(sent, text=text, card=read_card(text)[0], uid=uid, is_exact=False)
+
+
+def without_groups(sent: Sent) -> Sent:
+    """The card without CATEGORIES, for a device that has groups as cards of their own."""
+    text = without_categories(sent.text)
+    return sent if text == sent.text else replace(sent, text=text, card=read_card(text)[0], is_exact=False)
+
+
+def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Picture:
+    """Compare the picture of a PUT with the one that the device was given (a file name), and store it if it is new.
+
+    Must be called outside of transactions. A picture that cannot be taken is a refusal, never an error: the rest of the
+    card counts.
+    """
+    from people.photos.similarity import is_copy  # noqa: PLC0415 - loads Pillow, which few requests need
+
+    if picture is None:
+        return Picture()
+    try:
+        shown = read_photo(given) if given else None
+        if shown is not None and is_copy(picture, shown):
+            return Picture(is_kept=True, is_same=picture == shown)
+        # With a budget it waits for its turn, however many others there are: an error would lose the edit.
+        jpeg = to_stored_form(picture, PixelBudget())
+    except PictureRefusedError as error:
+        return Picture(refusal=_PHOTO_LEFT_OUT.format(reason=error.text))
+    upload_photo(owner_id=owner_id, jpeg=jpeg)
+    if len(picture) > MAX_IMAGE_BYTES or count_of(owner_id, PHOTO_BYTES) + len(picture) > MAX_ORIGINAL_BYTES:
+        return Picture(jpeg=jpeg)
+    if picture != jpeg:
+        upload_photo(owner_id=owner_id, jpeg=picture)
+    return Picture(jpeg=jpeg, original=picture, is_same=True)

@@ -1,0 +1,1 @@
+"""The methods of HTTP and WebDAV, each a function from request to response."""

@@ -1,0 +1,85 @@
+"""Reports of principals (RFC 3744, 9.4 and 9.5; RFC 3253, 3.8): an account finds itself, and nobody else."""
+
+from collections.abc import Callable, Iterator
+from xml.etree.ElementTree import Element
+
+from dav.errors import DavError
+from dav.properties import Request, describe, names_of
+from dav.resources.base import Resource
+from dav.resources.paths import Place, principal_path, read_href
+from dav.resources.principals import PrincipalResource
+from dav.xml import MISSING, OK, Propstat, cs, dav, document, response, tag, text
+
+MAX_LEVELS = 5
+Find = Callable[[Place], Resource]
+_SEARCHABLE = {dav("displayname"): "Name", cs("email-address-set"): "E-mail address"}
+
+
+def expand_property(resource: Resource, root: Element, find: Find, *, is_minimal: bool) -> Iterator[str]:
+    """The properties of a resource, and in place of each href in them the properties of what it names.
+
+    Raises DavError if they are nested in more than MAX_LEVELS levels.
+    """
+    level = root.findall(dav("property"))
+    for _ in range(MAX_LEVELS):
+        level = [inner for element in level for inner in element.findall(dav("property"))]
+    if level:
+        raise DavError(400, words=f"Properties are expanded {MAX_LEVELS} levels deep at most.")
+    return iter([_expand(resource, root, find, is_minimal=is_minimal)])
+
+
+def _expand(resource: Resource, wanted: Element, find: Find, *, is_minimal: bool) -> str:
+    found = Propstat()
+    for element in wanted.findall(dav("property")):
+        name = f"{{{element.get('namespace', 'DAV:')}}}{element.get('name', '')}"
+        content = resource.content(name)
+        if content is None:
+            found.add(MISSING, tag(name))
+            continue
+        if element.findall(dav("property")):
+            content = "".join(_expand_href(href, element, find, is_minimal=is_minimal) for href in _hrefs_in(content))
+        found.add(OK, tag(name, content))
+    return response(resource.path, found, is_minimal=is_minimal)
+
+
+def _hrefs_in(content: str) -> list[str]:
+    """The hrefs of a property that we have written ourselves."""
+    return [piece.partition("</d:href>")[0] for piece in content.split("<d:href>")[1:]]
+
+
+def _expand_href(href: str, element: Element, find: Find, *, is_minimal: bool) -> str:
+    place = read_href(href)
+    try:
+        # One level: only a principal and collections are named by properties, and none names itself through another.
+        inner = find(place) if place else None
+    except DavError:
+        inner = None
+    return _expand(inner, element, find, is_minimal=is_minimal) if inner else tag(dav("href"), text(href))
+
+
+def principal_property_search(resource: Resource, root: Element, *, is_minimal: bool) -> Iterator[str]:
+    """The account's own principal, if it matches."""
+    me = PrincipalResource(resource.device, principal_path(resource.device.owner.pk))
+    searches = root.findall(dav("property-search"))
+    tests = [
+        (prop.tag, (search.findtext(dav("match")) or "").casefold())
+        for search in searches
+        for prop in search.findall(f"{dav('prop')}/*")
+    ]
+    matched = [wanted in (me.content(name) or "").casefold() for name, wanted in tests if me.content(name) is not None]
+    is_any = root.get("test") == "anyof"
+    if matched and (any(matched) if is_any else all(matched) and len(matched) == len(tests)):
+        asked = Request(names_of(prop) if (prop := root.find(dav("prop"))) is not None else [dav("displayname")])
+        yield describe(me, asked, is_minimal=is_minimal)
+
+
+def search_property_set() -> bytes:
+    """What can be searched (RFC 3744, 9.5)."""
+    described = "".join(
+        tag(
+            dav("principal-search-property"),
+            tag(dav("prop"), tag(name)) + tag(dav("description"), text(words), {"xml:lang": "en"}),
+        )
+        for name, words in _SEARCHABLE.items()
+    )
+    return document(dav("principal-search-property-set"), described)

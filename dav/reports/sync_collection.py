@@ -1,0 +1,128 @@
+"""`sync-collection` (RFC 6578): what has changed in the book since the token of the device."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+from xml.etree.ElementTree import Element
+
+from django.db.models import BigIntegerField, Case, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce, Greatest
+
+from dav.models import BookCard, ListedAgain, SelectedCard
+from dav.reports.address_data import CardRequest, describe_cards, read_card_request
+from dav.reports.limits import read_limit
+from dav.resources.book import LENGTH, BookResource, only_shown
+from dav.resources.paths import member_path
+from dav.selection import has_selection
+from dav.sync_tokens import Position, encode_token, read_token
+from dav.xml import INSUFFICIENT_STORAGE, MISSING, dav, status_response, tag, text
+
+_BATCH_SIZE = 200
+
+
+def sync_collection(book: BookResource, root: Element, *, is_minimal: bool, user_agent: str) -> Iterator[str]:
+    """The changed cards, those that left the book (404), and the new token. With a limit, 507 where it cut.
+
+    Raises DavError before the first element.
+    """
+    request, limit = read_card_request(root), read_limit(root)
+    given, owner = (root.findtext(dav("sync-token")) or "").strip(), book.device.owner
+    since = read_token(given, owner_id=owner.pk, newest=owner.revision, user_agent=user_agent) if given else None
+    return _describe(book, request, since, limit, is_minimal=is_minimal)
+
+
+def _describe(
+    book: BookResource, request: CardRequest, since: Position | None, limit: int | None, *, is_minimal: bool
+) -> Iterator[str]:
+    end = Position(book.revision)
+    if since is not None and not since.card_id and since.revision >= end.revision:
+        yield tag(dav("sync-token"), text(encode_token(book.device.owner.pk, end)))
+        return
+    # A device that begins never had what has left.
+    rows, column = _with_revisions(book)
+    changed, left, left_column = _after(rows, column, since), None, "left_revision"
+    if since is not None:
+        gone, left_column = _gone(book)
+        left = _after(gone, left_column, since)
+    if limit is not None and (cut := _find_cut(changed, column, left, left_column, limit)):
+        changed = _up_to(changed, column, cut)
+        left = None if left is None else _up_to(left, left_column, cut)
+        end = cut
+    needs_text = request.wants_text or LENGTH in request.names
+    for batch in book.batches(only_shown(changed, request.names) if needs_text else changed, _BATCH_SIZE):
+        yield from describe_cards(book, book.card_resources(batch, request.names), request, is_minimal=is_minimal)
+    for name in () if left is None else left.values_list("name", flat=True).iterator(_BATCH_SIZE):
+        yield status_response(member_path(book.path, name), MISSING)
+    if end.card_id:
+        error = tag(dav("number-of-matches-within-limits"))
+        yield status_response(book.path, INSUFFICIENT_STORAGE, error)
+    yield tag(dav("sync-token"), text(encode_token(book.device.owner.pk, end)))
+
+
+def _with_revisions(book: BookResource) -> tuple[QuerySet[BookCard], str]:
+    """The rows of the cards, and the column or alias with the revision by which the device is told of each."""
+    rows, column, device = book.cards(), book.changed_column, book.device
+    later: list[Any] = []
+    if book.listed_again:
+        again = ListedAgain.objects.owned_by(device.owner).filter(token=device.token, card=OuterRef("pk"))
+        later.append(Coalesce(Subquery(again.values("revision")), 0))
+    if has_selection(device):
+        selected = SelectedCard.objects.owned_by(device.owner).filter(token=device.token, card=OuterRef("pk"))
+        later.append(Coalesce(Subquery(selected.values("entered_revision")), 0))
+    if device.token.group_cards_revision:
+        later.append(Value(device.token.group_cards_revision, BigIntegerField()))
+    if not later:
+        return rows, column
+    return rows.annotate(told_revision=Greatest(column, *later)), "told_revision"
+
+
+def _gone(book: BookResource) -> tuple[QuerySet[BookCard], str]:
+    """The rows of the cards that this device has no more, and the column or alias with the revision of each."""
+    device = book.device
+    rows = BookCard.objects.owned_by(device.owner)
+    left, switched = rows.exclude(left_revision=None), device.token.group_cards_revision
+    if not has_selection(device) and not switched:
+        return book.only_seen(left), "left_revision"
+    # What has left the book counts wherever the device may have had it: the former name of a card is in no selection.
+    was_there = Q(left_revision__isnull=False)
+    at: list[Any] = [Coalesce("left_revision", 0)]
+    if has_selection(device):
+        selected = SelectedCard.objects.owned_by(device.owner).filter(token=device.token)
+        was_there &= Q(uid="") | Q(pk__in=selected.values("card"))
+        was_there |= Q(pk__in=selected.exclude(left_revision=None).values("card"))
+        at.append(Coalesce(Subquery(selected.filter(card=OuterRef("pk")).values("left_revision")), 0))
+    if switched and not device.has_group_cards:
+        was_there |= Q(is_group=True)
+        at.append(Case(When(is_group=True, then=Value(switched)), default=0, output_field=BigIntegerField()))
+    elif not device.has_group_cards:
+        was_there &= Q(is_group=False)
+    gone = rows.filter(was_there).annotate(gone_revision=Greatest(*at) if len(at) > 1 else at[0])
+    return gone, "gone_revision"
+
+
+def _after(rows: QuerySet[BookCard], column: str, since: Position | None) -> QuerySet[BookCard]:
+    """The rows that changed after the position, by the revision in `column`."""
+    if since is None:
+        return rows
+    later = Q(**{f"{column}__gt": since.revision + (1 if since.card_id else 0)})
+    if since.card_id:
+        later |= Q(**{column: since.revision + 1}, id__gt=since.card_id)
+    return rows.filter(later)
+
+
+def _up_to(rows: QuerySet[BookCard], column: str, end: Position) -> QuerySet[BookCard]:
+    return rows.filter(Q(**{f"{column}__lte": end.revision}) | Q(**{column: end.revision + 1}, id__lte=end.card_id))
+
+
+def _find_cut(
+    changed: QuerySet[BookCard], changed_column: str, left: QuerySet[BookCard] | None, left_column: str, limit: int
+) -> Position | None:
+    """The position behind the first `limit` changes; None if there are no more than that."""
+    keys: list[tuple[int, UUID]] = []
+    for rows, column in ((changed, changed_column), (left, left_column)):
+        if rows is not None:
+            keys += rows.order_by(column, "id").values_list(column, "id")[: limit + 1]
+    if len(keys) <= limit:
+        return None
+    revision, card_id = sorted(keys)[limit - 1]
+    return Position(revision - 1, card_id)

@@ -1,0 +1,1 @@
+"""What stands at the paths below /dav/: each resource with its properties, members and privileges."""

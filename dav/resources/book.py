@@ -1,0 +1,257 @@
+"""The address book and its cards (RFC 6352)."""
+
+import datetime as dt
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from email.utils import format_datetime
+from itertools import islice
+from typing import ClassVar, Self
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.functional import cached_property
+
+from dav.authentication import Credentials
+from dav.cards.group_texts import group_in_40
+from dav.cards.refresh import refresh
+from dav.cards.texts import (
+    MAX_CARD_BYTES,
+    MAX_IMAGE_BYTES,
+    STORED_VERSION,
+    in_version,
+    length_with_photo,
+    selected_lines,
+    unpack,
+    with_photo,
+    with_revision,
+    without_categories,
+)
+from dav.collations import COLLATIONS
+from dav.models import Book, BookCard, ListedAgain
+from dav.models.book import BookCardQuerySet
+from dav.resources.base import READ_PRIVILEGES, WRITE_PRIVILEGES, Properties, Resource
+from dav.resources.paths import BOOK_NAME, book_path, is_card_name, member_path
+from dav.selection import has_selection, is_selected, only_selected, refresh_selection
+from dav.sync_tokens import Position, encode_token
+from dav.xml import card, cs, dav, tag, text
+from people.models import StoredPhoto
+
+CARD_TYPE = "text/vcard; charset=utf-8"
+_SUPPORTED = "".join(
+    tag(card("address-data-type"), attributes={"content-type": "text/vcard", "version": version})
+    for version in ("3.0", "4.0")
+)
+#: The one property of a card that is made from its text.
+LENGTH = dav("getcontentlength")
+_FETCH_SIZE = 500
+# Django's cached_property and not that of functools: up to Python 3.11 that holds one lock for all instances while it
+# computes, and a request that waits for the database with it stops the one that has the database.
+
+
+# The columns that the texts and the properties of cards are made from, but for what few programs ask for.
+_SHOWN = ("id", "name", "text", "photo", "original", "etag", "plain_etag", "is_group")
+_OF_PROPERTIES = {dav("getlastmodified"): "updated_at", dav("creationdate"): "created_at"}
+
+
+def only_shown(rows: QuerySet[BookCard], properties: Collection[str]) -> QuerySet[BookCard]:
+    """The rows of cards with their texts, and with no more than is shown: to read times, ids and JSON of each row takes
+    as long as its text."""
+    return rows.defer(None).only(*_SHOWN, *(column for name, column in _OF_PROPERTIES.items() if name in properties))
+
+
+class BookResource(Resource):
+    """The people of the account whom this device sees."""
+
+    types = (dav("collection"), card("addressbook"))
+    title, collection = "Contacts", BOOK_NAME
+    reports = (
+        card("addressbook-multiget"),
+        card("addressbook-query"),
+        dav("sync-collection"),
+        dav("expand-property"),
+    )
+
+    @classmethod
+    def of(cls, device: Credentials) -> Self:
+        return cls(device, book_path(device.owner.pk))
+
+    @cached_property
+    def book(self) -> Book:
+        """The account's book, brought up to date."""
+        book = self.device.book
+        is_current = book is not None and book.read_revision >= self.device.owner.revision
+        return book if book is not None and is_current else refresh(self.device.owner)
+
+    @property
+    def revision(self) -> int:
+        """The revision at which this device's cards last changed."""
+        book = self.book
+        changed = book.plain_changed_revision if self.device.has_group_cards else book.changed_revision
+        device = self.device
+        return max(changed, self.selection_revision, device.token.group_cards_revision, device.told_again_revision)
+
+    @cached_property
+    def selection_revision(self) -> int:
+        """The revision at which somebody last came to the selection of the device or left it, brought up to date."""
+        _ = self.book
+        return refresh_selection(self.device)
+
+    @cached_property
+    def listed_again(self) -> Mapping[UUID, ListedAgain]:
+        """The cards that this device is told of again, by id."""
+        if not self.device.told_again_revision:
+            return {}
+        rows = ListedAgain.objects.owned_by(self.device.owner).filter(token=self.device.token).select_related("card")
+        return {row.card_id: row for row in rows}
+
+    @property
+    def sync_token(self) -> str:
+        return encode_token(self.device.owner.pk, Position(self.revision))
+
+    @property
+    def privileges(self) -> tuple[str, ...]:
+        return READ_PRIVILEGES if self.device.is_read_only else WRITE_PRIVILEGES
+
+    @property
+    def etag_column(self) -> str:
+        return "plain_etag" if self.device.has_group_cards else "etag"
+
+    @property
+    def changed_column(self) -> str:
+        return "plain_changed_revision" if self.device.has_group_cards else "changed_revision"
+
+    def cards(self) -> BookCardQuerySet:
+        """The rows of the cards that this device sees, brought up to date, without their texts."""
+        _ = self.selection_revision
+        rows = self.only_seen(BookCard.objects.owned_by(self.device.owner).in_book())
+        return only_selected(self.device, rows).defer("text")
+
+    def only_seen(self, rows: BookCardQuerySet) -> BookCardQuerySet:
+        """Those of the rows of cards that are of a kind which this device sees."""
+        return rows if self.device.has_group_cards else rows.filter(is_group=False)
+
+    def members(self, names: Collection[str] = ()) -> Iterator["CardResource"]:
+        rows = self.cards().defer(None) if LENGTH in names else self.cards()
+        found = rows.order_by("id").iterator(_FETCH_SIZE)
+        while batch := list(islice(found, _FETCH_SIZE)):
+            yield from self.card_resources(batch, names)
+
+    def batches(self, rows: QuerySet[BookCard], size: int) -> Iterator[list[BookCard]]:
+        """These rows in the order of their ids, so many at a time. No statement is open in between, when what is given
+        is noted: the texts that are left would all be read before that."""
+        ids = list(rows.order_by("id").values_list("pk", flat=True))
+        for start in range(0, len(ids), size):
+            yield list(rows.filter(pk__in=ids[start : start + size]).order_by("id"))
+
+    def listing(self) -> Iterator[tuple[str, str]]:
+        """The path and the ETag of each card, without its row: many programs read them all at each sync."""
+        path, again = self.path, {row.card.name: row for row in self.listed_again.values()}
+        for name, etag in self.cards().order_by("id").values_list("name", self.etag_column).iterator(_FETCH_SIZE):
+            told = again.get(name) if again else None
+            yield member_path(path, name), told.shown_etag if told and told.etag == etag else etag
+
+    def card_resources(self, rows: Sequence[BookCard], names: Collection[str]) -> list["CardResource"]:
+        """The cards of these rows, with what these properties of them need, read for all at once."""
+        sizes: Mapping[str, int] = {}
+        if LENGTH in names:
+            files = {row.shown_photo for row in rows} - {""}
+            stored = StoredPhoto.objects.filter(owner=self.device.owner, name__in=files, busy_until=None)
+            sizes = dict(stored.values_list("name", "size"))
+        return [CardResource(self, row, sizes.get(row.shown_photo)) for row in rows]
+
+    def bring_up_to_date(self) -> None:
+        """Read what others have written. Called before a write of the device: what it changes itself, while it is open,
+        must not pass for read."""
+        for name in ("book", "selection_revision"):
+            self.__dict__.pop(name, None)
+        _ = self.selection_revision
+
+    def gets(self, row: BookCard) -> bool:
+        """Whether the device gets this card, or would if it were in the book."""
+        if not has_selection(self.device):
+            return True
+        _ = self.selection_revision
+        return is_selected(self.device, row)
+
+    def find(self, name: str) -> "CardResource | None":
+        row = self.cards().filter(name=name).first() if is_card_name(name) else None
+        return CardResource(self, row) if row else None
+
+    PROPERTIES: ClassVar[Properties] = {
+        **Resource.PROPERTIES,
+        cs("getctag"): lambda r: text(r.sync_token),
+        dav("sync-token"): lambda r: text(r.sync_token),
+        card("addressbook-description"): lambda _: "People, with what a card can hold of them",
+        card("supported-address-data"): lambda _: _SUPPORTED,
+        card("supported-collation-set"): lambda _: "".join(tag(card("supported-collation"), n) for n in COLLATIONS),
+        card("max-resource-size"): lambda _: str(MAX_CARD_BYTES),
+        card("max-image-size"): lambda _: str(MAX_IMAGE_BYTES),
+    }
+
+
+class CardResource(Resource):
+    """One card of the book."""
+
+    types = ()
+
+    def __init__(self, book: BookResource, row: BookCard, picture_size: int | None = None) -> None:
+        """`picture_size`: the number of bytes of its picture, if that is known."""
+        super().__init__(book.device, member_path(book.path, row.name))
+        self.book, self.row, self._picture_size = book, row, picture_size
+
+    @property
+    def stored_etag(self) -> str:
+        """The ETag of the card, which stands for its text whatever the REV that this device is shown."""
+        return str(getattr(self.row, self.book.etag_column))
+
+    @property
+    def etag(self) -> str:
+        """Without quotes."""
+        return self._again.shown_etag if self._again else self.stored_etag
+
+    @property
+    def etags(self) -> tuple[str, str]:
+        """The ETags by which the device may know the text: it differs in REV alone where it was told of it again."""
+        return self.etag, self.stored_etag
+
+    @property
+    def _again(self) -> ListedAgain | None:
+        again = self.book.listed_again.get(self.row.pk)
+        return again if again and again.etag == self.stored_etag else None
+
+    @property
+    def privileges(self) -> tuple[str, ...]:
+        return self.book.privileges
+
+    def text(self, version: str = STORED_VERSION, names: Mapping[str, bool] | None = None) -> str:
+        """The card as the device gets it, with its picture. `names`: of dav.cards.texts.selected_lines."""
+        return with_photo(self._without_picture(version, names), self.row.shown_photo)
+
+    @property
+    def length(self) -> int:
+        """The number of bytes that GET sends. No picture is read for it if its size is known."""
+        if self._picture_size is None:
+            return len(self.text().encode())
+        return length_with_photo(self._without_picture(STORED_VERSION, None), self._picture_size)
+
+    def _without_picture(self, version: str, names: Mapping[str, bool] | None) -> str:
+        """The same with the marker in place of the picture."""
+        stored = unpack(self.row.text)
+        shown = without_categories(stored) if self.device.has_group_cards and not self.row.is_group else stored
+        if self._again:
+            shown = with_revision(shown, self._again.revised)
+        if self.row.is_group:
+            shown = group_in_40(shown) if version != STORED_VERSION else shown
+        else:
+            shown = in_version(shown, version)
+        if names:
+            shown = selected_lines(shown, names)
+        return shown
+
+    PROPERTIES: ClassVar[Properties] = {
+        **Resource.PROPERTIES,
+        dav("getetag"): lambda r: f'"{r.etag}"',
+        dav("getcontenttype"): lambda _: CARD_TYPE,
+        dav("getlastmodified"): lambda r: format_datetime(r.row.updated_at.astimezone(dt.UTC), usegmt=True),
+        dav("creationdate"): lambda r: r.row.created_at.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        LENGTH: lambda r: str(r.length),
+    }

@@ -1,0 +1,100 @@
+"""The paths of DAV, spelled one way everywhere. Collections and principals end with a slash."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+from uuid import UUID
+
+from contacts_project.kernel.ids import parse_id
+from dav.models import MAX_NAME_LENGTH
+
+ROOT = "/dav/"
+PRINCIPALS = f"{ROOT}principals/"
+BOOK_NAME, DATES_NAME, KEEP_IN_TOUCH_NAME = "contacts", "dates", "keep-in-touch"
+# Beyond the unreserved characters of RFC 3986, what clients leave as it is in names.
+_SAFE = "~!$&'()*+,;=:@"
+# What most names are: nothing in them is ever encoded.
+_PLAIN = re.compile(r"[A-Za-z0-9._~-]+")
+
+
+def principal_path(user_id: UUID) -> str:
+    return f"{PRINCIPALS}{user_id}/"
+
+
+def book_home_path(user_id: UUID) -> str:
+    return f"{ROOT}addressbooks/{user_id}/"
+
+
+def calendar_home_path(user_id: UUID) -> str:
+    return f"{ROOT}calendars/{user_id}/"
+
+
+def book_path(user_id: UUID) -> str:
+    return f"{book_home_path(user_id)}{BOOK_NAME}/"
+
+
+def calendar_path(user_id: UUID, name: str) -> str:
+    return f"{calendar_home_path(user_id)}{name}/"
+
+
+def member_path(collection: str, name: str) -> str:
+    return f"{collection}{name if _PLAIN.fullmatch(name) else quote(name, safe=_SAFE)}"
+
+
+def is_card_name(name: str) -> bool:
+    """Whether a card may have this name. No other is ever looked up: a database may refuse its characters."""
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable()
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a path names: its segments behind /dav/, decoded once. An unknown path has a Place, too."""
+
+    segments: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return self.segments[0] if self.segments else ""
+
+    @property
+    def user_id(self) -> UUID | None:
+        return parse_id(self.segments[1]) if len(self.segments) > 1 else None
+
+    def member_name(self, kind: str, collection: str, owner_id: UUID) -> str | None:
+        """The name of the member that this names in a collection of the account; None for any other path."""
+        segments = self.segments
+        is_inside = len(segments) == 4 and (segments[0], segments[2]) == (kind, collection)
+        return segments[3] if is_inside and self.user_id == owner_id else None
+
+    def card_name(self, owner_id: UUID) -> str | None:
+        """The name of the card that this names in the account's book; it may be one that no card has."""
+        return self.member_name("addressbooks", BOOK_NAME, owner_id)
+
+    def event_name(self, calendar: str, owner_id: UUID) -> str | None:
+        """The same for an event or a task of a calendar of the account."""
+        return self.member_name("calendars", calendar, owner_id)
+
+
+def read_path(path: str) -> Place | None:
+    """The place that a decoded path of a request names, or the path of a URL; None outside of /dav/."""
+    if f"{path}/" == ROOT:
+        path = ROOT
+    if not path.startswith(ROOT):
+        return None
+    inside = path.removeprefix(ROOT)
+    return Place(tuple(inside.removesuffix("/").split("/"))) if inside else Place(())
+
+
+def plain_name(collection: str, href: str) -> str | None:
+    """The name of a member of a collection, if the href is spelled as this service spells it; else None."""
+    name = href.removeprefix(collection)
+    return name if len(name) < len(href) and _PLAIN.fullmatch(name) and name not in {".", ".."} else None
+
+
+def read_href(href: str) -> Place | None:
+    """The place that an href of a body or header names: a path or a URL, percent-encoded in any way."""
+    try:
+        path = urlsplit(href.strip()).path
+        return read_path(unquote_to_bytes(path).decode())
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""What devices write: cards that they put, delete and rename."""

@@ -1,0 +1,187 @@
+"""A device puts the card of a group: its name, and its members by their UIDs."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.models import User
+from contacts_project.kernel.errors import PlanLimitError
+from contacts_project.kernel.ownership.account_lock import AccountWrite
+from dav.cards.device_edit import property_names
+from dav.cards.former_texts import keep_former_texts
+from dav.cards.given import SentText, record_given
+from dav.cards.group_texts import member_keys
+from dav.cards.refresh import note_changed_card, refresh_groups, refresh_people
+from dav.cards.sent import Sent, named_after
+from dav.cards.texts import etag_of, pack, unpack
+from dav.conditions import Conditions
+from dav.errors import DavError
+from dav.models import BookCard
+from dav.resources.book import BookResource, CardResource
+from dav.resources.paths import member_path
+from dav.selection import note_made, only_people_selected
+from dav.services.cards_of_devices import (
+    UID_STAYS,
+    UID_TAKEN,
+    WRONG_KIND,
+    find_base,
+    find_row,
+    member_of,
+    rename_card,
+)
+from dav.services.device_properties import known_properties, note_properties
+from dav.services.device_write import device_write
+from dav.services.listed_again import list_again
+from dav.services.refusals import forget_refusal
+from dav.services.replaced_values import record_left_groups
+from dav.xml import card as card_name
+from dav.xml import href
+from people.importing.group_cards import MAX_AWAITED
+from people.importing.known import uid_key, uid_spellings
+from people.models import AwaitedMember, Group, Membership, Person
+from people.models.groups import group_key
+from people.services.group_lifecycle import create_group, restore_group, update_group
+from people.services.groups import put_members
+from people.services.people import touch_people
+from people.vcard import parse_lines
+
+_MAX_NAME, _MAX_KEY = 100, 255
+_BATCH_SIZE = 100
+_OWN_PROPERTIES = {"N", "FN", "KIND", "MEMBER", "X-ADDRESSBOOKSERVER-KIND", "X-ADDRESSBOOKSERVER-MEMBER"}
+
+
+def put_group(*, book: BookResource, name: str, sent: Sent, conditions: Conditions) -> tuple[bool, str | None]:
+    """Write the card of a group. As put_card; a member that is not known here joins when its card comes."""
+    device, owner = book.device, book.device.owner
+    with device_write(book) as write:
+        row = find_row(owner, name)
+        member = member_of(book, row)
+        conditions.check(*(member.etags if member else ()))
+        etag_before = row.etag if row and member else ""
+        try:
+            if row is not None and member is not None:
+                row = _change(book, write, row, sent, find_base(device, row, conditions).text)
+            else:
+                row = _create(book, write, name, sent, row)
+        except PlanLimitError as error:
+            raise DavError(507, words=error.message) from error
+        note_properties(device, property_names(sent.text))
+        row.refresh_from_db()
+        is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
+        has = SentText(row, row.etag) if is_as_sent else SentText(row, etag_of(sent.text, ""), pack(sent.text))
+        if not is_as_sent and row.etag == etag_before:
+            list_again(device, row, etag=row.etag, revision=write.revision)
+        record_given(device, [has])
+        forget_refusal(device, member_path(book.path, name))
+        shown = CardResource(book, row)
+    return member is None, shown.etag if is_as_sent and device.has_group_cards else None
+
+
+def _change(book: BookResource, write: AccountWrite, row: BookCard, sent: Sent, base: str) -> BookCard:
+    if sent.uid is not None and uid_key(sent.uid) != uid_key(row.uid):
+        path = href(member_path(book.path, row.name))
+        raise DavError(409, card_name("no-uid-conflict"), UID_STAYS, path)
+    if row.group_id is None:
+        raise DavError(403, card_name("valid-address-data"), WRONG_KIND)
+    group = Group.objects.find_active(book.device.owner.pk, row.group_id)
+    _apply(book, write, row, group, named_after(sent, row.uid), set(member_keys(base)))
+    return row
+
+
+def _create(book: BookResource, write: AccountWrite, name: str, sent: Sent, former: BookCard | None) -> BookCard:
+    """Make the group of a new card; or find it again, in the trash by its UID, or by its name."""
+    device, owner = book.device, book.device.owner
+    sent = sent if sent.uid else named_after(sent, name.removesuffix(".vcf") or name)
+    uid, spellings = str(sent.uid), uid_spellings(str(sent.uid))
+    other = BookCard.objects.owned_by(owner).in_book().filter(Q(uid__in=spellings)).first()
+    if other is not None:
+        raise DavError(409, card_name("no-uid-conflict"), UID_TAKEN, href(member_path(book.path, other.name)))
+    title = sent.card.full_name[:_MAX_NAME]
+    group = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).first()
+    cards = BookCard.objects.owned_by(owner).filter(is_group=True).select_related("group")
+    deleted = cards.filter(uid__in=spellings, group__deleted_at__isnull=False).first() if group is None else None
+    found = group or (deleted.group if deleted else None)
+    if former is not None and (found is None or former.group_id != found.pk):
+        former.delete()
+    if deleted is not None and found is not None:
+        # Before it comes back, since devices know already that the former name is gone.
+        rename_card(deleted, name, write)
+        group = restore_group(group=found, now=write.now)
+    if group is None:
+        group = create_group(owner=owner, data={"name": title}, people=(), now=write.now)
+    refresh_groups(owner, [group.pk])
+    row = BookCard.objects.owned_by(owner).in_book().get(group=group)
+    rename_card(row, name, write)
+    row.uid = uid
+    row.save(update_fields=["uid"])
+    note_made(device, row, write.revision)
+    _apply(book, write, row, group, sent, set())
+    return row
+
+
+def _apply(
+    book: BookResource, write: AccountWrite, row: BookCard, group: Group, sent: Sent, base: Collection[str]
+) -> None:
+    """Write name and members; `base` are the keys of the members that the device had before."""
+    device, owner = book.device, book.device.owner
+    title = sent.card.full_name[:_MAX_NAME]
+    others = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).exclude(pk=group.pk)
+    # Where another group has the name this one keeps its own, and the device is told.
+    if title != group.name and not others.exists():
+        group = update_group(group=group, data={"name": title}, now=write.now)
+    members = member_keys(sent.text)
+    added, left = [key for key in members if key not in base], [key for key in base if key not in members]
+    joined = _find_people(owner, added)
+    put_members(group, list(joined), write.now)
+    rows = Membership.objects.owned_by(owner).filter(group=group)
+    gone = sorted(set(rows.filter(person__in=_find_people(owner, left)).values_list("person_id", flat=True)))
+    # A member whom the device does not get has not left because its card is not there.
+    gone = only_people_selected(device, gone)
+    rows.filter(person__in=gone).delete()
+    record_left_groups(device, gone, group.name)
+    touch_people(owner.pk, gone, write.now)
+    found = set(joined.values())
+    _await(owner, group, [key for key in added if key not in found], left)
+    keep_former_texts(owner, [row])
+    text = _with_unknown_lines(sent.text, unpack(row.text), known_properties(device))
+    row.text, row.etag = pack(text), etag_of(text, "")
+    row.plain_etag = row.etag
+    row.changed_revision = row.plain_changed_revision = write.revision
+    row.save()
+    note_changed_card(owner.pk, write.revision)
+    refresh_people(owner, sorted({*joined, *gone}))
+    refresh_groups(owner, [group.pk])
+
+
+def _find_people(owner: User, keys: Collection[str]) -> dict[UUID, str]:
+    """The active people with the UIDs of these keys, each with its key."""
+    active, ordered = Person.objects.owned_by(owner).active(), sorted(keys)
+    found: dict[UUID, str] = {}
+    for start in range(0, len(ordered), _BATCH_SIZE):
+        spellings = {spelling for key in ordered[start : start + _BATCH_SIZE] for spelling in uid_spellings(key)}
+        for person_id, uid in active.filter(uid__in=spellings).order_by("id").values_list("pk", "uid"):
+            found[person_id] = uid_key(uid)
+    return found
+
+
+def _await(owner: User, group: Group, missing: Collection[str], left: Collection[str]) -> None:
+    """Remember the members whose cards may still come, and forget those that left."""
+    rows = AwaitedMember.objects.owned_by(owner)
+    if left:
+        rows.filter(group=group, uid_key__in=list(left)).delete()
+    if not missing:
+        return
+    new = [key for key in missing if len(key) <= _MAX_KEY][: max(0, MAX_AWAITED - rows.count())]
+    AwaitedMember.objects.bulk_create(
+        [AwaitedMember(owner=owner, group=group, uid_key=key) for key in new], ignore_conflicts=True
+    )
+
+
+def _with_unknown_lines(sent: str, current: str, known: Collection[str]) -> str:
+    """The sent text with the lines of the card that the device does not know."""
+    names = property_names(sent).union(known, _OWN_PROPERTIES)
+    kept = [line.original for line in parse_lines(current) if line.name in property_names(current) - names]
+    lines = [line.original for line in parse_lines(sent)]
+    place = next((index for index, text in enumerate(lines) if text.upper().startswith("END:")), len(lines))
+    return "".join([*lines[:place], *kept, *lines[place:]])

@@ -1,0 +1,97 @@
+"""One view for all that is below /dav/: authentication, the resource that the path names, and a function a method."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.csrf import csrf_exempt
+
+from contacts_project.kernel.errors import RateLimitedError
+from dav.authentication import CHALLENGE, authenticate
+from dav.cards.sent import TOO_LONG
+from dav.errors import DavError
+from dav.methods.reading import READERS
+from dav.methods.writing import WRITERS
+from dav.resources.paths import ROOT, Place, read_path
+from dav.resources.principals import RootResource
+from dav.resources.tree import find_resource
+from dav.services.refused import note_refused
+from dav.xml import card
+
+CLASSES = "1, 3, access-control, addressbook, calendar-access, extended-mkcol"
+_GUESSED_METHODS = frozenset({"OPTIONS", "PROPFIND", "REPORT"})
+_ALLOW = "OPTIONS, GET, HEAD, PROPFIND, REPORT, PROPPATCH, PUT, DELETE, MOVE, COPY, MKCOL"
+
+
+@csrf_exempt
+def dav_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
+    """Every request below /dav/, and PROPFIND of the paths that clients guess."""
+    place = read_path(request.path) or Place(())
+    try:
+        response = _respond(request, place)
+    except RateLimitedError as error:
+        response = DavError(429, words=str(error.message)).to_response()
+        response["Retry-After"] = str(error.retry_after)
+    except DavError as error:
+        response = error.to_response()
+    if response.status_code == 401:
+        response["WWW-Authenticate"] = CHALLENGE
+    response["DAV"] = CLASSES
+    patch_vary_headers(response, ["Accept", "Authorization", "Brief", "Prefer"])
+    return response
+
+
+def _refuse_body(request: HttpRequest, limit: int) -> HttpResponseBase:
+    """The response to a body of which nothing was read. The owner is told of a card that did not come through."""
+    place = read_path(request.path) or Place(())
+    error = DavError(403, card("max-resource-size"), TOO_LONG) if request.method == "PUT" else DavError(413)
+    try:
+        device = authenticate(request)
+    except (DavError, RateLimitedError):
+        return error.to_response()
+    note_refused(device, place, str(request.method), error)
+    return error.to_response()
+
+
+dav_view.max_body_bytes = "MAX_DAV_BYTES"  # type: ignore[attr-defined]
+dav_view.refuse_body = _refuse_body  # type: ignore[attr-defined]
+
+
+def with_dav_methods(view: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """The view of a page at a path that clients guess: it answers browsers, and this module the methods of WebDAV."""
+
+    def page_or_dav(request: HttpRequest) -> HttpResponseBase:
+        return dav_view(request) if request.method in _GUESSED_METHODS else view(request)
+
+    return csrf_exempt(page_or_dav)
+
+
+def well_known(request: HttpRequest) -> HttpResponse:
+    """RFC 6764, 5: where the service is, for every method. Relative, so that it is right behind any proxy."""
+    return HttpResponse(status=301, headers={"Location": ROOT})
+
+
+well_known = csrf_exempt(well_known)
+
+
+def _respond(request: HttpRequest, place: Place) -> HttpResponseBase:
+    method = str(request.method)
+    if method == "OPTIONS":
+        # Without sign-in, since some clients ask before they have one, and drop the account if the answer differs.
+        return HttpResponse(headers={"Allow": _ALLOW})
+    if method not in {*READERS, *WRITERS}:
+        # RFC 9110, 15.5.6.
+        response = DavError(405, words=f"{method} is not possible here.").to_response()
+        response["Allow"] = _ALLOW
+        return response
+    device = authenticate(request)
+    if method in WRITERS:
+        try:
+            return WRITERS[method](request, place, device)
+        except DavError as error:
+            note_refused(device, place, method, error)
+            raise
+    # The paths that clients guess answer as the root does, each under its own name.
+    is_guessed = not f"{request.path}/".startswith(ROOT)
+    return READERS[method](request, RootResource(device, request.path) if is_guessed else find_resource(device, place))

@@ -1,0 +1,203 @@
+"""The local side of the sync: people read as field maps, and field maps written to people."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.ownership.account_lock import AccountWrite
+from people.contents.fields import LISTS, SCALARS, Fields, card_date, column_value, local_fields
+from people.entries import date_entry, pair_entries
+from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
+from people.fields.cards import card_of, put_card
+from people.fields.unmapped_lines import with_unmapped_lines
+from people.importing.card_groups import GroupPlan
+from people.models import Group, ImportantDate, Membership, Person
+from people.models.groups import group_key
+from people.photos.files import confirm_upload, delete_files
+from people.services.group_rules import write_rules
+from people.services.person_writer import PersonWriter
+from people.vcard import Card
+
+# Every contact of a run is read with these, so their SQL is compiled once.
+
+
+@compiled_query
+def _people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
+
+
+@compiled_query
+def _dates(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).order_by("id")
+
+
+@compiled_query
+def _groups(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
+        Membership.objects.owned_by(owner_id)
+        .filter(person__in=person_ids, group__deleted_at=None)
+        .order_by("id")
+        .values_list("person_id", "group__name")
+    )
+
+
+# The number of ids is part of the SQL text, so batches of one size let the compiled statement be reused.
+_BATCH_SIZE = 50
+
+
+@dataclass(slots=True)
+class LocalContact:
+    """A person and everything that a card can hold. `card` has no picture: the photo's token is in `fields`."""
+
+    person: Person
+    card: Card
+    fields: Fields
+    dates: list[ImportantDate] = field(default_factory=list)
+
+    def full_name(self, name_format: str) -> str:
+        """FN in the connection's name format."""
+        return format_full_name(self.card, name_format)
+
+
+def format_full_name(card: Card, name_format: str) -> str:
+    """FN of a card: displayNameOverride if there is one, else the name in `name_format`."""
+    return card.display_name or card.format_name(name_format) or card.name
+
+
+def load_local_contacts(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalContact]:
+    """People, deleted or not, with their dates and groups: three queries for each 50 people."""
+    keys = list(person_ids)
+    contacts: dict[UUID, LocalContact] = {}
+    for start in range(0, len(keys), _BATCH_SIZE):
+        contacts |= _load_batch(owner, keys[start : start + _BATCH_SIZE])
+    return contacts
+
+
+def load_local_contact(owner: User, person_id: UUID) -> LocalContact:
+    """One person. Raises KeyError if there is none."""
+    return load_local_contacts(owner, [person_id])[person_id]
+
+
+def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
+    people: list[Person] = _people.instances(owner_id=owner.pk, person_ids=keys)
+    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
+    for row in _dates.instances(owner_id=owner.pk, person_ids=keys):
+        dates[row.person_id].append(row)
+    groups: dict[UUID, list[str]] = defaultdict(list)
+    for person_id, name in _groups.values(owner_id=owner.pk, person_ids=keys):
+        groups[person_id].append(name)
+    return {person.pk: _build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
+
+
+def _build_contact(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalContact:
+    card = card_of(person, dates, groups)
+    return LocalContact(person, card, local_fields(card, person.photo), dates)
+
+
+def write_fields(
+    owner: User, write: AccountWrite, contact: LocalContact, target: Fields, changed: set[str], jpeg: bytes | None
+) -> LocalContact:
+    """Write the `changed` fields of `target` to the person and return the person as reloaded. Must be called inside the
+    write.
+
+    Rows are edited, not replaced, so that ids, reminders, relationships and everything else that a card cannot hold
+    stay. `jpeg` is the new photo in its stored form.
+    """
+    person = contact.person
+    data: dict[str, Any] = {}
+    for name in changed:
+        if name in SCALARS:
+            data[SCALARS[name].column] = column_value(SCALARS[name], target[name])
+        elif name in LISTS:
+            data[LISTS[name].column] = target[name][:MAX_ENTRIES]
+    if "importantDates" in changed:
+        data["important_dates"] = _date_entries(contact.dates, target["importantDates"])
+    if "groups" in changed:
+        data["groups"] = _find_or_create_groups(owner, target["groups"])
+    PersonWriter(owner, write, write.now).put(person, data)
+    if "photo" in changed:
+        _set_photo(owner, person, jpeg)
+    return load_local_contact(owner, person.pk)
+
+
+def copy_unmapped_lines(owner: User, write: AccountWrite, contact: LocalContact, card: Card) -> None:
+    """Copy the lines of the server's card that no field holds (relations between people, social profiles, `more`) to
+    the person."""
+    lines = with_unmapped_lines(contact.person, card)
+    if lines is not None:
+        writer = PersonWriter(owner, write, write.now)
+        writer.edit(contact.person)
+        contact.person.card_lines = lines
+        writer.flush()
+
+
+def create_from_cards(
+    owner: User, write: AccountWrite, cards: Sequence[tuple[Card, bytes | None]]
+) -> list[LocalContact]:
+    """Insert a person for each card, with the photo in its stored form, in a constant number of statements.
+
+    The caller has checked the plan's limit of people. Groups are created as far as the plan allows, and their rules are
+    written to the people.
+    """
+    writer, plan = PersonWriter(owner, write, write.now), GroupPlan(owner)
+    plan.load(name for card, _ in cards for name in card.categories)
+    contacts, dates = [], []
+    for card, jpeg in cards:
+        photo = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+        person = Person(owner=owner, created_at=write.now, photo=photo)
+        days = [
+            ImportantDate(
+                owner=owner,
+                person=person,
+                created_at=write.now,
+                **{key.column: getattr(day, key.column) for key in CARD_DATE_KEYS},
+            )
+            for day in card.important_dates
+        ]
+        writer.edit(person)
+        put_card(person, card, days)
+        groups = [plan.groups[group_key(name)].name for name in card.categories if plan.reserve(name)]
+        contacts.append(_build_contact(person, days, groups))
+        dates += days
+    writer.flush()
+    ImportantDate.objects.bulk_create(dates)
+    members = [(contact.person, contact.card.categories) for contact in contacts]
+    plan.write(members)
+    joined = [(person, group.pk) for person, group in plan.resolve(members) if group.has_rule]
+    if write_rules(writer, joined).people:
+        writer.flush()
+    return contacts
+
+
+def _find_or_create_groups(owner: User, names: list[str]) -> list[Group]:
+    """The groups of these names. Missing ones are created as far as the plan allows."""
+    plan = GroupPlan(owner)
+    plan.load(names)
+    return list({group.pk: group for group in (plan.make(name) for name in names if plan.reserve(name))}.values())
+
+
+def _date_entries(rows: list[ImportantDate], target: list[JsonObject]) -> list[JsonObject]:
+    """The dates in PersonWriter's form. A date that matches an existing row keeps that row's id and reminder, so that a
+    remote edit does not reset it."""
+    positions = pair_entries("important_dates", target, [date_entry(row) for row in rows], edits=True)
+    entries = []
+    for entry, position in zip(target, positions, strict=True):
+        day = card_date(entry)
+        row = None if position is None else rows[position]
+        kept = {key.column: getattr(row, key.column) for key in DATE_KEYS} if row else {"reminder_enabled": False}
+        values = {key.column: getattr(day, key.column) for key in CARD_DATE_KEYS}
+        entries.append({**kept, **values, **({"id": row.pk} if row else {})})
+    return entries
+
+
+def _set_photo(owner: User, person: Person, jpeg: bytes | None) -> None:
+    name = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
+    if name != person.photo:
+        delete_files([person.photo])
+        person.photo = name
+        person.save(update_fields=["photo"])

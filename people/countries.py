@@ -1,0 +1,46 @@
+"""Countries by their codes: the names by which an address may call one."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from contacts_project.kernel.text_forms import fold
+
+_NAMES_FILE = Path(__file__).with_name("country_names.txt")
+# Names in use that the CLDR gives to no country, or writes in another way.
+_MORE_NAMES = {
+    "america": "US",
+    "czech republic": "CZ",
+    "great britain": "GB",
+    "holland": "NL",
+    "republic of ireland": "IE",
+    "russian federation": "RU",
+    "turkey": "TR",
+    "u.k.": "GB",
+    "u.s.": "US",
+    "u.s.a.": "US",
+    "uk": "GB",
+    "united states of america": "US",
+}
+
+
+def country_key(text: str) -> str:
+    """The country's code (ISO 3166-1, two letters) if the text is one of its codes or names, else the text itself,
+    without case, accents and repeated blanks."""
+    folded = fold(text)
+    return _codes().get(folded, folded)
+
+
+@lru_cache(maxsize=1)
+def _codes() -> dict[str, str]:
+    """Codes by folded name. A name of several countries (`Congo`) is left out, a code is never another's name."""
+    codes: dict[str, set[str]] = {}
+    own: dict[str, str] = {}
+    for line in _NAMES_FILE.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        code, _, names = line.partition(" ")
+        own[fold(code)] = code
+        for name in names.split("|"):
+            for spelling in {fold(name), fold(name.replace("&", "and"))}:
+                codes.setdefault(spelling, set()).add(code)
+    return {name: next(iter(found)) for name, found in codes.items() if len(found) == 1} | own | _MORE_NAMES

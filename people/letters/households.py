@@ -1,0 +1,181 @@
+"""Who gets one letter together: the one place that decides it. docs/letters.md has the table.
+
+People whose addresses are the same (people.entries) and who are related, or have one surname, are one household.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from accounts.models import User
+from accounts.vocabularies import NameOrder
+from contacts_project.kernel.json import JsonMapping, JsonObject
+from contacts_project.kernel.text_forms import fold
+from contacts_project.kernel.texts import define_text
+from people.entries import COMPARISONS
+from people.extensions import EXTENSIONS
+from people.letters.lines import FIELDS, address_lines, country_of
+from people.mentions import Topic, may_be_mentioned
+from people.models import Membership, Person
+from people.names import COLUMNS, NameParts, format_name, is_cjk
+from people.vcard import parse_line
+from people.vcard.parser import NO_PREFERENCE, preference_of
+
+_COUPLE = define_text("household_couple", "%(first)s and %(second)s")
+_FAMILY = define_text("household_family", "%(surname)s family")
+_HOME = "home"
+# From this many people on a household of one surname is a family.
+_FAMILY_SIZE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """One entry of a list of letters. `address` has the keys of lines.FIELDS."""
+
+    name: str
+    lines: list[str]
+    person_ids: list[UUID]
+    address: Mapping[str, str | None]
+
+    def as_json(self) -> JsonObject:
+        person_ids = [str(key) for key in self.person_ids]
+        return {"name": self.name, "lines": self.lines, "personIds": person_ids, "address": dict(self.address)}
+
+
+class _Resident(NamedTuple):
+    """Somebody who gets letters, with the address for them."""
+
+    id: UUID
+    name: NameParts
+    address: Mapping[str, Any]
+
+
+def find_households(owner: User, group_ids: Collection[UUID] | None) -> list[Household]:
+    """The households of the account's people, or of those in at least one of the groups, in name order.
+
+    Quiet and deceased people, and those without an address, are left out. At most four statements, near linear in the
+    people of the account. Texts are in the active language.
+    """
+    residents = _load_residents(owner, group_ids)
+    home = _most_frequent_country(owner)
+    return [_build_household(owner, members, home) for members in _join_residents(owner, residents)]
+
+
+def _load_residents(owner: User, group_ids: Collection[UUID] | None) -> list[_Resident]:
+    people = Person.objects.owned_by(owner).active().filter(may_be_mentioned(Topic.CONTACT)).exclude(addresses=[])
+    if group_ids is not None:
+        members = Membership.objects.owned_by(owner).filter(group_id__in=group_ids, group__deleted_at=None)
+        people = people.filter(pk__in=members.values("person_id"))
+    rows = [
+        (key, NameParts(*parts), [entry for entry in addresses if any(entry.get(name) for name in FIELDS)])
+        for key, addresses, *parts in people.in_name_order().values_list("id", "addresses", *COLUMNS)
+    ]
+    preferences = _load_preferences(owner, [key for key, _, addresses in rows if len(addresses) > 1])
+    return [
+        _Resident(key, name, _choose_address(addresses, preferences.get(key, {})))
+        for key, name, addresses in rows
+        if addresses
+    ]
+
+
+def _load_preferences(owner: User, person_ids: Collection[UUID]) -> dict[UUID, dict[str, int]]:
+    """How preferred the addresses of these people are, by the id of the entry, as their cards mark it."""
+    people = Person.objects.owned_by(owner).filter(pk__in=person_ids).exclude(card_lines=[])
+    found: dict[UUID, dict[str, int]] = {}
+    for key, lines in people.values_list("id", "card_lines").iterator(chunk_size=500) if person_ids else ():
+        found[key] = {
+            line["id"]: preference_of(parse_line(line["line"]))
+            for line in lines
+            if "id" in line and "addresses" in line.get("fields", ())
+        }
+    return found
+
+
+def _choose_address(addresses: Sequence[JsonMapping], preferences: Mapping[str, int]) -> JsonMapping:
+    """The address that a card marks as preferred, else the first of type home, else the first."""
+    marked = [entry for entry in addresses if preferences.get(entry["id"], NO_PREFERENCE) < NO_PREFERENCE]
+    if marked:
+        return min(marked, key=lambda entry: preferences[entry["id"]])
+    return next((entry for entry in addresses if fold(entry["type"]) == _HOME), addresses[0])
+
+
+def _most_frequent_country(owner: User) -> str | None:
+    """The code of the country that most addresses of the account's active people are in; None if none is ahead."""
+    rows = Person.objects.owned_by(owner).active().exclude(addresses=[]).values_list("addresses", flat=True)
+    countries = (country_of(entry) for addresses in rows.iterator(chunk_size=500) for entry in addresses)
+    ranked = Counter(country for country in countries if country).most_common(2)
+    is_ahead = ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1])
+    return ranked[0][0] if is_ahead else None
+
+
+def _join_residents(owner: User, residents: Sequence[_Resident]) -> list[list[_Resident]]:
+    """The members of each household, in name order, and the households in the order of their first members."""
+    same = COMPARISONS["addresses"].same
+    positions: dict[UUID, int] = {resident.id: index for index, resident in enumerate(residents)}
+    keys = [same(resident.address) for resident in residents]
+    leaders = list(range(len(residents)))
+
+    def leader(index: int) -> int:
+        while leaders[index] != index:
+            leaders[index] = leaders[leaders[index]]
+            index = leaders[index]
+        return index
+
+    def join(one: int, other: int) -> None:
+        first, second = sorted((leader(one), leader(other)))
+        leaders[second] = first
+
+    by_surname: dict[tuple[Hashable, str], int] = {}
+    for index, resident in enumerate(residents):
+        if surname := fold(_surname(resident.name)):
+            join(by_surname.setdefault((keys[index], surname), index), index)
+    for one_id, other_id in _related_pairs(owner):
+        one, other = positions.get(one_id), positions.get(other_id)
+        if one is not None and other is not None and keys[one] == keys[other]:
+            join(one, other)
+    households: dict[int, list[_Resident]] = defaultdict(list)
+    for index, resident in enumerate(residents):
+        households[leader(index)].append(resident)
+    return list(households.values())
+
+
+def _related_pairs(owner: User) -> Iterable[tuple[UUID, UUID]]:
+    for extension in EXTENSIONS:
+        yield from extension.related_pairs(owner.pk)
+
+
+def _build_household(owner: User, members: Sequence[_Resident], home: str | None) -> Household:
+    address = members[0].address
+    with_country = home is None or country_of(address) != home
+    return Household(
+        name=household_name(owner, [member.name for member in members]),
+        lines=address_lines(address, home=home, with_country=with_country),
+        person_ids=[member.id for member in members],
+        address={name: address.get(name) for name in FIELDS},
+    )
+
+
+def household_name(owner: User, names: Sequence[NameParts]) -> str:
+    """The name on the envelope, in the active language and the account's name order."""
+    if len(names) == 1:
+        return format_name(owner, names[0])
+    surnames = list({fold(text): text for name in reversed(names) if (text := _surname(name))}.values())[::-1]
+    if len(names) >= _FAMILY_SIZE and surnames:
+        return str(_FAMILY.format(surname=_join_texts(surnames)))
+    if len(surnames) == 1 and all(map(_surname, names)):
+        given = _join_texts([name.name for name in names])
+        order = (surnames[0], given) if owner.name_order == NameOrder.EASTERN else (given, surnames[0])
+        return ("" if is_cjk("".join(order)) else " ").join(order)
+    return _join_texts([format_name(owner, name) for name in names])
+
+
+def _surname(name: NameParts) -> str:
+    return " ".join(filter(None, (name.surname, name.second_last_name)))
+
+
+def _join_texts(texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    return str(_COUPLE.format(first=", ".join(texts[:-1]), second=texts[-1]))

@@ -1,0 +1,186 @@
+"""The client in the browser with 2,000 and 10,000 people: first load, first sync, warm start, search, memory, network.
+
+Times are elapsed, with the instance and the browser on the same machine.
+"""
+
+import os
+import re
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.bench.figures import Figure, SharedData
+from tests.bench.instance import Instance, cpu_ticks, fill_in_bulk, served
+from tests.browser import ARGUMENTS, find_chromium
+
+SIZES = (2_000, 10_000)
+WORDS = ("ada", "björn", "mir", "zoe", "ban cor")
+# From a keystroke to the frame that shows its result.
+_KEYSTROKES = """async (words) => {
+  const box = document.querySelector("input[type=search]");
+  const spans = [];
+  for (const word of words) {
+    for (let length = 1; length <= word.length; length++) {
+      const start = performance.now();
+      box.value = word.slice(0, length);
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      spans.push(performance.now() - start);
+    }
+  }
+  return spans;
+}"""
+
+# The time between frames, and the tasks in which the page did nothing else for 50 ms or more.
+_WATCH_FRAMES = """
+window.frames_seen = [];
+window.long_tasks = [];
+new PerformanceObserver((list) => window.long_tasks.push(...list.getEntries().map(({ duration }) => duration)))
+  .observe({ type: "longtask", buffered: true });
+const next = (now) => { window.frames_seen.push(now); requestAnimationFrame(next); };
+requestAnimationFrame(next);
+"""
+_FRAMES = """() => {
+  const spans = window.frames_seen.slice(1).map((now, index) => now - window.frames_seen[index]);
+  const tasks = window.long_tasks;
+  window.frames_seen = [];
+  window.long_tasks = [];
+  return [spans, tasks];
+}"""
+# Two seconds of zooming in and out, one step a frame.
+_ZOOM = """async () => {
+  const canvas = document.querySelector(".network-picture canvas");
+  const { width, height } = canvas.getBoundingClientRect();
+  for (let step = 0; step < 120; step++) {
+    const deltaY = step % 40 < 20 ? -60 : 60;
+    const at = { clientX: width / 2, clientY: height / 2 };
+    canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, ...at, cancelable: true }));
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+}"""
+
+
+def web_client(shared: SharedData) -> list[Figure]:
+    """Measure each size with an instance of its own."""
+    if find_chromium() is None:
+        return []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*ARGUMENTS])
+        try:
+            return [figure for size in SIZES for figure in measure_size(browser, shared.database, size)]
+        finally:
+            browser.close()
+
+
+def measure_size(browser: Browser, database: str, size: int) -> list[Figure]:
+    with served(database) as instance, browser.new_context(service_workers="block") as context:
+        fill_in_bulk(instance, size)
+        return measure_pages(browser, context.new_page(), instance, f"{size:,} people: ")
+
+
+def measure_pages(browser: Browser, page: Page, instance: Instance, prefix: str) -> list[Figure]:
+    base = f"http://127.0.0.1:{instance.port}"
+    transferred: list[int] = []
+    page.on("requestfinished", lambda request: transferred.append(transfer_size(request)))
+    page.goto(f"{base}/app/sign-in?next=/people")
+    page.get_by_label("E-mail").fill("bench@example.org")
+    page.get_by_label("Password").fill("Analytical-1843")
+    before, start = cpu_seconds(browser, instance), time.perf_counter()
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("row").first).to_be_visible(timeout=120_000)
+    usable = time.perf_counter() - start
+    loaded = [size for size in transferred if size]
+    expect(page.locator("html")).to_have_attribute("data-sync", "idle", timeout=300_000)
+    complete = time.perf_counter() - start
+    used = ", ".join(f"{name} {value - before[name]:.1f}" for name, value in cpu_seconds(browser, instance).items())
+    warm = statistics.median(warm_start(page) for _ in range(3))
+    spans = sorted(page.evaluate(_KEYSTROKES, list(WORDS)))
+    heap, resident = memory(browser, page)
+    network = measure_network(page, f"{base}/app/network", prefix)
+    return [
+        Figure(
+            f"{prefix}first load", usable, note=f"{sum(loaded) / 1000:,.0f} kB, {len(loaded)} requests; time to a list"
+        ),
+        Figure(f"{prefix}first sync", complete, note=f"to the last record stored; CPU seconds: {used}"),
+        Figure(f"{prefix}warm start", warm, note="from navigation to a list"),
+        Figure(f"{prefix}keystroke to paint", spans[int(len(spans) * 0.95)] / 1000, note="95th percentile"),
+        Figure(
+            f"{prefix}memory", 0, note=f"{heap:,.0f} MB of JavaScript, {resident:,.0f} MB in all after a collection"
+        ),
+        *network,
+    ]
+
+
+def measure_network(page: Page, url: str, prefix: str) -> list[Figure]:
+    """The frames of the picture while it is arranged, and while it is zoomed."""
+    page.add_init_script(_WATCH_FRAMES)
+    start = time.perf_counter()
+    page.goto(url)
+    picture = page.locator(".network-picture")
+    expect(picture).to_have_attribute("data-layout", "done", timeout=120_000)
+    arranged = time.perf_counter() - start
+    page.evaluate("scrollTo(0, 0)")
+    while_arranged = page.evaluate(_FRAMES)
+    page.evaluate(_ZOOM)
+    while_zoomed = page.evaluate(_FRAMES)
+    return [
+        Figure(f"{prefix}network arranged", arranged, note=f"from navigation; {describe_frames(*while_arranged)}"),
+        Figure(
+            f"{prefix}network zoomed", percentile(while_zoomed[0]), note=f"a frame; {describe_frames(*while_zoomed)}"
+        ),
+    ]
+
+
+def cpu_seconds(browser: Browser, instance: Instance) -> dict[str, float]:
+    """CPU time so far: of the instance, the browser's own process, which keeps IndexedDB, and its tabs."""
+    found = {"service": instance.cpu_seconds(), "browser": 0.0, "renderer": 0.0}
+    for process in browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]:
+        if process["type"] in found:
+            found[process["type"]] += cpu_ticks(process["id"]) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def percentile(spans: list[float]) -> float:
+    """The 95th percentile in seconds, from milliseconds."""
+    return sorted(spans)[int(len(spans) * 0.95)] / 1000
+
+
+def describe_frames(spans: list[float], tasks: list[float]) -> str:
+    median, slow = statistics.median(spans), percentile(spans) * 1000
+    longest = f", the longest {max(tasks):,.0f} ms" if tasks else ""
+    return f"frames: median {median:,.0f} ms, 95th percentile {slow:,.0f} ms; {len(tasks)} long tasks{longest}"
+
+
+def transfer_size(request: Any) -> int:
+    """The bytes of a file of the client; 0 for the API, whose size depends on the account."""
+    return 0 if "/api/" in request.url else request.sizes()["responseBodySize"]
+
+
+def warm_start(page: Page) -> float:
+    start = time.perf_counter()
+    page.reload()
+    expect(page.get_by_role("row").first).to_be_visible(timeout=60_000)
+    return time.perf_counter() - start
+
+
+def memory(browser: Browser, page: Page) -> tuple[float, float]:
+    """The heap of JavaScript, and the anonymous memory of the tab's process, in MB."""
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    session.send("Performance.enable")
+    metrics = {row["name"]: row["value"] for row in session.send("Performance.getMetrics")["metrics"]}
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    renderers = [process["id"] for process in processes if process["type"] == "renderer"]
+    resident = max(anonymous_megabytes(pid) for pid in renderers)
+    return metrics["JSHeapUsedSize"] / 1e6, resident
+
+
+def anonymous_megabytes(pid: int) -> float:
+    found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1000 if found else 0
+
+
+BENCHES = [("client in the browser", web_client)]

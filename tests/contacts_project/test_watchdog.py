@@ -1,0 +1,162 @@
+"""A process whose interpreter or event loop is held ends, with the stacks of its threads; a busy one goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests import ROOT
+from tests.loopback import closed_port
+
+# The timer of these processes runs out after a second without a beat.
+SHORT = """
+import asyncio, faulthandler, re, signal, sys, threading, time
+from contacts_project.processes import watchdog
+watchdog.HELD_SECONDS, watchdog.BEAT_SECONDS = 0.9, 0.1
+
+def hold_the_interpreter(*args):
+    re.match("(a+)+$", "a" * 60 + "b")  # backtracks for days, without letting another thread run
+
+def hold_the_loop(*args):
+    time.sleep(120)  # other threads go on
+
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+"""
+
+
+def run(program: str, *, seconds: float = 60) -> tuple[int, str]:
+    command = [sys.executable, "-c", SHORT + program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=seconds)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("hold", ["hold_the_interpreter", "hold_the_loop"])
+def test_web_process_that_answers_nothing_ends(hold: str) -> None:
+    status, errors = run(f"""
+async def serve():
+    beats = asyncio.create_task(watchdog.watch_event_loop())
+    await asyncio.sleep(0.3)
+    {hold}()
+
+asyncio.run(serve())
+""")
+    assert status == 1
+    assert "Timeout" in errors
+    assert f"in {hold}" in errors, "the log shows what held it"
+
+
+def test_worker_whose_interpreter_is_held_ends() -> None:
+    status, errors = run("""
+watchdog.watch_interpreter()
+threading.Thread(target=hold_the_interpreter).start()
+time.sleep(120)
+""")
+    assert (status, "in hold_the_interpreter" in errors) == (1, True)
+
+
+def test_busy_process_goes_on() -> None:
+    """Threads that use the processor all the time, a long stream, and a task of the loop that waits for long."""
+    status, errors = run("""
+watchdog.HELD_SECONDS = 2
+
+async def stream():
+    for _ in range(40):
+        await asyncio.sleep(0.1)
+        work(0.01)
+
+async def serve():
+    beats = asyncio.create_task(watchdog.watch_event_loop())
+    threads = [asyncio.to_thread(work, 4) for _ in range(4)]
+    await asyncio.gather(stream(), asyncio.sleep(4), *threads)
+    beats.cancel()
+    watchdog.stop_watching()
+
+asyncio.run(serve())
+time.sleep(2.5)  # what ends may take its time
+sys.exit(7)
+""")
+    assert (status, errors) == (7, "")
+
+
+def test_stopped_worker_is_watched_no_longer() -> None:
+    status, errors = run("""
+watchdog.watch_interpreter().set()
+time.sleep(0.3)
+hold = threading.Thread(target=work, args=(1.5,))
+hold.start(); hold.join()
+sys.exit(7)
+""")
+    assert (status, errors) == (7, "")
+
+
+SERVER = (
+    SHORT
+    + """
+import runpy
+watchdog.HELD_SECONDS = 5  # a loaded machine may take a second to start
+signal.signal(signal.SIGUSR1, hold_the_interpreter)
+runpy.run_module("contacts_project.server", run_name="__main__")
+"""
+)
+SUPERVISOR = """
+import socket, sys
+from contacts_project.processes.supervisor import Supervisor
+listener = socket.socket()
+listener.bind(("127.0.0.1", int(sys.argv[2])))
+listener.listen(64)
+listener.set_inheritable(True)
+supervisor = Supervisor({"web": [sys.executable, "-c", sys.argv[1], "--fd", str(listener.fileno())]}, listener)
+if supervisor.wait_for_web():
+    print("pid", supervisor.children["web"].pid, flush=True)
+    supervisor.watch()
+supervisor.end()
+"""
+
+
+def test_supervisor_replaces_a_web_process_that_answers_nothing(tmp_path: Path) -> None:
+    """A real web process is held by a regular expression in its main thread; the next one answers on its socket."""
+    port, data = closed_port(), tmp_path / "data"
+    environment = {**os.environ, "DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "contacts_project.settings"}
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        environment.pop(name, None)
+    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=environment, check=True, timeout=300)
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        command = [sys.executable, "-c", SUPERVISOR, SERVER, str(port)]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+    try:
+        wait_until(lambda: answers(port) and "pid " in log.read_text(), log)
+        pid = int(log.read_text().rpartition("pid ")[2].split()[0])
+        os.kill(pid, signal.SIGUSR1)
+        wait_until(lambda: "The web ended with 1; starting it again." in log.read_text(), log)
+        wait_until(lambda: answers(port), log)
+        text = log.read_text()
+        assert "in hold_the_interpreter" in text
+        assert text.count("Timeout (") == 1
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def answers(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/api/version", timeout=5).status_code == 401
+    except requests.RequestException:
+        return False
+
+
+def wait_until(is_true: Callable[[], bool], log: Path, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < end, log.read_text()[-3000:]
+        time.sleep(0.1)

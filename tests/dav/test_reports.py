@@ -1,0 +1,157 @@
+"""Queries, parts and versions of cards, principals' reports, and PROPPATCH."""
+
+import pytest
+
+from accounts.models import User
+from tests.client import client_of
+from tests.dav.devices import DECLARED, Device
+from tests.dav.test_reading import make_card
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def device(alice: User) -> Device:
+    for fields in (
+        {"name": "Ada", "surname": "Lovelace", "emails": [{"type": "work", "email": "ada@example.org"}]},
+        {"name": "Émile", "surname": "Borel", "phoneNumbers": [{"type": "home", "number": "+33 1 234567"}]},
+        {"name": "Grace", "surname": "Hopper", "emails": [{"type": "home", "email": "GRACE@example.com"}]},
+    ):
+        make_card(alice, **fields)
+    return Device(alice)
+
+
+def query(device: Device, filters: str, test: str = "anyof", limit: str = "") -> list[str]:
+    """The given names of the cards that match, in their order, and "507" where the answer was cut."""
+    body = (
+        f"<card:addressbook-query {DECLARED}><d:prop><d:getetag/><card:address-data/></d:prop>"
+        f'<card:filter test="{test}">{filters}</card:filter>{limit}</card:addressbook-query>'
+    )
+    entries = device.ask("REPORT", device.book, body, HTTP_DEPTH="1").entries
+    names = []
+    for entry in entries.values():
+        text = "" if entry.status != 200 else entry.text("card:address-data")
+        line = next((line for line in text.splitlines() if line.startswith("N:")), ";")
+        names.append(line.split(";")[1] if entry.status == 200 else str(entry.status))
+    return sorted(names)
+
+
+def prop(name: str, inner: str = "", test: str = "anyof") -> str:
+    return f'<card:prop-filter name="{name}" test="{test}">{inner}</card:prop-filter>'
+
+
+def match(text: str, kind: str = "contains", collation: str = "i;unicode-casemap", negate: str = "no") -> str:
+    return (
+        f'<card:text-match collation="{collation}" match-type="{kind}" negate-condition="{negate}">{text}'
+        "</card:text-match>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("filters", "test", "names"),
+    [
+        ("", "anyof", ["Ada", "Grace", "Émile"]),
+        (prop("EMAIL"), "anyof", ["Ada", "Grace"]),
+        (prop("EMAIL", "<card:is-not-defined/>"), "anyof", ["Émile"]),
+        (prop("FN", match("lovelace")), "anyof", ["Ada"]),
+        (prop("FN", match("ada lovelace", "equals")), "anyof", ["Ada"]),
+        (prop("FN", match("gra", "starts-with")), "anyof", ["Grace"]),
+        (prop("FN", match("OREL", "ends-with")), "anyof", ["Émile"]),
+        (prop("FN", match("ÉMILE")), "anyof", ["Émile"]),
+        (prop("FN", match("ÉMILE", collation="i;ascii-casemap")), "anyof", ["Émile"]),
+        (prop("FN", match("émile", collation="i;ascii-casemap")), "anyof", []),
+        (prop("FN", match("a", negate="yes")), "anyof", ["Émile"]),
+        (prop("EMAIL", match("example")) + prop("FN", match("ada")), "allof", ["Ada"]),
+        (prop("EMAIL", match("example")) + prop("TEL"), "anyof", ["Ada", "Grace", "Émile"]),
+        (prop("EMAIL", match("grace") + match(".org"), "allof"), "anyof", []),
+        (prop("EMAIL", match("grace") + match(".org"), "anyof"), "anyof", ["Ada", "Grace"]),
+        (prop("EMAIL", f'<card:param-filter name="TYPE">{match("home")}</card:param-filter>'), "anyof", ["Grace"]),
+        (prop("TEL", '<card:param-filter name="X-A"><card:is-not-defined/></card:param-filter>'), "anyof", ["Émile"]),
+    ],
+)
+def test_queries_find_what_matches(device: Device, filters: str, test: str, names: list[str]) -> None:
+    assert query(device, filters, test) == names
+
+
+def test_a_query_is_cut_at_its_limit_with_507(device: Device) -> None:
+    limit = "<card:limit><card:nresults>2</card:nresults></card:limit>"
+    assert query(device, "", limit=limit)[0] == "507"
+    assert len(query(device, "", limit=limit)) == 3
+    assert "507" not in query(device, "", limit=limit.replace("2", "3"))
+
+
+@pytest.mark.parametrize(
+    ("filters", "element"),
+    [
+        (prop("FN", match("a", collation="i;klingon")), b"supported-collation"),
+        (prop("FN", match("a", "sounds-like")), b"supported-filter"),
+        (prop(""), b"supported-filter"),
+    ],
+)
+def test_filters_that_are_not_known_are_refused(device: Device, filters: str, element: bytes) -> None:
+    body = f"<card:addressbook-query {DECLARED}><card:filter>{filters}</card:filter></card:addressbook-query>"
+    refused = device.call("REPORT", device.book, body)
+    assert refused.status_code == 403
+    assert element in refused.content
+
+
+def test_cards_come_in_parts_and_in_version_4(device: Device) -> None:
+    parts = '<card:address-data><card:prop name="FN"/><card:prop name="UID" novalue="yes"/></card:address-data>'
+    body = f"<d:sync-collection {DECLARED}><d:sync-token/><d:sync-level>1</d:sync-level><d:prop>{{}}</d:prop>"
+    body += "</d:sync-collection>"
+    texts = [
+        entry.text("card:address-data")
+        for entry in device.ask("REPORT", device.book, body.format(parts), HTTP_DEPTH="1").entries.values()
+    ]
+    assert "BEGIN:VCARD VERSION:3.0 UID: FN:Ada Lovelace END:VCARD" in {" ".join(text.splitlines()) for text in texts}
+    fourth = '<card:address-data content-type="text/vcard" version="4.0"/>'
+    answer = device.ask("REPORT", device.book, body.format(fourth), HTTP_DEPTH="1")
+    assert all("VERSION:4.0" in entry.text("card:address-data") for entry in answer.entries.values())
+    unknown = fourth.replace("4.0", "2.1")
+    for report in (body, body.replace("d:sync-collection", "card:addressbook-multiget")):
+        refused = device.call("REPORT", device.book, report.format(unknown))
+        assert (refused.status_code, b"supported-address-data" in refused.getvalue()) == (403, True)
+
+
+def test_an_account_finds_itself_alone(device: Device, mallory: User) -> None:
+    me = f"/dav/principals/{device.user.pk}/"
+    body = (
+        f"<d:principal-property-search {DECLARED}><d:property-search><d:prop><d:displayname/></d:prop>"
+        "<d:match>{}</d:match></d:property-search><d:prop><d:displayname/></d:prop></d:principal-property-search>"
+    )
+    assert set(device.ask("REPORT", "/dav/principals/", body.format(device.user.name)).entries) == {me}
+    assert not device.ask("REPORT", "/dav/principals/", body.format("mallo")).entries
+    named = device.call("REPORT", "/dav/principals/", f"<d:principal-search-property-set {DECLARED}/>")
+    assert (named.status_code, b"displayname" in named.content) == (200, True)
+
+
+def test_expand_property_gives_what_hrefs_name(device: Device) -> None:
+    body = (
+        f'<d:expand-property {DECLARED}><d:property name="current-user-principal"><d:property name="displayname"/>'
+        '</d:property><d:property name="calendar-proxy-read-for" namespace="http://calendarserver.org/ns/"/>'
+        "</d:expand-property>"
+    )
+    answer = device.ask("REPORT", "/dav/", body)
+    entry = answer.entries["/dav/"]
+    inner = entry.found["d:current-user-principal"]
+    assert inner.findtext(".//{DAV:}displayname") == device.user.name
+    assert entry.missing == ["cs:calendar-proxy-read-for"]
+
+
+def test_proppatch_keeps_names_and_refuses_the_rest_inside_of_207(device: Device, mallory: User) -> None:
+    body = f"<d:propertyupdate {DECLARED}><d:set><d:prop>{{}}</d:prop></d:set></d:propertyupdate>"
+    named = device.ask("PROPPATCH", device.book, body.format("<d:displayname>My people</d:displayname>"))
+    assert list(named.entries[device.book].found) == ["d:displayname"]
+    assert device.propfind(device.book, "d:displayname").entries[device.book].text("d:displayname") == "My people"
+    other = Device(mallory)
+    assert other.propfind(other.book, "d:displayname").entries[other.book].text("d:displayname") == "Contacts"
+    both = body.format("<d:displayname>Other</d:displayname><cs:me-card>x</cs:me-card>")
+    refused = device.ask("PROPPATCH", device.book, both)
+    assert sorted(refused.entries[device.book].missing) == ["cs:me-card", "d:displayname"]
+    assert device.propfind(device.book, "d:displayname").entries[device.book].text("d:displayname") == "My people"
+
+
+def test_an_unknown_report_is_refused(device: Device) -> None:
+    refused = device.call("REPORT", device.book, f"<cal:free-busy-query {DECLARED}/>")
+    assert (refused.status_code, b"supported-report" in refused.content) == (403, True)
+    assert client_of(device.user).ok("GET", "/api/people")["pagination"]["total"] == 3

@@ -1,0 +1,77 @@
+"""What a field has that is added by CONTRIBUTING's recipe. Run by test_made_up_field.py in a copy of the source.
+
+The copy has the field `pronouns` (property PRONOUNS)."""
+
+from typing import Any
+
+import pytest
+
+from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
+from tests.client import Client
+from tests.people.importing.uploads import import_vcards
+from tests.people.importing.uploads import vcard as card_bytes
+from tests.people.merging.steps import merge_people, read_person, undo_merge
+from tests.people.steps import create_person, list_people
+
+SHE, THEY = "she/her", "they/them"
+
+
+@pytest.fixture
+def synced(alice: Any) -> SyncedAccount:
+    return SyncedAccount(alice)
+
+
+def test_api(api: Client) -> None:
+    person = create_person(api, "Ada", pronouns=SHE)
+    assert read_person(api, person)["pronouns"] == list_people(api)[0]["pronouns"] == SHE
+    assert api.ok("PUT", f"/api/people/{person}", {"pronouns": THEY})["person"]["pronouns"] == THEY
+    assert api.call("PUT", f"/api/people/{person}", {"pronouns": "x" * 101}).status_code == 400
+    [row] = api.ok("GET", "/api/people/search-index")["people"]
+    assert row["pronouns"] == THEY
+
+
+def test_cards(api: Client, stranger: Client) -> None:
+    create_person(api, "Ada", pronouns=SHE)
+    exported = b"".join(api.get("/api/vcard/export").streaming_content)  # type: ignore[attr-defined]
+    assert b"PRONOUNS:she/her" in exported
+    import_vcards(stranger, exported)
+    [person] = list_people(stranger)
+    assert person["pronouns"] == SHE
+    import_vcards(stranger, card_bytes(f"UID:{person['uid']}", "FN:Ada", "PRONOUNS:they/them"))
+    assert read_person(stranger, person["id"])["pronouns"] == THEY
+
+
+def test_merging_and_undo(api: Client) -> None:
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Ada", pronouns=SHE)
+    merged = merge_people(api, primary, secondary)
+    assert merged["person"]["pronouns"] == SHE
+    undo_merge(api, merged["mergeId"])
+    assert [read_person(api, person)["pronouns"] for person in (primary, secondary)] == [None, SHE]
+    assert merge_people(api, primary, secondary, {"pronouns": THEY})["person"]["pronouns"] == THEY
+
+
+def test_export_and_import_of_the_account(api: Client, stranger: Client) -> None:
+    create_person(api, "Ada", pronouns=SHE)
+    document = api.ok("GET", "/api/user/export")
+    stranger.ok("POST", "/api/user/import", document)
+    [person] = list_people(stranger)
+    assert person["pronouns"] == SHE
+
+
+def test_both_directions_of_a_sync(synced: SyncedAccount) -> None:
+    href = synced.server.edit("1.vcf", vcard("Ada L", "PRONOUNS:she/her"))
+    synced.sync()
+    person = synced.person()
+    assert person.pronouns == SHE  # type: ignore[attr-defined]
+    synced.edit(person, pronouns=THEY)
+    assert counts(synced.sync()) == {"updated_remotely": 1}
+    assert "PRONOUNS:they/them" in synced.card_of(person)
+    synced.server.edit(href, vcard("Ada L", "PRONOUNS:it/its"))
+    assert counts(synced.sync()) == {"updated_locally": 1}
+    synced.edit(person, pronouns="xe/xem")
+    synced.server.edit(href, vcard("Ada L", "PRONOUNS:ze/hir"))
+    assert counts(synced.sync()) == {"conflicts": 1}
+    [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    assert [(row["field"], row["local"], row["remote"]) for row in conflict["fields"]] == [
+        ("pronouns", "xe/xem", "ze/hir")
+    ]

@@ -1,0 +1,48 @@
+"""A field that is added by CONTRIBUTING's recipe is everywhere: three lines in a copy of the source, a migration."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+IGNORED = (".*", "node_modules", "data", "docs", "web", "typescript")
+LINES = {
+    "people/field_table.py": (
+        '    PersonField("jobTitle"',
+        '    PersonField("pronouns", 100, index_name="pronouns", card_property="PRONOUNS"),\n',
+    ),
+    "people/models/person.py": (
+        "    job_title = ",
+        "    pronouns = models.CharField(max_length=100, null=True, blank=True)\n",
+    ),
+    "people/vcard/card.py": ("    job_title: ", "    pronouns: str | None = None\n"),
+}
+
+
+def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "TEST_CLAIMS"}
+    # A database of its own beside that of the process which runs this test.
+    environment["TEST_PROCESS"] = f"{environment.get('TEST_PROCESS', '1')}_made_up"
+    return subprocess.run(
+        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.django_db  # runs on both databases
+def test_a_field_of_the_recipe_is_everywhere(tmp_path: Path) -> None:
+    copy = tmp_path / "source"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*IGNORED))
+    for name, (before, line) in LINES.items():
+        text = (copy / name).read_text()
+        assert text.count(before) == 1
+        (copy / name).write_text(text.replace(before, line + before))
+    made = run(copy, "manage.py", "makemigrations", "people", "--name", "made_up")
+    assert made.returncode == 0, made.stderr
+    tested = run(copy, "-m", "pytest", "tests/people/fields/made_up_field.py", "-p", "no:cacheprovider")
+    assert tested.returncode == 0, tested.stdout[-5000:] + tested.stderr[-2000:]
+    assert "5 passed" in tested.stdout

@@ -1,0 +1,96 @@
+"""Fixtures of the journeys: the whole service on this test's database, and browsers in which alice has a session."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from accounts.models import User
+from tests.browser import Chromium, chromium, started_browser
+from tests.builders import verify_email
+from tests.client import Client, client_of
+from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
+
+__all__ = ["chromium", "started_browser"]
+
+PASSWORD = "Analytical-1843"
+expect.set_options(timeout=30_000)
+
+
+@dataclass
+class Web:
+    """Opens the client. Each context is a browser of its own: its storage and its session are not shared."""
+
+    chromium: Chromium
+    base: str
+    owner: User
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    def context(self, owner: User | None = None, **options: Any) -> BrowserContext:
+        """A browser in which the owner has a session. `service_workers="allow"` for tests of an installed worker."""
+        context = self.visitor(**options)
+        self.sign_in(context, owner or self.owner)
+        return context
+
+    def visitor(self, **options: Any) -> BrowserContext:
+        """A browser in which nobody is signed in."""
+        # Without motion, because axe measures the contrast of a dialog that is still fading in.
+        still = {"service_workers": "block", "locale": "en-GB", "reduced_motion": "reduce"}
+        options = {**still, "base_url": self.base, **options}
+        self.contexts.append(self.chromium.context(**options))
+        return self.contexts[-1]
+
+    def sign_in(self, context: BrowserContext, owner: User) -> None:
+        context.add_cookies([self.session_cookie(owner, self.base)])
+
+    def session_cookie(self, owner: User, url: str) -> Any:
+        client = Client()
+        client.force_login(owner)
+        return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}
+
+    def open(self, path: str = "/", context: BrowserContext | None = None) -> Page:
+        """A page of the client that has read the account."""
+        page = (context or self.context()).new_page()
+        page.goto(f"{self.base}/app{path}")
+        expect(page.locator("h1")).to_be_visible()
+        return page
+
+    def synced(self, page: Page) -> None:
+        """Wait until nothing is unsent."""
+        expect(page.locator("html")).to_have_attribute("data-sync", "idle")
+
+    def eventually(self, page: Page, is_true: Callable[[], bool]) -> None:
+        """Wait until the check is true, such as what an edit has become in the database; fail after thirty seconds."""
+        deadline = time.monotonic() + 30
+        while not is_true():
+            assert time.monotonic() < deadline, "still not true after thirty seconds"
+            page.wait_for_timeout(50)
+
+
+@pytest.fixture
+def web(chromium: Chromium, live: RunningServer, alice: User) -> Iterator[Web]:
+    alice.set_password(PASSWORD)
+    alice.save()
+    verify_email(alice)
+    web = Web(chromium, live.base, alice)
+    yield web
+    for context in web.contexts:  # before the service ends, which they would complain about
+        context.close()
+
+
+@pytest.fixture
+def live(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[RunningServer]:
+    """The whole service, with photos of its own and threads enough for a few tabs with streams."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    with serve_whole_service(threads=8) as running:
+        yield running
+
+
+@pytest.fixture
+def elsewhere(alice: User) -> Client:
+    """Another device of alice: her API client."""
+    return client_of(alice)

@@ -1,0 +1,177 @@
+"""axe finds nothing on any page, in both schemes; no page scrolls sideways at 320 pixels."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from people.models import Group, Person
+from tests.builders import make_person
+from tests.client import client_of
+from tests.npm import WEB
+from tests.web.conftest import Web
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+
+# Every page of src/app/routes.ts; a test compares.
+PATHS = [
+    "/",
+    "/account",
+    "/account/data",
+    "/account/preferences",
+    "/account/security",
+    "/calendar-feeds",
+    "/carddav",
+    "/carddav/conflicts",
+    "/custom-fields",
+    "/dates",
+    "/dates/new",
+    "/devices",
+    "/duplicates",
+    "/duplicates/compare",
+    "/groups",
+    "/groups/{group}",
+    "/import",
+    "/letters",
+    "/log",
+    "/map",
+    "/more",
+    "/network",
+    "/notifications",
+    "/people",
+    "/people/new",
+    "/people/{person}",
+    "/people/{person}/family",
+    "/people/{person}/network",
+    "/relationships",
+    "/relationships/suggestions",
+    "/trash",
+    "/unsent",
+]
+OPEN_PATHS = ["/forgotten", "/register", "/sign-in"]
+RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+# The dark scheme changes colours alone: of axe's rules, these look at them.
+RULES_OF_COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+_RUN = """async (rules) => {
+  const { violations } = await axe.run(document, { runOnly: rules });
+  const describe = ({ html, failureSummary }) => `${html} ${failureSummary}`;
+  return violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(describe)]);
+}"""
+
+
+@pytest.fixture
+def ada(alice: User) -> Person:
+    """A person with something in each section."""
+    ada, ben = make_person(alice, name="Ada"), make_person(alice, name="Ben")
+    api = client_of(alice)
+    group = api.ok("POST", "/api/groups", {"name": "Engines"}, status=201)["group"]["id"]
+    types = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
+    body = {
+        "surname": "Lovelace-with-a-very-long-double-surname-without-any-space",
+        "notes": "*Likes* **machines**",
+        "organization": "Analytical Engines",
+        "groupIds": [group],
+        "favourite": True,
+        "relationshipToUserId": types[0]["id"],
+        "phoneNumbers": [{"type": "mobile", "number": "+44 20 7946 0000"}],
+        "emails": [{"type": "home", "email": "ada.lovelace.with.a.long.address@analytical-engines.example.org"}],
+        "addresses": [{"type": "home", "streetLine1": "St James's Square 12", "locality": "London"}],
+        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10", "reminderEnabled": True}],
+    }
+    api.ok("PUT", f"/api/people/{ada.pk}", body)
+    pair = {"personId": str(ada.pk), "relatedPersonId": str(ben.pk), "relationshipTypeId": types[0]["id"]}
+    api.ok("POST", "/api/relationships", pair)
+    call = {"personIds": [str(ada.pk)], "kind": "CALL", "at": "2026-01-01T10:00:00Z", "notes": "About numbers"}
+    api.ok("POST", "/api/interactions", call, status=201)
+    return ada
+
+
+def address_of(path: str, ada: Person) -> str:
+    return path.format(person=ada.pk, group=Group.unscoped.get().pk)
+
+
+def violations(page: Page, rules: Any = RULES) -> list[Any]:
+    # Through the debugger, since the policy allows no other script.
+    page.evaluate((WEB / "node_modules/axe-core/axe.min.js").read_text())
+    found: list[Any] = page.evaluate(_RUN, rules)
+    return found
+
+
+def test_all_pages_are_listed() -> None:
+    source = (WEB / "src/app/routes.ts").read_text()
+    listed = {re.sub(r"\{\w+\}", ":id", path) for path in (*PATHS, *OPEN_PATHS)}
+    assert {part.partition('"')[0] for part in source.split('path: "')[1:]} == listed
+
+
+@pytest.mark.parametrize(("scheme", "rules"), [("light", RULES), ("dark", RULES_OF_COLOURS)], ids=["light", "dark"])
+def test_axe_finds_nothing(web: Web, ada: Person, scheme: Any, rules: Any) -> None:
+    page = web.open("/", web.context(color_scheme=scheme, reduced_motion="reduce"))
+    web.synced(page)
+    found = {}
+    for path in PATHS:
+        page.goto(f"/app{address_of(path, ada)}")
+        expect(page.locator("h1")).to_be_visible()
+        page.wait_for_timeout(100)
+        if wrong := violations(page, rules):
+            found[path] = wrong
+    assert found == {}
+
+
+def test_axe_finds_nothing_without_a_session(web: Web) -> None:
+    web.chromium.complaints.expected.append("status of 401")
+    page = web.open("/sign-in", web.visitor())
+    for path in OPEN_PATHS:
+        page.goto(f"/app{path}")
+        expect(page.locator("h1")).to_be_visible()
+        assert violations(page) == [], path
+
+
+def test_axe_finds_nothing_in_dialogs_and_forms(web: Web, ada: Person) -> None:
+    page = web.open(f"/people/{ada.pk}")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    for section in ("Contact", "Notes", "Groups", "Details"):
+        page.get_by_role("button", name=f"Edit {section} of Ada").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Add a date of Ada").click()
+    assert violations(page) == []
+
+
+def test_no_page_scrolls_sideways_on_a_small_phone(web: Web, ada: Person) -> None:
+    page = web.open("/", web.context(viewport={"width": 320, "height": 640}))
+    web.synced(page)
+    widths = {}
+    for path in PATHS:
+        page.goto(f"/app{address_of(path, ada)}")
+        expect(page.locator("h1")).to_be_visible()
+        page.wait_for_timeout(100)
+        widths[path] = page.evaluate("document.documentElement.scrollWidth")
+    assert {path: width for path, width in widths.items() if width > 320} == {}
+
+
+def test_heading_has_the_focus_on_a_new_page(web: Web, ada: Person) -> None:
+    page = web.open("/people")
+    page.get_by_role("row").first.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_list_is_one_tab_stop(web: Web, ada: Person) -> None:
+    page = web.open("/people")
+    web.synced(page)
+    page.get_by_role("row").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("row").nth(1)).to_be_focused()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("row").first).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.get_by_role("row").last).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('[role=grid]')") is None

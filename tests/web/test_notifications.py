@@ -1,0 +1,136 @@
+"""Notifications: the channels and their tests, quiet hours, what will be sent and what was."""
+
+import socket
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.models import User
+from notifications.models import Destination, PushSubscription
+from tests.builders import make_person
+from tests.client import Client
+from tests.loopback import allow_loopback
+from tests.web.conftest import Web
+from tests.web.test_accessibility import violations
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+
+
+@pytest.fixture
+def closed_url(settings: Any) -> str:
+    """A web address of this machine at which nobody answers."""
+    allow_loopback(settings)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}/hook"
+
+
+def test_webhook_is_made_tested_switched_off_and_deleted(web: Web, closed_url: str) -> None:
+    page = web.open("/notifications")
+    page.get_by_role("button", name="New destination").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Kind of destination").select_option("WEBHOOK")
+    dialog.get_by_label("Name").fill("Home")
+    dialog.get_by_label("Web address").fill(closed_url)
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("whsec_")).to_be_visible()
+    page.get_by_role("button", name="I have kept it").click()
+    expect(page.get_by_text("whsec_")).to_have_count(0)
+    page.get_by_role("button", name="Test Home").click()
+    expect(page.get_by_text("Nobody answers at this address.")).to_be_visible()
+    page.get_by_label("Home is on").click()
+    web.eventually(page, lambda: not Destination.unscoped.get().is_on)
+    assert violations(page) == []
+    page.get_by_role("button", name="Delete Home").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    web.eventually(page, lambda: not Destination.unscoped.exists())
+
+
+def test_destination_is_changed_and_its_draft_survives(web: Web, elsewhere: Client, closed_url: str) -> None:
+    made = {"type": "WEBHOOK", "label": "Home", "url": closed_url}
+    elsewhere.ok("POST", "/api/notifications/endpoints", made, status=201)
+    secret = Destination.unscoped.get().secret
+    page = web.open("/notifications")
+    page.get_by_role("button", name="Change Home").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Office")
+    page.wait_for_timeout(400)
+    page.reload()
+    expect(dialog.get_by_label("Name")).to_have_value("Office")
+    dialog.get_by_label("Web address").fill("http://10.0.0.1/hook")
+    assert violations(page) == []
+    web.chromium.complaints.expected += ["400"]
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_label("Web address")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("Web address").fill(f"{closed_url}/new")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Office is on")).to_be_visible()
+    destination = Destination.unscoped.get()
+    assert (destination.label, destination.url, destination.secret) == ("Office", f"{closed_url}/new", secret)
+
+
+def test_token_of_an_ntfy_topic_stays_until_it_is_removed(web: Web, alice: User) -> None:
+    values = {"type": "NTFY", "label": "Topic", "url": "https://ntfy.example/ada", "server_url": "https://ntfy.example"}
+    Destination.unscoped.create(owner=alice, secret="tk_1", **values)
+    page = web.open("/notifications")
+    for name, is_removed in (("Bell", False), ("Gong", True)):
+        page.get_by_role("button", name="Change ").click()
+        page.get_by_role("dialog").get_by_label("Name").fill(name)
+        page.get_by_label("Without access token from now on").set_checked(is_removed)
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_label(f"{name} is on")).to_be_visible()
+        assert Destination.unscoped.get().secret == ("" if is_removed else "tk_1")
+
+
+def test_new_destination_and_quiet_hours_are_drafts_without_the_token(web: Web) -> None:
+    page = web.open("/notifications")
+    page.get_by_label("Quiet from").fill("20:15")
+    page.get_by_role("button", name="New destination").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("Half")
+    page.get_by_label("Access token").fill("tk_secret")
+    page.wait_for_timeout(400)
+    page.reload()
+    expect(page.get_by_role("dialog").get_by_label("Name")).to_have_value("Half")
+    expect(page.get_by_label("Access token")).to_have_value("")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("Quiet from")).to_have_value("20:15")
+    page.reload()
+    expect(page.get_by_label("Quiet from")).to_have_value("20:15")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_state_after_failures_is_told(web: Web, alice: User, elsewhere: Client, closed_url: str) -> None:
+    made = {"type": "WEBHOOK", "label": "Home", "url": closed_url}
+    elsewhere.ok("POST", "/api/notifications/endpoints", made, status=201)
+    Destination.unscoped.update(consecutive_failures=3, last_failure_code="tls")
+    page = web.open("/notifications")
+    expect(page.get_by_text("3 failures in a row. The server's certificate is not valid.")).to_be_visible()
+
+
+def test_mail_quiet_hours_and_devices(web: Web, alice: User) -> None:
+    PushSubscription.unscoped.create(
+        owner=alice, endpoint="https://push.example/1", user_agent="Mozilla/5.0 (Android 14) Firefox/130.0"
+    )
+    page = web.open("/notifications")
+    mail = page.get_by_label("Reminders by e-mail, to")
+    expect(mail).to_be_checked()
+    mail.click()
+    web.eventually(page, lambda: not User.objects.get(pk=alice.pk).email_reminders_enabled)
+    page.get_by_label("Quiet from").fill("21:30")
+    page.get_by_label("Quiet until").fill("06:00")
+    page.get_by_role("button", name="Save the quiet hours").click()
+    expect(page.get_by_text("What comes between 21:30 and 06:00 is sent at 06:00.")).to_be_visible()
+    page.get_by_role("button", name="Remove Firefox, Android").click()
+    web.eventually(page, lambda: not PushSubscription.unscoped.exists())
+
+
+def test_what_will_be_sent_and_why_not(web: Web, alice: User, elsewhere: Client) -> None:
+    ada = make_person(alice, name="Ada")
+    elsewhere.ok("PUT", "/api/notifications/email", {"enabled": False})
+    body = {"contactReminderEnabled": True, "contactReminderInterval": 1, "contactReminderIntervalUnit": "WEEKS"}
+    elsewhere.ok("PUT", f"/api/people/{ada.pk}", body)
+    page = web.open("/notifications")
+    expect(page.get_by_text("Get in touch with Ada").first).to_be_visible()
+    expect(page.get_by_text("E-mail is off.").first).to_be_visible()
