@@ -112,21 +112,23 @@ class Run:
         return passed
 
 
-def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> Iterator[Run]:
+def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> list[Run]:
     """Start a pytest on each database; the output of the first is shown live."""
-    # A generator, so that PostgreSQL starts while the pytest on SQLite collects its tests.
-    for number, name in enumerate(databases):
+    runs: list[Run] = []
+    # PostgreSQL starts while the pytest on SQLite collects its tests.
+    for name in databases:
         environment = build_environment(stack.enter_context(postgresql()) if name == "postgresql" else "")
         claims = None
         if not arguments:
             claims = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-")))
             environment |= {"TEST_CLAIMS": str(claims), "TEST_PROCESSES": str(PROCESSES[name])}
-        output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if number else None
+        output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None  # noqa: SIM115
         command = [sys.executable, "-m", "pytest", *arguments]
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         run = Run(name, environment, claims, process, output)
         stack.callback(run.print_failures)
-        yield run
+        runs.append(run)
+    return runs
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
@@ -135,15 +137,16 @@ def run(databases: list[str], arguments: list[str]) -> int:
     The output of the first is shown live, that of the second after it.
     """
     with ExitStack() as stack:
-        runs = list(start_runs(databases, arguments, stack))
+        runs = start_runs(databases, arguments, stack)
         for each in runs:
             print(f"== Tests on {each.database} ==", flush=True)
             each.process.wait()
             if each.output:
                 each.output.seek(0)
                 print(each.output.read().decode(errors="replace"), flush=True)
-        # A list, so that both databases have their second try.
-        return int(not all([each.process.returncode == 0 or each.passes_second_try() for each in runs]))
+        # A list first, so that both databases have their second try.
+        passed = [each.process.returncode == 0 or each.passes_second_try() for each in runs]
+        return int(not all(passed))
 
 
 def main() -> int:
