@@ -14,6 +14,7 @@ from typing import IO
 import pytest
 from django.db.migrations.loader import MigrationLoader
 from django.urls import get_resolver
+from hypothesis.internal.conjecture import providers
 
 from tests.reloaded_settings import reload_settings
 from tests.routes.openapi import operations
@@ -57,10 +58,13 @@ def forked_processes(session: pytest.Session, processes: int) -> Iterator[None]:
 
 
 def _load_for_all() -> None:
-    """Load what each process would otherwise load by itself: routes, migrations, and the API description."""
+    """Load what each process would otherwise load by itself: routes, migrations, the API description, and the constants
+    of the service's source, which Hypothesis tries as values (it reads 800 modules for that, 6 s).
+    """
     assert get_resolver().url_patterns
     MigrationLoader(None)
     operations()
+    providers._get_local_constants()
 
 
 def _set_up_fork(config: pytest.Config, number: int, output: IO[bytes]) -> None:
