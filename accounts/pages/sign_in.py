@@ -24,6 +24,7 @@ from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
+from contacts_project.kernel.texts import define_text
 
 _HOME = "/"
 # Why a sign-in through the provider has led back here, by the code of the API.
@@ -31,6 +32,7 @@ _REFUSALS = {
     "email_unverified": PROVIDER_UNVERIFIED,
     "invalid_state": FlowError.message,
     "oidc_refused": ProviderRefusedError.message,
+    "rate_limited": define_text("sign_in_rate_limited", "Too many attempts. Try again in a few minutes."),
     "registration_closed": RegistrationClosedError.message,
     "unavailable": ProviderUnreachableError.message,
 }

@@ -332,6 +332,7 @@ def test_browser_with_an_expired_sign_in_or_without_a_provider_is_led_back(
         ("oidc_refused", "Der Anmeldeanbieter hat nicht bestätigt, wer Sie sind."),
         ("invalid_state", "Diese Anmeldung ist abgelaufen oder wurde woanders begonnen."),
         ("email_unverified", "Der Anmeldeanbieter hat Ihre E-Mail-Adresse nicht bestätigt."),
+        ("rate_limited", "Zu viele Versuche. Versuchen Sie es in einigen Minuten noch einmal."),
         ("made-up<script>", "Die Anfrage kann nicht ausgeführt werden."),
     ],
 )
