@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -112,6 +112,15 @@ class Run:
         return passed
 
 
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a pytest that was stopped before its end, and what it has started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> list[Run]:
     """Start a pytest on each database; the output of the first is shown live."""
     runs: list[Run] = []
@@ -124,7 +133,13 @@ def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> 
             environment |= {"TEST_CLAIMS": str(claims), "TEST_PROCESSES": str(PROCESSES[name])}
         output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None  # noqa: SIM115
         command = [sys.executable, "-m", "pytest", *arguments]
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+        # Without arguments it has a process group of its own, by which its forks and servers are ended; with arguments
+        # it keeps the terminal, for a debugger.
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, process_group=None if arguments else 0
+        )
+        if not arguments:
+            stack.callback(end_group, process)
         run = Run(name, environment, claims, process, output)
         stack.callback(run.print_failures)
         runs.append(run)
