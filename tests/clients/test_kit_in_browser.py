@@ -1,5 +1,6 @@
 """The TypeScript kit in Chromium: what a browser adds to it, or takes away from it."""
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -666,6 +667,39 @@ def test_photo_that_was_changed_elsewhere_is_a_conflict(page: Page, alice: User,
     page.evaluate("copy.conflicts().then(([conflict]) => copy.resolve(conflict, 'mine')).then(() => copy.sync())")
     assert Person.unscoped.get().photo not in (theirs, None)
     assert page.evaluate("copy.conflicts()") == []
+
+
+@pytest.mark.parametrize("is_changed_since", [False, True])
+def test_photo_whose_response_was_lost_is_no_conflict_with_itself(
+    kit: KitPages, page: Page, alice: User, media: Path, is_changed_since: bool
+) -> None:
+    ada = make_person(alice, name="Ada")
+    page.evaluate(PAINT)
+    page.evaluate("copy.sync()")
+    page.evaluate("async (ada) => copy.setPhoto(ada, await paint('red'))", str(ada.pk))
+    stored = threading.Event()
+
+    def lose_response(route: Route) -> None:
+        route.fetch()
+        stored.set()
+
+    page.route("**/photo", lose_response)
+    page.evaluate("void copy.sync().catch(() => undefined)")
+    while not stored.is_set():
+        page.wait_for_timeout(50)
+    red = Person.unscoped.get().photo
+    if is_changed_since:
+        set_person_photo(owner_id=alice.pk, person_id=ada.pk, picture=picture(color="blue"), now=timezone.now())
+    else:
+        client_of(alice).ok("PUT", f"/api/people/{ada.pk}", {"notes": "elsewhere"})
+    last = Person.unscoped.get().photo
+    again = kit.page(page.context)
+    page.close()
+    assert again.evaluate("copy.sync()")["conflicts"] == 0
+    assert again.evaluate("copy.pending()") == []
+    # It was sent once: what another device has set since stays.
+    assert (Person.unscoped.get().photo, last == red) == (last, not is_changed_since)
+    assert again.evaluate("(ada) => copy.get('person', ada).then(({ photo }) => photo)", str(ada.pk)) == last
 
 
 def test_photo_meets_a_newer_version_of_the_person(page: Page, alice: User, media: Path) -> None:

@@ -90,12 +90,19 @@ export class EditSender {
       if (known === undefined) {
         return this.#data.change("sync", (writes) => this.#data.applyDeletion(writes, edit.type, edit.id));
       }
-      edit = await this.#rebase(edit, known);
+      // A photo that was sent before, and whose response was lost, may be the one that the record has now: only the same
+      // request under the same key can tell.
+      const isRepeated = edit.sentWith !== undefined;
+      if (!isRepeated) edit = await this.#rebase(edit, known);
       if (Object.keys(edit.body).length === 0) return;
+      const isPhoto = "photo" in edit.body;
+      if (isPhoto && !isRepeated) edit = await this.#noteSentWith(edit, known.etag);
       const path = `${listPath(edit.type, known.record)}/${edit.id}`;
       let response = await this.#requestUpdate(path, edit, known);
-      if (await this.#refreshIfStale(edit, response)) continue;
-      const isPhoto = "photo" in edit.body;
+      if ((isRepeated && response.status === 412) || (await this.#refreshIfStale(edit, response))) {
+        edit = { ...edit, sentWith: undefined };
+        continue;
+      }
       if (isPhoto && response.ok) {
         // Its answer is not the record, which others may have changed since.
         response = await this.#request("GET", path);
@@ -106,14 +113,22 @@ export class EditSender {
     }
   }
 
-  #requestUpdate(path: string, { type, body }: Edit, known: RecordRow): Promise<Response> {
-    const headers = { "If-Match": known.etag };
+  async #noteSentWith(edit: Edit, etag: string): Promise<Edit> {
+    const noted: Edit = { ...edit, sentWith: etag };
+    await this.#data.change("sync", async (writes) => void writes.push(putEdit(noted)));
+    return noted;
+  }
+
+  #requestUpdate(path: string, edit: Edit, known: RecordRow): Promise<Response> {
+    const { type, body, sentWith, idempotencyKey } = edit;
+    const headers = { "If-Match": sentWith ?? known.etag };
     if ("photo" in body) {
       const { photo } = body;
       if (!isDataUrl(photo)) return this.#request("DELETE", `${path}/photo`, undefined, headers);
       const form = new FormData();
       form.set("photo", fromDataUrl(photo));
-      return this.#request("POST", `${path}/photo`, form, headers);
+      // A refusal is kept under its key, too: the next attempt, with another ETag, is another request.
+      return this.#request("POST", `${path}/photo`, form, { ...headers, "Idempotency-Key": `${idempotencyKey} ${sentWith}` });
     }
     // The PUT of a date replaces the whole record; others change the fields that they contain.
     return this.#request("PUT", path, type === "importantDate" ? { ...known.record, ...body } : body, headers);

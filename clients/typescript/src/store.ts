@@ -19,7 +19,8 @@ export interface RecordRow {
 
 // A change by the user. `base` has the previous values of the fields in `body`; for a deletion, the whole record. `etag` is
 // that of the deleted record, and `seen` the revision up to which the user had seen the account. The `body` of a deletion
-// has its options. `sending`: it was sent, and perhaps executed. `problem` is the body of the refusal.
+// has its options. `sending`: it was sent, and perhaps executed; `sentWith` is the ETag with which a photo was. `problem` is
+// the body of the refusal.
 export interface Edit {
   number: number;
   idempotencyKey: string;
@@ -30,6 +31,7 @@ export interface Edit {
   body: Fields;
   etag: string | null;
   seen?: number;
+  sentWith?: string | undefined;
   state: "waiting" | "sending" | "refused";
   problem: Fields | null;
 }
