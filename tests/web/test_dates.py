@@ -1,6 +1,7 @@
 """Dates: what is coming, the year's calendar, insights; a day is the day in the account's zone."""
 
 import datetime as dt
+import re
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -111,7 +112,8 @@ def test_year_shows_each_day_of_it(web: Web, alice: User, elsewhere: Client) -> 
     """29 February stands on 28 February in a common year, and on itself in a leap year."""
     add_birthday(elsewhere, str(make_person(alice, name="Ada").pk), "1988-02-29")
     wedding = {"type": "ANNIVERSARY", "date": "2020-06-05"}
-    elsewhere.ok("POST", f"/api/people/{make_person(alice, name='Ben').pk}/important-dates", wedding)
+    ben = make_person(alice, name="Ben")
+    elsewhere.ok("POST", f"/api/people/{ben.pk}/important-dates", wedding)
     page = web.open("/dates?view=year&year=2027")
     expect(page.get_by_role("region", name="June").get_by_role("listitem")).to_contain_text("Ben Anniversary · 7 years")
     february = page.get_by_role("region", name="February")
@@ -119,6 +121,8 @@ def test_year_shows_each_day_of_it(web: Web, alice: User, elsewhere: Client) -> 
     assert violations(page) == []
     page.get_by_role("button", name="The year after").click()
     expect(february.get_by_role("listitem")).to_contain_text("Feb 29Ada Birthday · turns 40")
+    page.get_by_role("region", name="June").get_by_role("link", name="Ben").click()
+    expect(page.get_by_role("region", name="Dates")).to_contain_text(re.compile(r"Anniversary.* · \d+ years"))
 
 
 def test_insights_say_why(web: Web, alice: User, elsewhere: Client) -> None:

@@ -1,5 +1,5 @@
 // Days and times in the account's zone and formats. A day is text, `YYYY-MM-DD`: it has no zone.
-import { language, t, tn } from "./index.ts";
+import { language, t } from "./index.ts";
 
 export type Day = string;
 export type DateFormat = "MDY" | "DMY" | "YMD";
@@ -83,8 +83,4 @@ export function daysFromNow(days: number): string {
   const [count, unit] =
     Math.abs(days) < 60 ? [days, "day"] : Math.abs(days) < 730 ? [Math.trunc(days / 30.44), "month"] : [Math.trunc(days / 365.25), "year"];
   return new Intl.RelativeTimeFormat(language.value, { numeric: "auto" }).format(count as number, unit as Intl.RelativeTimeFormatUnit);
-}
-
-export function ageInWords(years: number): string {
-  return tn("turns {count}", "turns {count}", years);
 }

@@ -1,9 +1,8 @@
 // Which days come, of whom: from the copy, so it works offline. Quiet people have none, as in what the service sends.
-import { addDays, ageInWords, type Day, daysBetween } from "../../i18n/days.ts";
-import { tn } from "../../i18n/index.ts";
+import { addDays, type Day, daysBetween } from "../../i18n/days.ts";
 import type { Account } from "../../store/account.ts";
 import type { PersonRow } from "../../store/people.ts";
-import { type ImportantDate, nextOccurrence, occasion, yearsOn } from "../person/dates.ts";
+import { type ImportantDate, nextOccurrence, occasion, yearsInWords } from "../person/dates.ts";
 
 export interface Occurrence {
   id: string;
@@ -31,12 +30,6 @@ export function occurrences(account: Account, dates: readonly ImportantDate[], f
     }
   }
   return found.sort(byDay);
-}
-
-function yearsInWords(date: ImportantDate, day: Day): string | null {
-  const years = yearsOn(date, day);
-  if (!years) return null;
-  return date.type === "BIRTHDAY" ? ageInWords(years) : tn("{count} year", "{count} years", years);
 }
 
 // Who is to be got in touch with until that day; what is overdue stands on today.

@@ -1,14 +1,14 @@
 // The important dates of a person, with what will come when in words.
 import { useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
-import { ageInWords, dayInWords, daysBetween, daysFromNow, formatDay, today } from "../../i18n/days.ts";
+import { dayInWords, daysBetween, daysFromNow, formatDay, today } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useRecordsOf } from "../../store/records.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { DateDialog } from "./DateDialog.tsx";
-import { type ImportantDate, nextOccurrence, occasion, yearsOn } from "./dates.ts";
+import { type ImportantDate, nextOccurrence, occasion, yearsInWords } from "./dates.ts";
 import type { Person } from "./entries.ts";
 
 export function DatesSection({ person, name }: { person: Person; name: string }) {
@@ -34,7 +34,7 @@ export function DatesSection({ person, name }: { person: Person; name: string })
       {dates.length > 0 && (
         <ul class="lines">
           {dates.map(({ date, next }) => {
-            const years = next ? yearsOn(date, next) : null;
+            const years = next ? yearsInWords(date, next) : null;
             const isOver = date.type === "BIRTHDAY" && person.deathday;
             return (
               <li key={date.id} class="row apart">
@@ -42,7 +42,7 @@ export function DatesSection({ person, name }: { person: Person; name: string })
                   <strong>{occasion(date)}</strong> {formatDay(date.date, settings.dateFormat, date.yearUnknown)}
                   {next && (
                     <span class="soft small block">
-                      {[dayInWords(next, { weekday: "long", day: "numeric", month: "long" }), daysFromNow(daysBetween(now, next)), years && !isOver && ageInWords(years)].filter(Boolean).join(" · ")}
+                      {[dayInWords(next, { weekday: "long", day: "numeric", month: "long" }), daysFromNow(daysBetween(now, next)), !isOver && years].filter(Boolean).join(" · ")}
                     </span>
                   )}
                   <span class="soft small block">{reminderInWords(date, settings.defaultReminderLeadDays)}</span>

@@ -1,6 +1,6 @@
 // The next occurrence of an important date, in the account's zone and by its rule for 29 February.
 import type { Records } from "contacts-client";
-import { t } from "../../i18n/index.ts";
+import { t, tn } from "../../i18n/index.ts";
 import { addDays, addMonths, type Day } from "../../i18n/days.ts";
 
 export type ImportantDate = Records["importantDate"];
@@ -40,8 +40,9 @@ export function nextOccurrence(date: ImportantDate, from: Day, leapDayRule: "FEB
   }
 }
 
-// The years that somebody turns on that day; null if the year is unknown.
-export function yearsOn(date: ImportantDate, day: Day): number | null {
+// How many years it is on that day: "turns 49" for a birthday, else "11 years". Null if the year is unknown.
+export function yearsInWords(date: ImportantDate, day: Day): string | null {
   const years = Number(day.slice(0, 4)) - Number(date.date.slice(0, 4));
-  return date.yearUnknown || years <= 0 ? null : years;
+  if (date.yearUnknown || years <= 0) return null;
+  return date.type === "BIRTHDAY" ? tn("turns {count}", "turns {count}", years) : tn("{count} year", "{count} years", years);
 }
