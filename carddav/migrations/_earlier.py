@@ -1,7 +1,7 @@
 """The steps by which the tables of the connection to an address-book server came to be what 0001_tables makes of nothing.
 
-For databases and backups of before 26 November 2026, which have some of these steps only: the others run
-(contacts_project.kernel.database.earlier_migrations). No step is added; the next change of the tables is a migration.
+For databases and backups of before the first release, which may have some of these steps only: the others run
+(contacts_project.kernel.database.earlier_migrations).
 """
 
 import contacts_project.kernel.crypto.fields

@@ -16,6 +16,9 @@ class Migration(migrations.Migration):
         ('dav', '0003_settings_of_devices'),
         ('dav', '0004_what_devices_deleted'),
         ('dav', '0005_ticks_of_tasks'),
+        ('dav', '0006_moved_tasks'),
+        ('dav', '0007_what_calendars_show'),
+        ('dav', '0008_unread_tasks_and_interactions'),
     ]
 
     initial = True
@@ -102,6 +105,7 @@ class Migration(migrations.Migration):
                 ('device_name', models.CharField(max_length=100)),
                 ('deleted_at', models.DateTimeField()),
                 ('group', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.group')),
+                ('interaction', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.interaction')),
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('person', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
             ],
@@ -207,6 +211,24 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='TaskSnooze',
+            fields=[
+                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('due_before', models.DateField()),
+                ('due_on', models.DateField()),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
+            ],
+            options={
+                'abstract': False,
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
             name='TaskTick',
             fields=[
                 ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
@@ -227,6 +249,20 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='UnreadTask',
+            fields=[
+                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
+                ('token', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.apitoken')),
+            ],
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
             name='Book',
             fields=[
                 ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
@@ -235,6 +271,10 @@ class Migration(migrations.Migration):
                 ('read_revision', models.BigIntegerField(default=-1)),
                 ('changed_revision', models.BigIntegerField(default=0)),
                 ('plain_changed_revision', models.BigIntegerField(default=0)),
+                ('calendars_revision', models.BigIntegerField(default=-1)),
+                ('dates_revision', models.BigIntegerField(default=0)),
+                ('tasks_revision', models.BigIntegerField(default=0)),
+                ('task_number', models.PositiveIntegerField(default=0)),
                 ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -274,7 +314,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='devicedeletion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('group', None), ('person__isnull', False)), models.Q(('group__isnull', False), ('person', None)), _connector='OR'), name='dav_deletion_of_one'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('group', None), ('interaction', None), ('person__isnull', False)), models.Q(('group__isnull', False), ('interaction', None), ('person', None)), models.Q(('group', None), ('interaction__isnull', False), ('person', None)), _connector='OR'), name='dav_deletion_of_one'),
         ),
         migrations.AddConstraint(
             model_name='formertext',
@@ -307,5 +347,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='selectedcard',
             constraint=models.UniqueConstraint(fields=('token', 'card'), name='dav_selected_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='unreadtask',
+            constraint=models.UniqueConstraint(fields=('token', 'person'), name='dav_unread_task_once'),
         ),
     ]

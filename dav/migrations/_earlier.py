@@ -1,7 +1,7 @@
 """The steps by which the tables of the server for devices came to be what 0001_tables makes of nothing.
 
-For databases and backups of before 26 November 2026, which have some of these steps only: the others run
-(contacts_project.kernel.database.earlier_migrations). No step is added; the next change of the tables is a migration.
+For databases and backups of before the first release, which may have some of these steps only: the others run
+(contacts_project.kernel.database.earlier_migrations).
 """
 
 import django.db.models.deletion
@@ -369,11 +369,130 @@ class Step0005(migrations.Migration):
     ]
 
 
+class Step0006(migrations.Migration):
+
+    dependencies = [
+        ('dav', '0005_ticks_of_tasks'),
+        ('people', '0041_know_next_dates_and_marks'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='TaskSnooze',
+            fields=[
+                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('due_before', models.DateField()),
+                ('due_on', models.DateField()),
+                ('owner', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('person', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person')),
+            ],
+            options={
+                'abstract': False,
+            },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+    ]
+
+
+class Step0007(migrations.Migration):
+
+    dependencies = [
+        ('dav', '0006_moved_tasks'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='book',
+            name='calendars_revision',
+            field=models.BigIntegerField(default=-1),
+        ),
+        migrations.AddField(
+            model_name='book',
+            name='dates_revision',
+            field=models.BigIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='book',
+            name='task_number',
+            field=models.PositiveIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='book',
+            name='tasks_revision',
+            field=models.BigIntegerField(default=0),
+        ),
+    ]
+
+
+class Step0008(migrations.Migration):
+
+    dependencies = [
+        ('accounts', '0027_settings_of_devices'),
+        ('dav', '0007_what_calendars_show'),
+        ('people', '0044_orders_of_people_without_groups'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='UnreadTask',
+            fields=[
+                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+            ],
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.RemoveConstraint(
+            model_name='devicedeletion',
+            name='dav_deletion_of_one',
+        ),
+        migrations.AddField(
+            model_name='devicedeletion',
+            name='interaction',
+            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.interaction'),
+        ),
+        migrations.AddConstraint(
+            model_name='devicedeletion',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('group', None), ('interaction', None), ('person__isnull', False)), models.Q(('group__isnull', False), ('interaction', None), ('person', None)), models.Q(('group', None), ('interaction__isnull', False), ('person', None)), _connector='OR'), name='dav_deletion_of_one'),
+        ),
+        migrations.AddField(
+            model_name='unreadtask',
+            name='owner',
+            field=models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='unreadtask',
+            name='person',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='people.person'),
+        ),
+        migrations.AddField(
+            model_name='unreadtask',
+            name='token',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.apitoken'),
+        ),
+        migrations.AddConstraint(
+            model_name='unreadtask',
+            constraint=models.UniqueConstraint(fields=('token', 'person'), name='dav_unread_task_once'),
+        ),
+    ]
+
+
 STEPS = {
     "0001_cards_of_devices": Step0001,
     "0002_group_cards_refusals_and_replaced_values": Step0002,
     "0003_settings_of_devices": Step0003,
     "0004_what_devices_deleted": Step0004,
     "0005_ticks_of_tasks": Step0005,
+    "0006_moved_tasks": Step0006,
+    "0007_what_calendars_show": Step0007,
+    "0008_unread_tasks_and_interactions": Step0008,
 }
 """By their names, in their order."""

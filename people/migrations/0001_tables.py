@@ -55,6 +55,10 @@ class Migration(migrations.Migration):
         ('people', '0039_keys_of_whole_addresses'),
         ('people', '0040_orders_of_people'),
         ('people', '0041_know_next_dates_and_marks'),
+        ('people', '0042_without_groups'),
+        ('people', '0043_mark_and_count_people_in_groups'),
+        ('people', '0044_orders_of_people_without_groups'),
+        ('people', '0045_triggers_of_changed_rows'),
     ]
 
     initial = True
@@ -265,6 +269,7 @@ class Migration(migrations.Migration):
                 ('contact_due_on', models.DateField(blank=True, editable=False, null=True)),
                 ('next_date_on', models.DateField(blank=True, editable=False, null=True)),
                 ('next_date_until', models.DateField(db_default=datetime.date(9999, 12, 31), default=datetime.date(9999, 12, 31), editable=False)),
+                ('without_groups', models.BooleanField(db_default=True, default=True, editable=False)),
                 ('card_dav_sync_enabled', models.BooleanField(default=True)),
                 ('favourite', models.BooleanField(default=False)),
                 ('quiet', models.BooleanField(default=False)),
@@ -744,7 +749,63 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'sort_key', 'id'], name='person_without_groups'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_no_group_by_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_no_group_by_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_no_group_by_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'sort_key', 'id'], name='person_no_group_favourites'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_no_group_fav_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_no_group_fav_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_no_group_fav_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
             index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'sort_key', 'id'], name='person_quiet'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_quiet_by_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_quiet_by_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_quiet_by_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_no_group_newest_first'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_fav_newest_first'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_no_group_fav_newest'),
         ),
         migrations.AddIndex(
             model_name='person',

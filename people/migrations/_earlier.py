@@ -1,7 +1,7 @@
 """The steps by which the tables of people and what belongs to them came to be what 0001_tables makes of nothing.
 
-For databases and backups of before 26 November 2026, which have some of these steps only: the others run
-(contacts_project.kernel.database.earlier_migrations). No step is added; the next change of the tables is a migration.
+For databases and backups of before the first release, which may have some of these steps only: the others run
+(contacts_project.kernel.database.earlier_migrations).
 """
 
 import contacts_project.kernel.ids
@@ -1892,6 +1892,122 @@ class Step0041(migrations.Migration):
     ]
 
 
+class Step0042(migrations.Migration):
+
+    dependencies = [
+        ('people', '0041_know_next_dates_and_marks'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='person',
+            name='without_groups',
+            field=models.BooleanField(db_default=True, default=True, editable=False),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'sort_key', 'id'], name='person_without_groups'),
+        ),
+    ]
+
+
+def mark_and_count_0043(apps, schema_editor):
+    from people.counts import IN_GROUPS, recount
+
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE people_person SET without_groups = FALSE WHERE id IN ("
+            "SELECT m.person_id FROM people_membership m JOIN people_group g ON g.id = m.group_id "
+            "WHERE g.deleted_at IS NULL)"
+        )
+        recount(cursor, (IN_GROUPS,))
+
+
+class Step0043(migrations.Migration):
+    """Whoever is in an active group is marked and counted; from now on triggers do so."""
+
+    dependencies = [
+        ('people', '0042_without_groups'),
+    ]
+
+    operations = [
+        migrations.RunPython(mark_and_count_0043, migrations.RunPython.noop),
+    ]
+
+
+class Step0044(migrations.Migration):
+
+    dependencies = [
+        ('people', '0043_mark_and_count_people_in_groups'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_no_group_by_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_no_group_by_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_no_group_by_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'sort_key', 'id'], name='person_no_group_favourites'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_no_group_fav_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_no_group_fav_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_no_group_fav_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'last_contact', 'sort_key', 'id'], name='person_quiet_by_contact'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'next_date_on', 'sort_key', 'id'], name='person_quiet_by_next_date'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('quiet', True)), fields=['owner', 'created_at', 'sort_key', 'id'], name='person_quiet_by_creation'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('without_groups', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_no_group_newest_first'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_fav_newest_first'),
+        ),
+        migrations.AddIndex(
+            model_name='person',
+            index=models.Index(condition=models.Q(('favourite', True), ('without_groups', True)), fields=['owner', '-created_at', 'sort_key', 'id'], name='person_no_group_fav_newest'),
+        ),
+    ]
+
+
+class Step0045(migrations.Migration):
+    """Changes no table: a migration run installs the triggers anew, which have become others."""
+
+    dependencies = [
+        ('people', '0044_orders_of_people_without_groups'),
+    ]
+
+    operations = []
+
+
 STEPS = {
     "0001_initial": Step0001,
     "0002_links_of_people": Step0002,
@@ -1934,5 +2050,9 @@ STEPS = {
     "0039_keys_of_whole_addresses": Step0039,
     "0040_orders_of_people": Step0040,
     "0041_know_next_dates_and_marks": Step0041,
+    "0042_without_groups": Step0042,
+    "0043_mark_and_count_people_in_groups": Step0043,
+    "0044_orders_of_people_without_groups": Step0044,
+    "0045_triggers_of_changed_rows": Step0045,
 }
 """By their names, in their order."""

@@ -29,6 +29,7 @@ from accounts.models import User
 from contacts_project.kernel.database.earlier_migrations import earlier_migrations
 from contacts_project.kernel.database.triggers import install_triggers, missing_triggers
 from contacts_project.kernel.invariants import find_violations
+from people.counts import wrong_counts
 from people.models import Group, Person, RelationshipType
 from relationships.models import Relationship
 from tests.client import client_of
@@ -54,6 +55,7 @@ def test_upgrade_keeps_all_data_and_gives_the_schema_of_a_new_database(tmp_path:
             check_people_have_uids_and_card_lines(old),
             check_texts_are_composed_and_found(old),
             check_rows_have_the_revision_of_their_account(old),
+            check_people_in_groups_are_marked_and_counted(old),
             check_types_and_their_references_survive(old),
         ]
         for case in cases:
@@ -194,6 +196,20 @@ def check_rows_have_the_revision_of_their_account(old: Apps) -> Iterator[None]:
     yield
     assert Person.unscoped.get(pk=ada.pk).revision == Group.unscoped.get(pk=group.pk).revision == 7
     assert User.objects.get(pk=owner.pk).settings_revision == 7
+
+
+def check_people_in_groups_are_marked_and_counted(old: Apps) -> Iterator[None]:
+    owner = old_user(old, "groups@example.org")
+    ada, bob, _ = (old_person(old, owner, name=name, uid=name) for name in ("Ada", "Bob", "Eve"))
+    groups = old.get_model("people", "Group")._base_manager
+    for name, deleted_at, member in (("G", None, ada), ("H", None, ada), ("deleted", timezone.now(), bob)):
+        values = {"name": name, "name_key": name, "color": "#000000", "deleted_at": deleted_at}
+        group = groups.create(owner=owner, **values)
+        old.get_model("people", "Membership")._base_manager.create(owner=owner, person=member, group=group)
+    yield
+    without_groups = Person.unscoped.filter(owner=owner.pk, without_groups=True)
+    assert set(without_groups.values_list("name", flat=True)) == {"Bob", "Eve"}
+    assert wrong_counts(owner.pk) == []
 
 
 def check_types_and_their_references_survive(old: Apps) -> Iterator[None]:

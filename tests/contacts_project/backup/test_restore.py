@@ -34,7 +34,7 @@ from tests.contacts_project.backup.files import (
     rows_of,
     write_frames,
 )
-from tests.contacts_project.test_earlier_migrations import nodes_with_steps
+from tests.contacts_project.test_earlier_migrations import nodes_without, steps_of
 from tests.databases import flush, on_empty_database
 from tests.relationships.invariants import check_invariants
 from tests.workers import run_manage
@@ -186,7 +186,7 @@ def test_restore_brings_empty_tables_of_an_older_version_up_to_date(
     settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
     with on_empty_database(settings.MEDIA_ROOT):
         with earlier_migrations():
-            create_tables(connection, nodes_with_steps(behind="accounts"))
+            create_tables(connection, nodes_without(("accounts", steps_of("accounts")[-1])))
         restore(path)
         assert Person.unscoped.rows().count() == 1
         assert missing_triggers() == []
