@@ -1,7 +1,7 @@
 """The common part of the channels of notification destinations: their rows, and the count of failures."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -50,8 +50,7 @@ class EndpointChannel(Channel):
         """Count the outcome. If a failure switches the destination off, the owner is notified by mail."""
         if outcome.is_ok:
             # One UPDATE without a lock: a success sets fixed values and does not depend on the row.
-            row = {"id": parse_id(key), "owner": owner.pk, "type": self.type.value}
-            update_where(Destination, row, {"consecutive_failures": 0, "last_success_at": now})
+            self._record(key, owner, {"consecutive_failures": 0, "last_success_at": now})
             return
         rows = Destination.objects.owned_by(owner).of_type(self.type)
         # Locked, because the new count depends on the old one. SQLite ignores the lock, but has one writer at a time.
@@ -60,19 +59,20 @@ class EndpointChannel(Channel):
             return
         counts = not outcome.is_internal and outcome.code != Code.HTTP_429
         destination.record_failure(outcome.code or Code.UNKNOWN, now, counts=counts, is_gone=outcome.is_gone)
-        # Quietly: otherwise every notice would raise the account's revision. A destination that was switched off is
-        # marked as changed just before the mail about it is sent (notifications.disabled_destinations).
-        rows.filter(pk=destination.pk).update_quietly(
-            **{column: getattr(destination, column) for column in Destination.OUTCOME_COLUMNS}
-        )
+        self._record(key, owner, {column: getattr(destination, column) for column in Destination.OUTCOME_COLUMNS})
         if destination.disable_notice_due:
             # If the mail fails, or the process dies before this runs, the next due scan sends it.
             transaction.on_commit(send_disabled_notices, robust=True)
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:
         """Show the failure to the owner, from the first failed attempt on. It does not count yet."""
-        rows = Destination.objects.owned_by(owner).of_type(self.type)
-        rows.with_id(key).update_quietly(last_failure_at=now, last_failure_code=code)
+        self._record(key, owner, {"last_failure_at": now, "last_failure_code": code})
+
+    def _record(self, key: str, owner: User, values: Mapping[str, object]) -> None:
+        """Without a new revision: otherwise every notice would raise that of the account. A destination that was
+        switched off is marked as changed just before the mail about it is sent (notifications.disabled_destinations).
+        """
+        update_where(Destination, {"id": parse_id(key), "owner": owner.pk, "type": self.type.value}, values)
 
 
 def _off_reason(destination: Destination, owner: User) -> str | None:

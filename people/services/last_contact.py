@@ -90,7 +90,7 @@ def _apply_due_batch(owner_id: UUID, now: dt.datetime) -> int:
             Participation.objects.owned_by(owner_id).filter(interaction__in=ids).values_list("person_id", flat=True)
         )
         update_last_contacts(PersonWriter(User.objects.get(pk=owner_id), write, now), set(people))
-        Interaction.objects.owned_by(owner_id).filter(pk__in=ids).update_quietly(counts_at=None)
+        Interaction.objects.owned_by(owner_id).filter(pk__in=ids).update(counts_at=None)
     return len(ids)
 
 

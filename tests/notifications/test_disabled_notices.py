@@ -59,7 +59,7 @@ def make_disabled_destination(owner: User, label: str) -> Destination:
 
 def mark_holder_as_killed() -> None:
     """Let the rows that this process holds be those of a process that was killed."""
-    Destination.unscoped.rows().filter(claim__isnull=False).update_quietly(holder=DEAD_PROCESS)
+    Destination.unscoped.rows().filter(claim__isnull=False).update(holder=DEAD_PROCESS)
 
 
 def run_while_sending(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], *, after: bool = False) -> None:
@@ -80,7 +80,7 @@ def run_while_sending(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], 
 
 def end_delay() -> None:
     """Make the mails whose last try failed due again."""
-    Destination.unscoped.rows().filter(holder="").update_quietly(held_until=timezone.now())
+    Destination.unscoped.rows().filter(holder="").update(held_until=timezone.now())
 
 
 def raise_killed_error() -> NoReturn:
@@ -125,7 +125,7 @@ def test_kill_before_any_statement_repeats_only_an_unrecorded_mail(
 ) -> None:
     sent_before = []
     for fatal in count(1):
-        Destination.unscoped.rows().update_quietly(disable_notice_due=True)
+        Destination.unscoped.rows().update(disable_notice_due=True)
         mailbox.messages.clear()
         if not run_killed_at(fatal):
             break
@@ -158,9 +158,9 @@ def test_holder_on_another_machine_keeps_its_lease_for_five_minutes(
 ) -> None:
     rows = Destination.objects.owned_by(disabled_destination.owner)
     rows.acquire(dt.timedelta(minutes=5), clock=timezone.now())
-    rows.update_quietly(holder="elsewhere:1:1")
+    rows.update(holder="elsewhere:1:1")
     assert send_disabled_notices() == 0
-    rows.update_quietly(held_until=timezone.now())
+    rows.update(held_until=timezone.now())
     assert send_disabled_notices() == 1
 
 

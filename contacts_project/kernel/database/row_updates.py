@@ -10,7 +10,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 def update_where(model: type[models.Model], where: Mapping[str, object], values: Mapping[str, object]) -> int:
     """UPDATE the rows that have the values `where` (None matches NULL), and return their number. Keys are field names.
 
-    Unlike CompiledQuery.update it takes values of every type that a field takes. The ORM is not involved.
+    Unlike CompiledQuery.update it takes values of every type that a field takes. The ORM is not involved: a row of the
+    change feed keeps its revision, for changes that clients need not fetch. Say why at each such call.
 
     If a column is in both `where` and `values`, only one of several concurrent callers updates the row.
     """

@@ -50,10 +50,6 @@ class FeedQuerySet(OwnedQuerySet[M]):
         """Set columns. Without any, the rows get the new revision alone: what their answers show has changed."""
         return super().update(**values, **self._feed_model.values_of_update(self.owner_id, values))
 
-    def update_quietly(self, **values: object) -> int:
-        """UPDATE without a new revision, for changes that clients need not fetch. Say why at each call."""
-        return super().update(**values)
-
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
         for row in cast("list[Any]", rows):

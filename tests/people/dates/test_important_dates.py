@@ -10,6 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.database.row_updates import update_where
 from contacts_project.kernel.errors import MissingError
 from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
@@ -209,7 +210,7 @@ def test_change_of_a_title_keeps_the_reminder_that_a_job_has_moved_on_since_the_
     read = ImportantDate.unscoped.get(pk=made["id"])
     later = timezone.now() + dt.timedelta(days=800)
     # The planner takes the lock, but leaves the account's revision as it is.
-    ImportantDate.unscoped.rows().update_quietly(next_due_at=later)
+    ImportantDate.unscoped.rows().update(next_due_at=later)
     data = {field: getattr(read, field) for field in DATE_COLUMNS}
     update_date(owner=alice, row=read, data={**data, "title": "First met"}, now=timezone.now())
     stored = ImportantDate.unscoped.get(pk=read.pk)
@@ -277,8 +278,8 @@ def test_if_match_for_a_date_whose_person_goes_to_the_trash_meanwhile_is_404(
 
     def update_late(**arguments: Any) -> ImportantDate:
         # As another process does it: a request in this thread would take over the check of If-Match.
-        Person.unscoped.rows().filter(pk=ada.pk).update_quietly(deleted_at=timezone.now())
-        ImportantDate.unscoped.rows().update_quietly(revision=F("revision") + 1)
+        update_where(Person, {"id": ada.pk}, {"deleted_at": timezone.now()})
+        ImportantDate._base_manager.update(revision=F("revision") + 1)
         User.objects.filter(pk=ada.owner_id).update(revision=F("revision") + 1)
         return update_date(**arguments)
 

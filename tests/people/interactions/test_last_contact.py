@@ -119,7 +119,7 @@ def test_interrupted_scan_is_completed_by_the_next(
     tomorrow = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
     with time_machine.travel(tomorrow, tick=False):
         with monkeypatch.context() as patch:
-            patch.setattr("people.models.dates.InteractionQuerySet.update_quietly", _raise_interrupt)
+            patch.setattr("people.models.dates.InteractionQuerySet.update", _raise_interrupt)
             with pytest.raises(KeyboardInterrupt):
                 apply_due_interactions(now=tomorrow)
         assert last_contact(api, ada) is None
