@@ -4,12 +4,11 @@ Equal keys only make two people candidates; duplicates, vCard import and sync co
 keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, models
-
+from contacts_project.kernel.database.bare_rows import delete_rows, insert_rows
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_keys, whole_address_key
 from people.duplicates.phones import short_number
 from people.duplicates.word_similarity import clear_word_caches
@@ -33,6 +32,8 @@ KEY_COLUMNS = frozenset(
 
 Keys = set[tuple[int, str]]
 """Pairs of LookupKey.kind and LookupKey.key."""
+
+_COLUMNS = ("owner", "person", "kind", "key")
 
 
 def keys_of(columns: Mapping[str, Any]) -> Keys:
@@ -90,49 +91,9 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
     At most two statements. Must be called in a transaction.
     """
     changed = [(person_id, before - now, now - before) for person_id, before, now in people]
-    _delete_rows([(owner_id, person_id, *key) for person_id, keys, _ in changed for key in sorted(keys)])
-    _insert_rows([(owner_id, person_id, *key) for person_id, _, keys in changed for key in sorted(keys)])
-    if len(changed) > _CACHE_CLEAR_THRESHOLD:
-        clear_word_caches()
-
-
-_Row = tuple[UUID, UUID, int, str]
-_COLUMNS = ("owner", "person", "kind", "key")
-
-
-def _insert_rows(rows: Sequence[_Row]) -> None:
+    delete_rows(LookupKey, _COLUMNS, [(owner_id, key, *row) for key, gone, _ in changed for row in sorted(gone)])
     # bulk_create builds an instance for each of some twenty rows a person, and compiles the statement value by value:
     # an import of 1,500 rows made 11.8 million calls of Python functions with it, and 7.7 million without.
-    table, names, arrays = _sql_names()
-    into = f"INSERT INTO {table} ({', '.join(names)})"
-    values = f"VALUES ({', '.join(['%s'] * len(names))})"
-    _execute(f"{into} SELECT * FROM unnest({arrays})", f"{into} {values}", rows)  # noqa: S608 - names of our own
-
-
-def _delete_rows(rows: Sequence[_Row]) -> None:
-    table, names, arrays = _sql_names()
-    equal_values = " AND ".join(f"{name} = %s" for name in names)
-    delete = f"DELETE FROM {table} USING unnest({arrays}) AS gone ({', '.join(names)})"  # noqa: S608 - names of our own
-    join = " AND ".join(f"{table}.{name} = gone.{name}" for name in names)
-    _execute(f"{delete} WHERE {join}", f"DELETE FROM {table} WHERE {equal_values}", rows)  # noqa: S608 - as above
-
-
-def _sql_names() -> tuple[str, list[str], str]:
-    """The quoted names of the table and the columns, and one array parameter with a cast per column for PostgreSQL."""
-    fields: list[models.Field[Any, Any]] = [LookupKey._meta.get_field(column) for column in _COLUMNS]  # type: ignore[misc]
-    quote = connection.ops.quote_name
-    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
-    return quote(LookupKey._meta.db_table), [quote(field.column) for field in fields], arrays
-
-
-def _execute(array_statement: str, row_statement: str, rows: Sequence[_Row]) -> None:
-    """Run one statement over arrays for all rows on PostgreSQL, and one statement per row on SQLite."""
-    if not rows:
-        return
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
-            cursor.execute(array_statement, [list(column) for column in zip(*rows, strict=True)])
-        else:
-            # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
-            cursor.executemany(row_statement, [[v.hex if isinstance(v, UUID) else v for v in row] for row in rows])
+    insert_rows(LookupKey, _COLUMNS, [(owner_id, key, *row) for key, _, new in changed for row in sorted(new)])
+    if len(changed) > _CACHE_CLEAR_THRESHOLD:
+        clear_word_caches()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
 
-from contacts_project.kernel.database.row_inserts import MAX_ROWS, insert_instances
+from contacts_project.kernel.database.row_inserts import MAX_ROWS, OnConflict, insert_instances
 from contacts_project.kernel.database.row_updates import update_rows, update_where
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class QuickWritesQuerySet(models.QuerySet[M, M]):
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
-        is_plain = not args and kwargs.keys() <= {"batch_size"}
-        if is_plain and 0 < len(rows) <= MAX_ROWS and insert_instances(rows):
+        if not args and 0 < len(rows) <= MAX_ROWS and insert_instances(rows, _read_conflict(**kwargs)):
             return rows
         return super().bulk_create(rows, *args, **kwargs)
 
@@ -71,6 +70,20 @@ class QuickWritesQuerySet(models.QuerySet[M, M]):
     def _common_values(self) -> Mapping[str, Any]:
         """Values that all rows must have, or they are not written."""
         return {}
+
+
+def _read_conflict(
+    *,
+    batch_size: int | None = None,
+    ignore_conflicts: bool = False,
+    update_conflicts: bool = False,
+    unique_fields: Collection[str] = (),
+    update_fields: Collection[str] = (),
+) -> OnConflict | None:
+    """The arguments of bulk_create."""
+    if update_conflicts:
+        return OnConflict(tuple(unique_fields), tuple(update_fields))
+    return OnConflict() if ignore_conflicts else None
 
 
 def kept_serializer(serializer_class: "type[Serializer[Any]]", *, partial: bool) -> "Serializer[Any]":

@@ -1,33 +1,47 @@
 """The texts that cards had before, kept while some device has them."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from dav.models import BookCard, FormerText, GivenCard
 
 
-def keep_former_texts(owner: User | UUID, cards: Sequence[BookCard]) -> None:
-    """Keep the texts of these cards, which are about to change, where a device has them."""
+def keep_former_texts(owner: User | UUID, cards: Sequence[BookCard], *, but_of: UUID | None = None) -> None:
+    """Keep the texts of these cards, which are about to change, where a device has them. `but_of` is the token of one
+    that has sent another text itself, and has this one no more."""
     by_id = {card.pk: card for card in cards}
-    given = GivenCard.objects.owned_by(owner).filter(card__in=by_id).values_list("card_id", "etag").distinct()
+    of_cards: dict[str, Any] = {"owner_id": owner.pk if isinstance(owner, User) else owner, "card_ids": list(by_id)}
+    given = _given_to_others.values(**of_cards, token_id=but_of) if but_of else _given.values(**of_cards)
     kept = [
-        FormerText(
-            owner_id=by_id[card_id].owner_id,
-            card=by_id[card_id],
-            etag=etag,
-            text=by_id[card_id].text,
-            photo=by_id[card_id].shown_photo,
-        )
-        for card_id, etag in given
-        if etag in {by_id[card_id].etag, by_id[card_id].plain_etag}
+        FormerText(owner_id=card.owner_id, card=card, etag=etag, text=card.text, photo=card.shown_photo)
+        for card, etag in ((by_id[card_id], etag) for card_id, etag in given)
+        if etag in {card.etag, card.plain_etag}
     ]
     FormerText.objects.bulk_create(kept, ignore_conflicts=True)
 
 
+@compiled_query
+def _given(owner_id: UUID, card_ids: Sequence[UUID]) -> Rows:
+    return GivenCard.objects.owned_by(owner_id).filter(card__in=card_ids).values_list("card_id", "etag").distinct()
+
+
+@compiled_query
+def _given_to_others(owner_id: UUID, card_ids: Sequence[UUID], token_id: UUID) -> Rows:
+    rows = GivenCard.objects.owned_by(owner_id).filter(card__in=card_ids).exclude(token=token_id)
+    return rows.values_list("card_id", "etag").distinct()
+
+
 def drop_former_texts(owner_id: UUID, card_ids: Sequence[UUID]) -> None:
     """Delete the former texts of these cards that no device has any more."""
+    _without_device.delete(owner_id=owner_id, card_ids=card_ids)
+
+
+@compiled_query
+def _without_device(owner_id: UUID, card_ids: Sequence[UUID]) -> Rows:
     given = GivenCard.objects.owned_by(owner_id).filter(card=OuterRef("card"), etag=OuterRef("etag"))
-    FormerText.objects.owned_by(owner_id).filter(~Q(Exists(given)), card__in=card_ids).delete()
+    return FormerText.objects.owned_by(owner_id).filter(~Q(Exists(given)), card__in=card_ids)

@@ -2,17 +2,21 @@
 
 import datetime as dt
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet, Value
 
-from accounts.models import User
+from accounts.models import ApiToken, User
 from contacts_project.kernel.database import row_inserts
+from contacts_project.kernel.database.bare_rows import Row, delete_rows, insert_rows
+from contacts_project.kernel.database.row_inserts import OnConflict
 from contacts_project.kernel.ownership.account_lock import account_write
+from dav.models import BookCard, Device, GivenCard
 from people.models import Group, ImportantDate, Person
 from people.names import keys_of_names
-from tests.builders import make_person
+from tests.builders import make_person, make_token
 
 pytestmark = pytest.mark.django_db
 
@@ -73,3 +77,47 @@ def test_statements_are_built_once(alice: User) -> None:
         for _ in range(3):
             Person.objects.bulk_create([Person(owner=alice, name="Ada")])
     assert row_inserts._insert_statement.cache_info().misses == 1
+
+
+def test_rows_that_are_there_stay_or_are_updated(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QuerySet, "bulk_create", None)  # Django's is not called
+    make_token(alice)
+    token = ApiToken.unscoped.get()
+    earlier, later = (dt.datetime(2026, 3, day, tzinfo=dt.UTC) for day in (1, 2))
+
+    def seen(at: dt.datetime, agent: str) -> Device:
+        return Device(owner=alice, token=token, last_seen_at=at, user_agent=agent)
+
+    Device.objects.bulk_create([seen(earlier, "first")], ignore_conflicts=True)
+    Device.objects.bulk_create([seen(later, "second")], ignore_conflicts=True)
+    assert Device.objects.owned_by(alice).values_list("last_seen_at", "user_agent").get() == (earlier, "first")
+    of_token: Any = {"unique_fields": ["token"], "update_fields": ["last_seen_at", "selected_by"]}
+    Device.objects.bulk_create([seen(later, "third")], update_conflicts=True, **of_token)
+    assert Device.objects.owned_by(alice).values_list("last_seen_at", "user_agent").get() == (later, "first")
+
+
+@pytest.mark.parametrize("number", [1, 2, 700])
+def test_bare_rows_are_those_of_django(alice: User, mallory: User, number: int) -> None:
+    make_token(alice)
+    token, first, later = ApiToken.unscoped.get(), *(dt.datetime(2026, 3, n, 1, 2, 3, n, dt.UTC) for n in (1, 2))
+    revisions: Any = dict.fromkeys(("read_revision", "changed_revision", "plain_changed_revision"), 1)
+    cards = [BookCard(owner=alice, name=f"{n}.vcf", text=b"", **revisions) for n in range(number)]
+    BookCard.objects.bulk_create(cards)
+    columns = ("id", "created_at", "updated_at", "owner", "token", "card", "etag")
+    conflict = OnConflict(("token", "card"), ("etag", "updated_at"))
+
+    def rows(at: dt.datetime, etag: str) -> list[Row]:
+        return [(uuid4(), at, at, alice.pk, token.pk, card.pk, f"{etag}{n}") for n, card in enumerate(cards)]
+
+    insert_rows(GivenCard, columns, [])
+    insert_rows(GivenCard, columns, inserted := rows(first, "a"))
+    stored = list(GivenCard.objects.owned_by(alice).order_by("pk").values_list(*columns))
+    assert stored == sorted(map(tuple, inserted), key=lambda row: str(row[0]))
+    # The same cards again: only what is to be updated is.
+    insert_rows(GivenCard, columns, rows(later, "b"), conflict)
+    again = list(GivenCard.objects.owned_by(alice).order_by("pk").values_list(*columns))
+    assert again == [(*row[:2], later, *row[3:6], row[6].replace("a", "b")) for row in stored]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_rows(GivenCard, columns, rows(later, "c"))
+    delete_rows(GivenCard, ("owner", "card", "etag"), [(alice.pk, cards[0].pk, "b0"), (mallory.pk, cards[-1].pk, "b")])
+    assert GivenCard.objects.owned_by(alice).count() == number - 1

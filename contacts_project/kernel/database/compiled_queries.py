@@ -16,15 +16,18 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
+from django.db.models.deletion import Collector
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
-from django.db.models.sql import UpdateQuery
-from django.db.models.sql.compiler import SQLCompiler, SQLUpdateCompiler
+from django.db.models.sql import DeleteQuery, UpdateQuery
+from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
 
 from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.errors import MissingError
 
 Parameter = UUID | str | int | dt.date
 """The value of one parameter; a dt.datetime is a dt.date. In a condition an int is the limit or offset of a slice."""
+# A tuple, since `isinstance` with a union would make that union anew each time.
+_SCALARS = (UUID, str, int, dt.date)
 
 # While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
 # must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers, the
@@ -37,6 +40,7 @@ _PLACEHOLDERS: dict[type, Callable[[int], Parameter]] = {
     dt.date: lambda number: dt.date(1, 1, 2) + dt.timedelta(number),
 }
 _PARAMETER_NAME = "p{}"
+_PARAMETER_NAMES = tuple(map(_PARAMETER_NAME.format, range(MAX_BOUND_PARAMETERS)))
 # Statements that one query keeps: lists of ids come in many lengths, and each length is a statement of its own.
 _MAX_STATEMENTS = 300
 # Of a query by ids PostgreSQL keeps the plans for lists of these lengths: those of a merge, of the feed, and of a page.
@@ -127,11 +131,21 @@ class CompiledQuery:
         done = self._execute((*self._names, *(_SET + column for column in new)), given, _count_rows)
         return done[1] if done else 0
 
+    def delete(self, **parameters: Parameter | Sequence[Parameter]) -> int:
+        """Delete the rows, as QuerySet.delete does, and return their number; none if a list is empty.
+
+        Of a model to which no other row refers, and that is not in the change feed. Raises TypeError for any other.
+        """
+        done = self._execute(self._names, parameters, _count_rows, is_delete=True)
+        return done[1] if done else 0
+
     def _execute(
         self,
         names: tuple[str, ...],
         parameters: Mapping[str, Parameter | Sequence[Parameter]],
         read_result: Callable[[CursorWrapper], Found],
+        *,
+        is_delete: bool = False,
     ) -> tuple[_Statement, Found] | None:
         """Run the statement for these parameters. Returns it with what `read_result` reads from the cursor.
 
@@ -146,7 +160,7 @@ class CompiledQuery:
                 value = parameters[name]
             except KeyError:
                 raise TypeError(f"{self.name}: the parameter {name} is missing.") from None
-            if isinstance(value, UUID | str | int | dt.date):
+            if isinstance(value, _SCALARS):
                 shape.append(type(value))
                 values.append(value)
             elif value:
@@ -157,35 +171,41 @@ class CompiledQuery:
             else:  # a condition would need IS NULL, and NULL as a new value has no placeholder
                 raise TypeError(f"{self.name}: the parameter {name} is of the type {type(value).__name__}.")
         if len(values) > MAX_BOUND_PARAMETERS:
-            return self._execute_once(parameters, read_result)
-        key = tuple(shape) if names is self._names else (*shape, *names)
+            return self._execute_once(parameters, read_result, is_delete=is_delete)
+        key = tuple(shape) if names is self._names and not is_delete else (is_delete, *shape, *names)
         statement = self._statements.get(key)
         if statement is None:
             # Dropping all is rare, and needs no bookkeeping on each use as an LRU cache would.
             if len(self._statements) >= _MAX_STATEMENTS:
                 self._statements.clear()
-            statement = self._statements[key] = self._compile(names, parameters, shape[1:])
+            statement = self._statements[key] = self._compile(names, parameters, shape[1:], is_delete=is_delete)
         if database.vendor == "sqlite":
-            values = [_to_sqlite(value, database.ops) for value in values]
-        named_values = {_PARAMETER_NAME.format(number): value for number, value in enumerate(values)}
+            values = [value if type(value) is str else _to_sqlite(value, database.ops) for value in values]
+        named_values = dict(zip(_PARAMETER_NAMES, values, strict=False))
         with database.cursor() as cursor:
             cursor.execute(statement.sql, {**statement.constants, **named_values})
             return statement, read_result(cursor)
 
     def _execute_once(
-        self, parameters: Mapping[str, Parameter | Sequence[Parameter]], read_result: Callable[[CursorWrapper], Found]
+        self,
+        parameters: Mapping[str, Parameter | Sequence[Parameter]],
+        read_result: Callable[[CursorWrapper], Found],
+        *,
+        is_delete: bool,
     ) -> tuple[_Statement, Found]:
         """Run a statement with long lists as the ORM does, and keep nothing of it.
 
         SQLite looks up each named parameter among all before it: 20,000 ids took four seconds, positional ones 0.2.
         """
-        compiler = self._make_compiler(dict(parameters))
+        compiler = self._make_compiler(dict(parameters), is_delete=is_delete)
         sql, values = compiler.as_sql()
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(sql, values)
             return _make_statement(sql, {}, compiler), read_result(cursor)
 
-    def _compile(self, names: tuple[str, ...], parameters: Mapping[str, Any], shape: list[Any]) -> _Statement:
+    def _compile(
+        self, names: tuple[str, ...], parameters: Mapping[str, Any], shape: list[Any], *, is_delete: bool
+    ) -> _Statement:
         """Compile the SQL for parameters of these types and lengths. Raises TypeError if `build` changes a parameter.
 
         The SQL has named parameters: on SQLite, Django searches the text of a statement with positional ones each time.
@@ -209,7 +229,7 @@ class CompiledQuery:
             else [make_placeholder(name, kind[0]) for _ in range(kind[1])]
             for name, kind in zip(names, shape, strict=True)
         }
-        compiler = self._make_compiler(arguments)
+        compiler = self._make_compiler(arguments, is_delete=is_delete)
         sql, values = compiler.as_sql()
         constants = {}
         for position, value in enumerate(values):
@@ -229,10 +249,18 @@ class CompiledQuery:
             sql = _OWNER.sub('"owner_id" IS NOT DISTINCT FROM %(', _ID_LIST.sub(r" = ANY(ARRAY[\1]::uuid[])", sql))
         return _make_statement(sql, constants, compiler)
 
-    def _make_compiler(self, arguments: Mapping[str, Parameter | Sequence[Parameter]]) -> SQLCompiler:
-        """Django's compiler of the statement with these parameters: a SELECT, or an UPDATE if some of them are set."""
-        query: Any = self._build(**{name: arguments[name] for name in self._names}).query
-        if new := {name.removeprefix(_SET): value for name, value in arguments.items() if name.startswith(_SET)}:
+    def _make_compiler(
+        self, arguments: Mapping[str, Parameter | Sequence[Parameter]], *, is_delete: bool
+    ) -> SQLCompiler:
+        """Django's compiler of the statement with these parameters: a DELETE, an UPDATE if some of them are set, or a
+        SELECT."""
+        rows: Any = self._build(**{name: arguments[name] for name in self._names})
+        query = rows.query
+        if is_delete:
+            if hasattr(rows.model, "values_of_update") or not Collector(connection.alias).can_fast_delete(rows):
+                raise TypeError(f"{self.name}: rows of {rows.model.__name__} are deleted by the ORM.")
+            query = query.chain(DeleteQuery)
+        elif new := {name.removeprefix(_SET): value for name, value in arguments.items() if name.startswith(_SET)}:
             query = query.chain(UpdateQuery)
             query.add_update_values(new)
         compiler: SQLCompiler = query.get_compiler(connection.alias)
@@ -263,7 +291,7 @@ def query_by_ids(build: Callable[..., Rows]) -> CompiledQuery:
 
 
 def _make_statement(sql: str, constants: dict[str, str | int], compiler: SQLCompiler) -> _Statement:
-    if isinstance(compiler, SQLUpdateCompiler):
+    if isinstance(compiler, SQLUpdateCompiler | SQLDeleteCompiler):
         return _Statement(sql, constants)
     return _Statement(sql, constants, _make_row_converter(compiler), _make_instance_builder(compiler))
 

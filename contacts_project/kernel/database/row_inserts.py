@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models.fields import NOT_PROVIDED
@@ -12,7 +12,15 @@ from django.db.models.fields import NOT_PROVIDED
 MAX_ROWS = 4
 
 
-def insert_instances(rows: Sequence[models.Model]) -> bool:
+class OnConflict(NamedTuple):
+    """What happens where a row with the same values of the `unique` fields is there: the `updated` fields are set, or
+    without any, nothing."""
+
+    unique: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+
+
+def insert_instances(rows: Sequence[models.Model], on_conflict: OnConflict | None = None) -> bool:
     """INSERT new instances of one model as bulk_create does, or return False if only Django can.
 
     bulk_create builds the statement anew each time: 3,074 calls of Python functions for a person and a date, with this
@@ -24,6 +32,8 @@ def insert_instances(rows: Sequence[models.Model]) -> bool:
     if isinstance(model._meta.pk, models.AutoField):
         return False  # Django reads the new key back
     fields, returned = _fields_of(model)
+    if on_conflict and returned:
+        return False  # of rows that are there already nothing is returned
     values = [[field.pre_save(row, True) for field in fields] for row in rows]
     given = [field.db_default is not NOT_PROVIDED for field in fields]
     for row_values in values:
@@ -40,7 +50,7 @@ def insert_instances(rows: Sequence[models.Model]) -> bool:
         for field, value in zip(written, compress(row_values, is_given), strict=True)
     ]
     with database.cursor() as cursor:
-        cursor.execute(_insert_statement(database.vendor, model, is_given, len(rows)), parameters)
+        cursor.execute(_insert_statement(database.vendor, model, is_given, len(rows), on_conflict), parameters)
         found = cursor.fetchall() if returned else [()] * len(rows)
     for row, computed in zip(rows, found, strict=True):
         for field, value in zip(returned, computed, strict=True):
@@ -60,10 +70,26 @@ def _fields_of(model: type[models.Model]) -> tuple[list[Any], list[Any]]:
 
 
 @functools.lru_cache(maxsize=512)
-def _insert_statement(vendor: str, model: type[models.Model], is_given: tuple[bool, ...], count: int) -> str:
+def _insert_statement(
+    vendor: str, model: type[models.Model], is_given: tuple[bool, ...], count: int, on_conflict: OnConflict | None
+) -> str:
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
     fields, returned = _fields_of(model)
     names = [quote(field.column) for field in compress(fields, is_given)]
     row = f"({', '.join(['%s'] * len(names))})"
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(names)}) VALUES {', '.join([row] * count)}"  # noqa: S608 - names of our own
+    if on_conflict is not None:
+        return f"{statement} {conflict_clause(model, on_conflict)}"
     return f"{statement} RETURNING {', '.join(quote(field.column) for field in returned)}" if returned else statement
+
+
+def conflict_clause(model: type[models.Model], on_conflict: OnConflict) -> str:
+    """The end of an INSERT."""
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    columns: dict[str, str] = {field.name: quote(field.column) for field in _fields_of(model)[0]}
+    if not on_conflict.updated:
+        return "ON CONFLICT DO NOTHING"
+    unique = ", ".join(columns[name] for name in on_conflict.unique)
+    return f"ON CONFLICT ({unique}) DO UPDATE SET " + ", ".join(
+        f"{columns[name]} = excluded.{columns[name]}" for name in on_conflict.updated
+    )

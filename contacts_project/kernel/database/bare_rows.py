@@ -1,0 +1,105 @@
+"""Writes many rows of one table without an instance for each, by statements whose text does not depend on their number.
+
+`bulk_create` builds an instance for each row, and prepares each of its values by itself. A row is a tuple of the values
+of some columns: ids, texts, numbers, bytes and times, or None. Must be called in a transaction.
+"""
+
+import datetime as dt
+import functools
+from collections.abc import Sequence
+from typing import TypeAlias
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.backends.base.operations import BaseDatabaseOperations
+
+from contacts_project.kernel.database.row_inserts import OnConflict, conflict_clause
+
+Row: TypeAlias = Sequence[UUID | str | int | bytes | dt.datetime | None]
+_UNCHANGED = frozenset({str, int, bytes})
+
+
+def insert_rows(
+    model: type[models.Model], columns: tuple[str, ...], rows: Sequence[Row], on_conflict: OnConflict | None = None
+) -> None:
+    """INSERT rows with the values of these fields."""
+    _execute(_insert_statement(connections[DEFAULT_DB_ALIAS].vendor, model, columns, on_conflict), rows)
+
+
+def delete_rows(model: type[models.Model], columns: tuple[str, ...], rows: Sequence[Row]) -> None:
+    """DELETE the rows that have these values."""
+    _execute(_delete_statement(connections[DEFAULT_DB_ALIAS].vendor, model, columns), rows)
+
+
+@functools.lru_cache(maxsize=64)
+def _insert_statement(
+    vendor: str, model: type[models.Model], columns: tuple[str, ...], on_conflict: OnConflict | None
+) -> str:
+    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({', '.join(_names_of(model, columns))})"
+    if vendor == "postgresql":
+        statement = f"{into} SELECT * FROM unnest({_arrays(model, columns)})"  # noqa: S608 - names of our own
+    else:
+        statement = f"{into} VALUES ({', '.join(['%s'] * len(columns))})"
+    return f"{statement} {conflict_clause(model, on_conflict)}" if on_conflict is not None else statement
+
+
+@functools.lru_cache(maxsize=64)
+def _delete_statement(vendor: str, model: type[models.Model], columns: tuple[str, ...]) -> str:
+    table, names = _quoted(model._meta.db_table), _names_of(model, columns)
+    if vendor == "postgresql":
+        equal_values = " AND ".join(f"{table}.{name} = gone.{name}" for name in names)
+        gone = f"unnest({_arrays(model, columns)}) AS gone ({', '.join(names)})"
+        return f"DELETE FROM {table} USING {gone} WHERE {equal_values}"  # noqa: S608 - names of our own
+    equal_values = " AND ".join(f"{name} = %s" for name in names)
+    return f"DELETE FROM {table} WHERE {equal_values}"  # noqa: S608 - names of our own
+
+
+def _quoted(name: str) -> str:
+    return connections[DEFAULT_DB_ALIAS].ops.quote_name(name)
+
+
+def _field(model: type[models.Model], name: str) -> "models.Field[object, object]":
+    field = model._meta.get_field(name)
+    assert isinstance(field, models.Field), name  # noqa: S101 - the other side of a relation has no column
+    return field
+
+
+def _names_of(model: type[models.Model], columns: tuple[str, ...]) -> list[str]:
+    return [_quoted(_field(model, name).column) for name in columns]
+
+
+def _arrays(model: type[models.Model], columns: tuple[str, ...]) -> str:
+    """One array parameter with a cast for each column."""
+    kinds = (_field(model, name).db_type(connections[DEFAULT_DB_ALIAS]) for name in columns)
+    return ", ".join(f"%s::{kind}[]" for kind in kinds)
+
+
+def _execute(statement: str, rows: Sequence[Row]) -> None:
+    """Run one statement over arrays for all rows on PostgreSQL, and one statement per row on SQLite."""
+    if not rows:
+        return
+    database = connections[DEFAULT_DB_ALIAS]
+    values = list(zip(*rows, strict=True))
+    with database.cursor() as cursor:
+        if database.vendor == "postgresql":
+            # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
+            cursor.execute(statement, [list(column) for column in values])
+        else:
+            # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
+            adapted = (_to_sqlite(column, database.ops) for column in values)
+            cursor.executemany(statement, list(zip(*adapted, strict=True)))
+
+
+def _to_sqlite(column: Sequence[object], operations: BaseDatabaseOperations) -> Sequence[object]:
+    """The ids or times of a column as the texts that SQLite stores; other values unchanged."""
+    if len(set(map(id, column))) == 1:  # such as the owner
+        return [_value_to_sqlite(column[0], operations)] * len(column)
+    if _UNCHANGED.issuperset(map(type, column)):
+        return column
+    return [_value_to_sqlite(value, operations) for value in column]
+
+
+def _value_to_sqlite(value: object, operations: BaseDatabaseOperations) -> object:
+    if isinstance(value, UUID):
+        return value.hex
+    return operations.adapt_datetimefield_value(value) if isinstance(value, dt.datetime) else value
