@@ -22,7 +22,7 @@ from people.fields.cards import card_of
 from people.importing.known import uid_key, uid_spellings
 from people.mentions import Topic, silence
 from people.models import Group, ImportantDate, Membership, Person
-from people.vcard import Card, KeptLine, VCardError, fold, parse_line, parse_lines, read_card
+from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
 from people.vcard.line_merge import missing_lines
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.readers import group_labels, has_reader
@@ -95,11 +95,11 @@ def _text_of(card: Card, before: BookCard | None, *, revised: str) -> str:
     """The text of a person's card. A stored text that cannot be read is written anew, so that it stops nobody."""
     if before is not None:
         try:
-            former = unpack(before.text)
-            return with_lines_of(write_text(card, former, revised=revised), card, revised=revised)
+            former = CardText(unpack(before.text))
+            return with_lines_of(write_text(card, former, revised=revised), card, revised=revised).text
         except (VCardError, ValueError, zlib.error):
             logger.exception("stored card cannot be read", extra={"card": str(before.pk)})
-    return write_text(card, None, revised=revised)
+    return write_text(card, None, revised=revised).text
 
 
 def _is_in_book(person: Person) -> bool:
@@ -140,13 +140,13 @@ def _change_of(
     return Change(changed, before)
 
 
-def with_lines_of(text: str, card: Card, *, revised: str) -> str:
+def with_lines_of(source: CardText, card: Card, *, revised: str) -> CardText:
     """The text with the lines of the person's `card` whose properties have no field: as other parts of the service
     write them, such as an import or the sync with another server. `revised` is the new REV if anything changes.
 
     Lines of the text that are too long to be stored with the person stay: `read_card` leaves them out, too.
     """
-    stored, _ = read_card(text)
+    stored = source.card
     present, wanted = _keys(stored.lines), _keys(card.lines)
     added = [
         kept
@@ -156,17 +156,17 @@ def with_lines_of(text: str, card: Card, *, revised: str) -> str:
     new = missing_lines(stored.lines, added)
     gone = {kept.text for kept, key in zip(stored.lines, present, strict=True) if key and key not in wanted}
     if not new and not gone:
-        return text
-    end = "\r\n" if "\r\n" in text else "\n"
+        return source
+    end = "\r\n" if "\r\n" in source.text else "\n"
     chunks = []
-    for line in parse_lines(text):
+    for line in source.lines:
         if line.name == "END":
             chunks += [fold(kept.text).replace("\r\n", end) for kept in new]
         if line.name == "REV":
             chunks.append(f"REV:{revised}{end}")
         elif not line.text or line.text not in gone:
             chunks.append(line.original)
-    return "".join(chunks)
+    return CardText("".join(chunks))
 
 
 def _keys(lines: Sequence[KeptLine]) -> list[tuple[object, ...] | None]:

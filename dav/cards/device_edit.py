@@ -14,7 +14,7 @@ from people.contents.merge import Sides, merge, resolve_bases
 from people.entries import pair_entries
 from people.field_table import Compare
 from people.phone_numbers import parse_phone
-from people.vcard import Card, ContentLine, KeptLine, fold, parse_line, parse_lines, read_card
+from people.vcard import Card, CardText, ContentLine, KeptLine, fold, parse_line
 from people.vcard.line_merge import missing_lines
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.versions import canonical_key
@@ -31,39 +31,36 @@ _GENERATED = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV", "UID"})
 
 @dataclass(frozen=True)
 class DeviceEdit:
-    """What a PUT means: `text` is the card that is stored for all, before the changes of others are written into it,
+    """What a PUT means: `source` is the card that is stored for all, before the changes of others are written into it,
     and `fields` the contents of the person, of which `changed` differ from the current ones. `lines_changed`: a line
     that no field holds came or went."""
 
-    text: str
-    card: Card
+    source: CardText
     fields: Fields
     changed: set[str]
     lines_changed: bool
 
     @property
     def has_photo_url(self) -> bool:
-        return self.card.photo_url is not None
+        return self.source.card.photo_url is not None
 
 
-def property_names(text: str) -> frozenset[str]:
+def property_names(source: CardText) -> frozenset[str]:
     """The names of the properties that a card has."""
-    return frozenset(line.name for line in parse_lines(text) if line.name) - _GENERATED
+    return frozenset(line.name for line in source.lines if line.name) - _GENERATED
 
 
-def read_edit(*, base: str, current: str, sent: str, known: Iterable[str], local: Fields) -> DeviceEdit:
+def read_edit(*, base: CardText, current: CardText, sent: CardText, known: Iterable[str], local: Fields) -> DeviceEdit:
     """Read the card that a device `sent` as a change against `base`, the text that it had.
 
     `current` is the text as it is now, `local` the contents of the person as they are now, `known` the properties that
     the device has ever sent. What others changed since the device had its text stays; in the same field the device's
     value stands. Raises VCardError.
     """
-    base_card, current_card, sent_card = (read_card(text)[0] for text in (base, current, sent))
     names = KNOWN_TO_ALL.union(known, property_names(sent))
-    text = _with_lines_of_others(sent, sent_card, base_card, current_card, names)
-    card, _ = read_card(text)
-    before = remote_fields(base_card)
-    wanted = _without_respellings(remote_fields(card), before)
+    stored = _with_lines_of_others(sent, base.card, current.card, names)
+    before = remote_fields(base.card)
+    wanted = _without_respellings(remote_fields(stored.card), before)
     # The picture is compared by the caller, who knows what the device was given for it.
     wanted["photo"] = before["photo"] = local["photo"]
     # A name that is displayed otherwise: programs that do not know of it compute FN from N.
@@ -75,17 +72,16 @@ def read_edit(*, base: str, current: str, sent: str, known: Iterable[str], local
         merged = merge(resolve_bases(bases, now, conflicts, keep_local=False), now)
     fields = merged.target.local
     changed = {name for name in EMPTY_FIELDS if fields[name] != local[name]}
-    lines_changed = _free_line_keys(card) != _free_line_keys(current_card)
-    return DeviceEdit(text, card, fields, changed, lines_changed)
+    lines_changed = _free_line_keys(stored.card) != _free_line_keys(current.card)
+    return DeviceEdit(stored, fields, changed, lines_changed)
 
 
-def _with_lines_of_others(
-    sent: str, sent_card: Card, base_card: Card, current_card: Card, known: frozenset[str]
-) -> str:
+def _with_lines_of_others(sent: CardText, base_card: Card, current_card: Card, known: frozenset[str]) -> CardText:
     """The text that the device sent, with the lines that it does not know, and without those that others removed."""
     base_keys = _free_line_keys(base_card)
     current_keys = _free_line_keys(current_card)
-    sent_entries = {key for kept in sent_card.lines if (key := _key_without_kind(kept))}
+    sent_lines = sent.card.lines
+    sent_entries = {key for kept in sent_lines if (key := _key_without_kind(kept))}
 
     def is_missing(kept: KeptLine) -> bool:
         line = parse_line(kept.text)
@@ -96,19 +92,19 @@ def _with_lines_of_others(
             return _key_without_kind(kept) not in sent_entries
         return not kept.fields and canonical_key(line) not in base_keys  # added by others since then
 
-    put_back = missing_lines(sent_card.lines, [kept for kept in current_card.lines if is_missing(kept)])
+    put_back = missing_lines(sent_lines, [kept for kept in current_card.lines if is_missing(kept)])
     removed = base_keys - current_keys
-    lines = parse_lines(sent)
-    if removed:
-        free = {kept.text for kept in sent_card.lines if not kept.fields}
-        lines = [line for line in lines if line.text not in free or canonical_key(line) not in removed]
     if not put_back and not removed:
         return sent
-    end = "\r\n" if "\r\n" in sent else "\n"
+    lines = sent.lines
+    if removed:
+        free = {kept.text for kept in sent_lines if not kept.fields}
+        lines = [line for line in lines if line.text not in free or canonical_key(line) not in removed]
+    end = "\r\n" if "\r\n" in sent.text else "\n"
     added = "".join(fold(kept.text).replace("\r\n", end) for kept in put_back)
     body = "".join(line.original for line in lines if line.name != "END")
     closing = "".join(line.original for line in lines if line.name == "END")
-    return f"{body}{added}{closing}"
+    return CardText(f"{body}{added}{closing}")
 
 
 def _key_without_kind(kept: KeptLine) -> Any:
@@ -128,12 +124,10 @@ def _free_line_keys(card: Card) -> frozenset[tuple[object, ...]]:
     return frozenset(canonical_key(line) for line in lines if line.name not in COMPANION_PROPERTIES)
 
 
-def removed_lines(edit: DeviceEdit, current: str) -> list[tuple[str, str]]:
+def removed_lines(edit: DeviceEdit, current: CardText) -> list[tuple[str, str]]:
     """The lines that no field holds and that an edit takes from the card: name and text of each."""
-    kept = _free_line_keys(edit.card)
-    lines = (
-        (kept_line, parse_line(kept_line.text)) for kept_line in read_card(current)[0].lines if not kept_line.fields
-    )
+    kept = _free_line_keys(edit.source.card)
+    lines = ((kept_line, parse_line(kept_line.text)) for kept_line in current.card.lines if not kept_line.fields)
     return [
         (line.name, kept_line.text)
         for kept_line, line in lines

@@ -1,5 +1,6 @@
 """The card of a PUT: read, and its picture compared with the one that the device was given and stored."""
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -20,7 +21,7 @@ from dav.xml import card as card_name
 from people.counts import PHOTO_BYTES, count_of
 from people.photos.files import PictureRefusedError, read_photo, upload_photo
 from people.photos.images import PixelBudget, to_stored_form
-from people.vcard import Card, VCardError, parse_lines, read_card, read_cards
+from people.vcard import Card, CardText, VCardError, decode_card, split_cards
 
 #: The pictures of an account may have so many bytes in all before originals are not kept beside their small forms.
 MAX_ORIGINAL_BYTES = 1024**3
@@ -35,16 +36,23 @@ _PHOTO_LEFT_OUT = define_text("dav_photo_left_out", "The picture was left out, t
 class Sent:
     """The card of a PUT, in version 3.0 with a marker in place of the picture.
 
-    `uid` is None if the card has none. `marked` is the card as the device wrote it, with the marker, and `is_exact`
+    `uid` is None if it has none. `marked` is the card as the device wrote it, with the marker, and `is_exact`
     whether GET gives back the very bytes of the body once `marked` is stored.
     """
 
-    text: str
-    card: Card
+    source: CardText
     uid: str | None
     marked: str
     is_exact: bool
     picture: bytes | None
+
+    @property
+    def text(self) -> str:
+        return self.source.text
+
+    @property
+    def card(self) -> Card:
+        return self.source.card
 
 
 @dataclass(frozen=True)
@@ -64,29 +72,30 @@ def read_sent(*, body: bytes, charset: str | None) -> Sent:
     """Read the body of a PUT. Raises DavError for what is no card, or more than one."""
     if len(body) > MAX_CARD_BYTES:
         raise DavError(403, card_name("max-resource-size"), TOO_LONG)
-    results = list(read_cards(body, charset=charset))
-    if len(results) != 1:
-        raise DavError(403, card_name("valid-address-data"), _SEVERAL if results else _NO_CARD)
-    (result,) = results
-    if result.card is None:
-        raise DavError(403, card_name("valid-address-data"), result.error or _NO_CARD)
-    marked, picture = take_photo(result.text)
-    is_group = result.card.is_group
-    text = group_in_30(marked) if is_group else in_version(marked, STORED_VERSION)
+    found = list(split_cards(io.BytesIO(body)))
+    if len(found) != 1:
+        raise DavError(403, card_name("valid-address-data"), _SEVERAL if found else _NO_CARD)
+    if found[0].error:
+        raise DavError(403, card_name("valid-address-data"), found[0].error)
+    source = CardText(decode_card(found[0].data, charset))
     try:
-        stored, _ = read_card(text)
+        is_group = source.card.is_group
+        marked, picture = take_photo(source.text)
+        text = group_in_30(marked) if is_group else in_version(marked, STORED_VERSION)
+        stored = source if text == source.text else CardText(text)
+        uid = stored.card.uid
     except VCardError as error:
         raise DavError(403, card_name("valid-address-data"), error.text) from error
     as_read: Callable[[str], bytes | None] = lambda _: picture  # noqa: E731 - in place of the file
     is_exact = text == marked and with_photo(marked, "sent", as_read).encode("utf-8", "replace") == body
-    return Sent(text, stored, stored.uid, marked, is_exact, picture)
+    return Sent(stored, uid, marked, is_exact, picture)
 
 
 def named_after(sent: Sent, uid: str) -> Sent:
     """The card with this UID: its own, another spelling of it, or the one that it has got from its name."""
     if sent.uid == uid:
         return sent
-    lines = parse_lines(sent.text)
+    lines = sent.source.lines
     if not any(line.name == "UID" for line in lines):
         end = "\r\n" if "\r\n" in sent.text else "\n"
         place = next((index for index, line in enumerate(lines) if line.name == "END"), len(lines))
@@ -101,14 +110,13 @@ def named_after(sent: Sent, uid: str) -> Sent:
             else line.original
             for line in lines
         ]
-    text = "".join(chunks)
-    return replace(sent, text=text, card=read_card(text)[0], uid=uid, is_exact=False)
+    return replace(sent, source=CardText("".join(chunks)), uid=uid, is_exact=False)
 
 
 def without_groups(sent: Sent) -> Sent:
     """The card without CATEGORIES, for a device that has groups as cards of their own."""
     text = without_categories(sent.text)
-    return sent if text == sent.text else replace(sent, text=text, card=read_card(text)[0], is_exact=False)
+    return sent if text == sent.text else replace(sent, source=CardText(text), is_exact=False)
 
 
 def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Picture:

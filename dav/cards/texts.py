@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from people.photos.files import read_photo
 from people.photos.names import photo_hash
-from people.vcard import Card, fold, parse_line, parse_lines, patch_card, read_card, write_card
+from people.vcard import Card, CardText, fold, parse_line, parse_lines, patch_text, read_card, write_card
 from people.vcard.values import decode_base64, decode_data_uri
 
 # Stands for the picture in a stored text, and in a card that is written. Its base64 has no padding, which a card might
@@ -27,14 +27,14 @@ MAX_LINE_OCTETS = 75  # RFC 6350, 3.2
 _ALWAYS_GIVEN = {"BEGIN", "VERSION", "END"}
 
 
-def write_text(card: Card, before: str | None, *, revised: str) -> str:
-    """The stored text of a card. Lines of the text `before` stay as they are unless their values have changed.
+def write_text(card: Card, before: CardText | None, *, revised: str) -> CardText:
+    """The stored text of a card: `before` itself if nothing changes, or with other lines for values that have changed.
 
     `revised` is the new REV if anything changes. `card.photo` is PHOTO_MARKER or None.
     """
     if before is None:
-        return write_card(card, STORED_VERSION, revised=revised)
-    return patch_card(before, card, revised=revised)
+        return CardText(write_card(card, STORED_VERSION, revised=revised))
+    return patch_text(before, card, revised=revised)
 
 
 def pack(text: str) -> bytes:

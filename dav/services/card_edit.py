@@ -9,7 +9,7 @@ from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
 from dav.cards.former_texts import keep_former_texts
 from dav.cards.refresh import note_changed_card, refresh_people
 from dav.cards.sent import Picture, Sent
-from dav.cards.texts import etag_of, pack, photo_lines, unpack, with_photo_of, without_categories
+from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
 from dav.models import BookCard
 from dav.resources.book import BookResource
 from dav.services.cards_of_devices import Base
@@ -23,6 +23,7 @@ from people.contents.contact import (
 from people.fields.unmapped_lines import with_unmapped_lines
 from people.photos.files import confirm_upload, delete_files
 from people.services.person_writer import PersonWriter
+from people.vcard import CardText
 from people.vcard.line_merge import without_photo
 
 
@@ -42,19 +43,20 @@ class PutCard:
         return self.device.owner
 
 
-def apply_edit(put: PutCard, row: BookCard, base: Base, sent: Sent, *, is_stored_as_sent: bool = False) -> BookCard:
-    """Write what the card says as a change of `base`. `row` has the person, and the text of the card as it is now.
-    Returns the card as it is stored then.
+def apply_edit(
+    put: PutCard, row: BookCard, current: CardText, base: Base, sent: Sent, *, is_stored_as_sent: bool = False
+) -> BookCard:
+    """Write what the card says as a change of `base`. `row` has the person, and `current` is the text of the card as it
+    is now. Returns the card as it is stored then.
 
     What says nothing new is stored only with `is_stored_as_sent`: else each device would make the others read again.
     """
     owner, write = put.owner, put.write
-    current = unpack(row.text)
     contact = load_local_contact(owner, row.person_id)  # type: ignore[arg-type]  # the caller has checked it
     edit = read_edit(
-        base=base.text,
+        base=base.source,
         current=current,
-        sent=_comparable(put, sent.text, current),
+        sent=_comparable(put, sent.source, current),
         known=known_properties(put.device),
         local=contact.fields,
     )
@@ -65,16 +67,17 @@ def apply_edit(put: PutCard, row: BookCard, base: Base, sent: Sent, *, is_stored
     record_replaced(put.device, contact, edit, changed, current=current)
     contact = write_fields(owner, write, contact, edit.fields, changed - {"photo"}, None)
     _write_lines_and_photo(put, contact, edit, photo)
-    _store_text(put, row, edit.text, photo, original)
+    _store_text(put, row, edit.source.text, photo, original)
     written = refresh_people(owner, [contact.person.pk], [row])
     return written[0] if written else row
 
 
-def _comparable(put: PutCard, text: str, current: str) -> str:
+def _comparable(put: PutCard, source: CardText, current: CardText) -> CardText:
     """The sent text without what says nothing: a picture that is no change, and groups where they are cards."""
-    if not put.picture.jpeg:
-        text = with_photo_of(text, current)
-    return without_categories(text) if put.device.has_group_cards else text
+    text = source.text if put.picture.jpeg else with_photo_of(source.text, current.text)
+    if put.device.has_group_cards:
+        text = without_categories(text)
+    return source if text == source.text else CardText(text)
 
 
 def _photo_change(put: PutCard, row: BookCard, base: Base, edit: DeviceEdit) -> tuple[set[str], str, str]:
@@ -86,14 +89,14 @@ def _photo_change(put: PutCard, row: BookCard, base: Base, edit: DeviceEdit) -> 
         kept = confirm_upload(owner_id=put.owner.pk, jpeg=original) if original and is_other else ""
         return ({"photo"} if photo != row.photo else set()), photo, kept
     # Left out by a device that knows photos and had one.
-    if row.photo and base.photo and not photo_lines(edit.text) and not edit.has_photo_url:
+    if row.photo and base.photo and not photo_lines(edit.source.text) and not edit.has_photo_url:
         return {"photo"}, "", ""
     return set(), row.photo, row.original
 
 
 def _write_lines_and_photo(put: PutCard, contact: LocalContact, edit: DeviceEdit, photo: str) -> None:
     person = contact.person
-    card = with_spelling_of(edit.card, (line["line"] for line in person.card_lines))
+    card = with_spelling_of(edit.source.card, (line["line"] for line in person.card_lines))
     lines = with_unmapped_lines(person, without_photo(card, is_stored_elsewhere=True))
     if lines is None and (person.photo or "") == photo:
         return
@@ -118,7 +121,7 @@ def set_text(row: BookCard, text: str) -> None:
 
 def _store_text(put: PutCard, row: BookCard, text: str, photo: str, original: str) -> None:
     """Store the text from which the card goes on; dav.cards.refresh then writes into it what others changed."""
-    keep_former_texts(put.owner, [row])
+    keep_former_texts(put.owner, [row], but_of=put.device.token.pk)
     former = row.original
     row.photo, row.original = photo, original
     set_text(row, text)

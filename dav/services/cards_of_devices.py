@@ -14,6 +14,7 @@ from dav.conditions import Conditions
 from dav.errors import DavError, missing
 from dav.models import BookCard, FormerText, GivenCard
 from dav.resources.book import BookResource, CardResource
+from people.vcard import CardText
 
 _NEVER_GIVEN = define_text("dav_never_given", "This device has never read this card. Read it first.")
 UID_STAYS = define_text("dav_uid_stays", "The UID of a card stays.")
@@ -27,7 +28,7 @@ UID_TAKEN = define_text("dav_uid_taken", "Another card has this UID.")
 class Base:
     """The card as the device has it: its text, and the file name of the picture that it was given."""
 
-    text: str
+    source: CardText
     photo: str
 
 
@@ -51,18 +52,29 @@ def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:
     return CardResource(book, row)
 
 
-def find_base(device: Credentials, row: BookCard, conditions: Conditions) -> Base:
+def find_base(device: Credentials, row: BookCard, current: CardText, conditions: Conditions) -> Base:
     """What the device's card is a change of: the card as it is if the condition says so, else as it was last given to
-    this device. Raises DavError (412) if it never was."""
+    this device. Raises DavError (412) if it never was. `current` is the text of the card as it is."""
+    as_it_is = Base(current, row.shown_photo)
     if conditions.if_match is not None and "*" not in conditions.if_match:
-        return Base(unpack(row.text), row.shown_photo)
-    given = GivenCard.objects.owned_by(device.owner).filter(token=device.token, card=row).first()
-    if given is None and conditions.if_match is None and conditions.if_none_match is None:
+        return as_it_is
+    given = _given_etag.rows(owner_id=device.owner.pk, token_id=device.token.pk, card_id=row.pk)
+    if not given and conditions.if_match is None and conditions.if_none_match is None:
         raise DavError(412, words=_NEVER_GIVEN)
-    if given is None or given.etag in {row.etag, row.plain_etag}:
-        return Base(unpack(row.text), row.shown_photo)
-    former = FormerText.objects.owned_by(device.owner).filter(card=row, etag=given.etag).first()
-    return Base(unpack(former.text), former.photo) if former else Base(unpack(row.text), row.shown_photo)
+    if not given or given[0][0] in {row.etag, row.plain_etag}:
+        return as_it_is
+    former = _former_text.instance(owner_id=device.owner.pk, card_id=row.pk, etag=given[0][0])
+    return Base(CardText(unpack(former.text)), former.photo) if former else as_it_is
+
+
+@compiled_query
+def _given_etag(owner_id: UUID, token_id: UUID, card_id: UUID) -> Rows:
+    return GivenCard.objects.owned_by(owner_id).filter(token=token_id, card=card_id).values_list("etag")
+
+
+@compiled_query
+def _former_text(owner_id: UUID, card_id: UUID, etag: str) -> Rows:
+    return FormerText.objects.owned_by(owner_id).filter(card=card_id, etag=etag)
 
 
 def rename_card(row: BookCard, name: str, write: AccountWrite) -> None:

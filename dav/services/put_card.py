@@ -49,7 +49,7 @@ from people.services.groups import put_members
 from people.services.people import restore_person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
-from people.vcard import VCardError
+from people.vcard import CardText, VCardError
 from people.vcard.line_merge import without_photo
 
 
@@ -72,7 +72,7 @@ def put_card(*, book: BookResource, name: str, sent: Sent, conditions: Condition
         try:
             is_made = False
             if row is not None and member is not None:
-                row = _change_known(put, row, find_base(device, row, conditions))
+                row = _change_known(put, row, conditions)
             else:
                 row, is_made = create_card(put, row)
         except PlanLimitError as error:
@@ -81,7 +81,7 @@ def put_card(*, book: BookResource, name: str, sent: Sent, conditions: Condition
             raise DavError(403, card_name("valid-address-data"), error.message) from error
         except VCardError as error:
             raise DavError(403, card_name("valid-address-data"), error.text) from error
-        note_properties(device, property_names(sent.text))
+        note_properties(device, property_names(sent.source))
         etag = _finish(put, row, etag_before, is_made=is_made)
         note_read(owner, row.person_id)  # type: ignore[arg-type]  # it has one
         return member is None, etag
@@ -91,7 +91,7 @@ def _examine(book: BookResource, name: str, picture: bytes, conditions: Conditio
     """Before the lock: decoding takes long. A picture that is another's by then is decided by the conditions."""
     book.bring_up_to_date()
     member = member_of(book, find_row(book.device.owner, name))
-    given = find_base(book.device, member.row, conditions).photo if member else ""
+    given = _base_of(book.device, member.row, conditions)[1].photo if member else ""
     return examine_picture(owner_id=book.device.owner.pk, picture=picture, given=given)
 
 
@@ -116,14 +116,21 @@ def _finish(put: PutCard, row: BookCard, etag_before: str, *, is_made: bool) -> 
     return CardResource(put.book, row).etag if is_as_sent else None
 
 
-def _change_known(put: PutCard, row: BookCard, base: Base) -> BookCard:
-    """Apply the change of a card that is in the book."""
+def _base_of(device: Credentials, row: BookCard, conditions: Conditions) -> tuple[CardText, Base]:
+    """The text of the card as it is now, and what the device's card is a change of."""
+    current = CardText(unpack(row.text))
+    return current, find_base(device, row, current, conditions)
+
+
+def _change_known(put: PutCard, row: BookCard, conditions: Conditions) -> BookCard:
+    """Apply the change of a card that is in the book. Raises DavError (412, conflicts of UIDs)."""
+    current, base = _base_of(put.device, row, conditions)
     if put.sent.uid is not None and uid_key(put.sent.uid) != uid_key(row.uid):
         path = href(member_path(put.book.path, row.name))
         raise DavError(409, card_name("no-uid-conflict"), UID_STAYS, path)
     if row.person_id is None:
         raise DavError(403, card_name("valid-address-data"), WRONG_KIND)
-    return apply_edit(put, row, base, named_after(put.sent, row.uid))
+    return apply_edit(put, row, current, base, named_after(put.sent, row.uid))
 
 
 # With how many people of its name a new card is compared.
@@ -235,8 +242,8 @@ def _come_again(put: PutCard, person: Person, sent: Sent, former: BookCard | Non
         raise _uid_conflict(put, None)
     rename_card(row, put.name, write)
     note_made(put.device, row, write.revision)
-    given = find_base(put.device, row, Conditions(None, frozenset()))
-    apply_edit(put, row, given, sent, is_stored_as_sent=True)
+    current, given = _base_of(put.device, row, Conditions(None, frozenset()))
+    apply_edit(put, row, current, given, sent, is_stored_as_sent=True)
     # Last: a group that waits is nothing that the card says.
     if _join_awaiting_groups(put, person, str(sent.uid)):
         refresh_people(owner, [person.pk])

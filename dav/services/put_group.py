@@ -44,7 +44,7 @@ from people.models.groups import group_key
 from people.services.group_lifecycle import create_group, restore_group, update_group
 from people.services.groups import put_members
 from people.services.people import touch_people
-from people.vcard import parse_lines
+from people.vcard import CardText
 
 _MAX_NAME, _MAX_KEY = 100, 255
 _BATCH_SIZE = 100
@@ -61,12 +61,14 @@ def put_group(*, book: BookResource, name: str, sent: Sent, conditions: Conditio
         etag_before = row.etag if row and member else ""
         try:
             if row is not None and member is not None:
-                row = _change(book, write, row, sent, find_base(device, row, conditions).text)
+                row = _change(
+                    book, write, row, sent, find_base(device, row, CardText(unpack(row.text)), conditions).source.text
+                )
             else:
                 row = _create(book, write, name, sent, row)
         except PlanLimitError as error:
             raise DavError(507, words=error.message) from error
-        note_properties(device, property_names(sent.text))
+        note_properties(device, property_names(sent.source))
         row.refresh_from_db()
         is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
         has = SentText(row, row.etag) if is_as_sent else SentText(row, etag_of(sent.text, ""), pack(sent.text))
@@ -144,7 +146,7 @@ def _apply(
     found = set(joined.values())
     _await(owner, group, [key for key in added if key not in found], left)
     keep_former_texts(owner, [row])
-    text = _with_unknown_lines(sent.text, unpack(row.text), known_properties(device))
+    text = _with_unknown_lines(sent.source, CardText(unpack(row.text)), known_properties(device))
     row.text, row.etag = pack(text), etag_of(text, "")
     row.plain_etag = row.etag
     row.changed_revision = row.plain_changed_revision = write.revision
@@ -178,10 +180,11 @@ def _await(owner: User, group: Group, missing: Collection[str], left: Collection
     )
 
 
-def _with_unknown_lines(sent: str, current: str, known: Collection[str]) -> str:
+def _with_unknown_lines(sent: CardText, current: CardText, known: Collection[str]) -> str:
     """The sent text with the lines of the card that the device does not know."""
     names = property_names(sent).union(known, _OWN_PROPERTIES)
-    kept = [line.original for line in parse_lines(current) if line.name in property_names(current) - names]
-    lines = [line.original for line in parse_lines(sent)]
+    unknown = property_names(current) - names
+    kept = [line.original for line in current.lines if line.name in unknown]
+    lines = [line.original for line in sent.lines]
     place = next((index for index, text in enumerate(lines) if text.upper().startswith("END:")), len(lines))
     return "".join([*lines[:place], *kept, *lines[place:]])

@@ -17,6 +17,7 @@ from people.entries import pair_entries
 from people.models import Person
 from people.photos.files import delete_files
 from people.services.person_writer import PersonWriter
+from people.vcard import CardText
 
 RETENTION = dt.timedelta(days=30)
 #: The values of one device that are kept; beyond that the oldest give way.
@@ -25,7 +26,7 @@ PHOTO = "photo"
 
 
 def record_replaced(
-    device: Credentials, contact: LocalContact, edit: DeviceEdit, changed: Collection[str], *, current: str
+    device: Credentials, contact: LocalContact, edit: DeviceEdit, changed: Collection[str], *, current: CardText
 ) -> None:
     """Keep what the device's edit takes from the person. Must be called inside the write, before it."""
     lost = [*_lost_values(contact, edit, changed), *((name, line) for name, line in removed_lines(edit, current))]

@@ -4,11 +4,11 @@ See docs/vcard.md.
 """
 
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
+from people.vcard.card_text import CardText, read_card
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
-from people.vcard.files import decode_card, read_cards, read_resource
+from people.vcard.files import decode_card, read_cards, read_resource, split_cards
 from people.vcard.line_merge import without_photo
-from people.vcard.parser import read_card
-from people.vcard.patcher import patch_card
+from people.vcard.patcher import patch_card, patch_text
 from people.vcard.versions import VERSIONS
 from people.vcard.writer import write_card
 
@@ -18,6 +18,7 @@ __all__ = [
     "Card",
     "CardDate",
     "CardResult",
+    "CardText",
     "ContentLine",
     "Entry",
     "KeptLine",
@@ -27,9 +28,11 @@ __all__ = [
     "parse_line",
     "parse_lines",
     "patch_card",
+    "patch_text",
     "read_card",
     "read_cards",
     "read_resource",
+    "split_cards",
     "without_photo",
     "write_card",
 ]

@@ -14,9 +14,10 @@ from typing import Protocol
 
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard.card import Card, CardResult, VCardError
+from people.vcard.card_text import read_card
 from people.vcard.charsets import decode_card, decode_or_guess, join_surrogates
 from people.vcard.content_lines import parse_line
-from people.vcard.parser import CHARSET_GUESSED, read_card
+from people.vcard.parser import CHARSET_GUESSED
 
 MAX_CARD_BYTES = 10 * 1024 * 1024
 _CHUNK_BYTES = 64 * 1024
@@ -168,7 +169,7 @@ def _detect_utf16(start: bytes) -> str | None:
     return None
 
 
-__all__ = ["decode_card", "read_cards", "read_resource"]
+__all__ = ["decode_card", "read_cards", "read_resource", "split_cards"]
 
 _SEVERAL_CARDS = define_text(
     "several_cards_in_resource", "the file there holds %(number)s cards; a server keeps one card in each"

@@ -4,7 +4,7 @@ Of a single-valued property the first line counts. Entries are sorted by prefere
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -20,15 +20,12 @@ from people.vcard.card import (
     Card,
     CardDate,
     KeptLine,
-    VCardError,
 )
-from people.vcard.charsets import has_controls, remove_controls
-from people.vcard.content_lines import ContentLine, parse_lines
-from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits, Remarks
+from people.vcard.content_lines import ContentLine
+from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits
 from people.vcard.readers import Context, group_labels, read_line
 from people.vcard.versions import convert_from_21
 
-_NAMELESS = define_text("nameless_card", "the card has no name, and nothing else to call it by")
 _NO_LINE = define_text("not_a_vcard_line", "this is no vCard line and was left out: %(line)s")
 _SEVERAL_UIDS = define_text("several_uids", "the card has several UIDs; the first was taken")
 _LONG_UID = define_text("long_uid", "the UID is longer than %(limit)s characters and is kept unseen")
@@ -47,22 +44,6 @@ NO_PREFERENCE = 101
 _TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
 #: Properties that are generated whenever a card is written, and so are not kept.
 GENERATED_PROPERTIES = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
-
-
-def read_card(text: str) -> tuple[Card, tuple[Text, ...]]:
-    """Parse a card. Returns it with warnings about what could not be shown.
-
-    Raises VCardError if the card contains nothing that can serve as a name.
-    """
-    warnings = Remarks()
-    if has_controls(text):
-        warnings.append(CONTROLS_REMOVED)
-        text = remove_controls(text)
-    card = read_lines(normalize_properties(parse_lines(text), warnings), warnings)
-    if not card.name:
-        raise VCardError(_NAMELESS)
-    card = replace(card, lines=Limits(warnings).limit_lines(card.lines))
-    return card, warnings.all_remarks()
 
 
 def normalize_properties(lines: Iterable[ContentLine], warnings: list[Text]) -> list[ContentLine]:

@@ -8,13 +8,14 @@ from typing import Any
 from people.entries import pair_entries
 from people.vcard.builder import LineBuilder
 from people.vcard.card import ENTRY_FIELDS, Card, KeptLine
-from people.vcard.content_lines import ContentLine, fold, fold_21, parse_lines
+from people.vcard.card_text import CardText
+from people.vcard.content_lines import ContentLine, fold, fold_21
 from people.vcard.line_merge import entry_key
 from people.vcard.line_updates import update_lines
 from people.vcard.line_updates.names import NAME_FIELDS
 from people.vcard.merge import as_entry
-from people.vcard.parser import GENERATED_PROPERTIES, inline_agents, is_version_21, read_lines
-from people.vcard.versions import convert_from_21, convert_line, convert_to_21
+from people.vcard.parser import GENERATED_PROPERTIES, is_version_21
+from people.vcard.versions import convert_line, convert_to_21
 from people.vcard.writer import LEADING_PROPERTIES
 
 
@@ -24,20 +25,24 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     `card.photo` must be the photo in `text` unless it has changed. `full_name` overrides FN. `revised` becomes REV if
     anything changes.
     """
-    originals = inline_agents(parse_lines(text))
+    return patch_text(CardText(text), card, full_name=full_name, revised=revised).text
+
+
+def patch_text(source: CardText, card: Card, *, full_name: str | None = None, revised: str | None = None) -> CardText:
+    """As `patch_card`, of a text that may be parsed already. Returns `source` itself if nothing changes."""
+    originals, lines, parsed = source.lines, source.properties, source.parsed
     is_v21 = is_version_21(originals)
     version = next((line.value.strip() for line in originals if line.name == "VERSION"), "3.0")
     indexes = [index for index, line in enumerate(originals) if line.name and line.name not in GENERATED_PROPERTIES]
-    lines = [convert_from_21(originals[index], is_v21=is_v21) for index in indexes]
-    parsed = read_lines(lines, [])
     target = replace(card, lines=_bind_entries(parsed, card))
     update = update_lines(lines, parsed, target, LineBuilder(version, lines), full_name=full_name)
     new = update.place_new_lines()
     is_renamed = any(getattr(parsed, field) != getattr(card, field) for field in NAME_FIELDS)
     if not update.replacements and not is_renamed and all(line.name in LEADING_PROPERTIES for line in new):
         # A missing UID, FN or N alone is no reason to write to the server.
-        return text
-    serialize_line = partial(_serialize_line, version=version, is_v21=is_v21, end="\r\n" if "\r\n" in text else "\n")
+        return source
+    end_of_line = "\r\n" if "\r\n" in source.text else "\n"
+    serialize_line = partial(_serialize_line, version=version, is_v21=is_v21, end=end_of_line)
     chunks = [line.original for line in originals]
     for number, replacements in update.replacements.items():
         original = chunks[indexes[number]]
@@ -52,7 +57,7 @@ def patch_card(text: str, card: Card, *, full_name: str | None = None, revised: 
     chunks.insert(end, "".join(serialize_line(line) for line in new if line.name not in LEADING_PROPERTIES))
     start = indexes[0] if indexes else end
     chunks.insert(start, "".join(serialize_line(line) for line in new if line.name in LEADING_PROPERTIES))
-    return "".join(chunks)
+    return CardText("".join(chunks))
 
 
 def _serialize_line(line: ContentLine, *, version: str, is_v21: bool, end: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from people.models import Group, Person
-from people.vcard.parser import read_card
+from people.vcard import read_card
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.people.importing.uploads import counts, import_file, import_vcards, vcard
