@@ -6,7 +6,8 @@ The lines that no field holds are kept equal between the stored text and the per
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from dav.cards.changes import Change, changed_copy, revised_at
 from dav.cards.group_texts import member_keys, write_group
 from dav.cards.texts import PHOTO_MARKER, etag_of, pack, unpack, without_categories, write_text
 from dav.models import BookCard
+from people.contents.contact import LocalContact, load_local_contact
 from people.fields.cards import card_of
 from people.importing.known import uid_key, uid_spellings
 from people.mentions import Topic, silence
@@ -53,16 +55,29 @@ def _groups_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
     return rows.values_list("person_id", "group_id", "group__name")
 
 
-def compute_people(
-    owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID], stored_cards: Sequence[BookCard] | None = None
-) -> Iterator[Change]:
+@dataclass(frozen=True)
+class KnownCard:
+    """What a write knows of the one card that it has changed, and so need not be read again: the stored card with its
+    text, and its person as it is now, if nothing has changed that since."""
+
+    row: BookCard
+    source: CardText
+    contact: LocalContact | None
+
+
+def compute_known(owner: User, known: KnownCard, changed_groups: set[UUID]) -> Change | None:
+    """As `compute_people`, for one card; None if it does not differ."""
+    contact = known.contact or load_local_contact(owner, known.row.person_id)  # type: ignore[arg-type]  # it has one
+    return _compute(owner, contact.person, contact.dates, contact.groups, known.row, changed_groups, known.source)
+
+
+def compute_people(owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID]) -> Iterator[Change]:
     """The cards that differ from the stored ones. Reads, and takes no lock.
 
-    Adds to `changed_groups` the groups of which a person has become a member, or is none any more. `stored_cards`: the
-    cards of these people, where they need not be read.
+    Adds to `changed_groups` the groups of which a person has become a member, or is none any more.
     """
     by_id: dict[str, Any] = {"owner_id": owner.pk, "person_ids": person_ids}
-    stored = {card.person_id: card for card in (_cards_of.instances(**by_id) if stored_cards is None else stored_cards)}
+    stored: dict[UUID, BookCard] = {card.person_id: card for card in _cards_of.instances(**by_id)}
     people: list[Person] = _people.instances(**by_id)
     shown = [person.pk for person in people if _is_in_book(person)]
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
@@ -73,29 +88,42 @@ def compute_people(
         groups[person_id].append((group_id, name))
     for person in people:
         before = stored.get(person.pk)
-        is_shown_before = before is not None and before.left_revision is None
-        former = {UUID(hex=key) for key in before.group_ids} if before else set()
-        if not _is_in_book(person):
-            if before is not None and is_shown_before:
-                changed_groups |= former
-                names = ("left_revision", "changed_revision", "plain_changed_revision")
-                yield Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
-            continue
-        now = {group_id for group_id, _ in groups[person.pk]}
-        is_other = before is None or not is_shown_before or before.uid != person.uid
-        changed_groups |= now | former if is_other else now ^ former
-        names_of_groups = [name for _, name in groups[person.pk]]
-        card = card_of(person, dates[person.pk], names_of_groups, PHOTO_MARKER if person.photo else None)
-        text = _text_of(card, before, revised=revised_at(person.updated_at))
-        if (change := _change_of(person, text, before, owner, sorted(group.hex for group in now))) is not None:
+        change = _compute(owner, person, dates[person.pk], groups[person.pk], before, changed_groups)
+        if change is not None:
             yield change
 
 
-def _text_of(card: Card, before: BookCard | None, *, revised: str) -> str:
+def _compute(
+    owner: User,
+    person: Person,
+    dates: Iterable[ImportantDate],
+    groups: Sequence[tuple[UUID, str]],
+    before: BookCard | None,
+    changed_groups: set[UUID],
+    source: CardText | None = None,
+) -> Change | None:
+    """The card of a person with these dates and groups. `source` is the text of `before`, if it is parsed already."""
+    is_shown_before = before is not None and before.left_revision is None
+    former = {UUID(hex=key) for key in before.group_ids} if before else set()
+    if not _is_in_book(person):
+        if before is None or not is_shown_before:
+            return None
+        changed_groups |= former
+        names = ("left_revision", "changed_revision", "plain_changed_revision")
+        return Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
+    now = {group_id for group_id, _ in groups}
+    is_other = before is None or not is_shown_before or before.uid != person.uid
+    changed_groups |= now | former if is_other else now ^ former
+    card = card_of(person, dates, [name for _, name in groups], PHOTO_MARKER if person.photo else None)
+    text = _text_of(card, before, source, revised=revised_at(person.updated_at))
+    return _change_of(person, text, before, owner, sorted(group.hex for group in now))
+
+
+def _text_of(card: Card, before: BookCard | None, source: CardText | None, *, revised: str) -> str:
     """The text of a person's card. A stored text that cannot be read is written anew, so that it stops nobody."""
     if before is not None:
         try:
-            former = CardText(unpack(before.text))
+            former = source or CardText(unpack(before.text))
             return with_lines_of(write_text(card, former, revised=revised), card, revised=revised).text
         except (VCardError, ValueError, zlib.error):
             logger.exception("stored card cannot be read", extra={"card": str(before.pk)})
@@ -116,7 +144,6 @@ def _change_of(
     original = before.original if before and before.photo == photo else ""
     values = {
         "uid": person.uid,
-        "text": pack(text),
         "photo": photo,
         "original": original,
         "etag": etag_of(text, original or photo),
@@ -126,13 +153,13 @@ def _change_of(
     }
     revision = owner.revision
     if before is None:
-        new = BookCard(owner=owner, person=person, name=f"{person.pk}.vcf", **values)
+        new = BookCard(owner=owner, person=person, text=pack(text), name=f"{person.pk}.vcf", **values)
         new.read_revision = new.changed_revision = new.plain_changed_revision = revision
         return Change(new, None)
     is_back = before.left_revision is not None
     if not is_back and before.etag == values["etag"] and list(before.group_ids) == list(group_ids):
         return None
-    changed = changed_copy(before, owner, **values)
+    changed = changed_copy(before, owner, text=pack(text), **values)
     if is_back or before.etag != values["etag"]:
         changed.changed_revision = revision
     if is_back or before.plain_etag != values["plain_etag"]:

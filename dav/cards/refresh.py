@@ -18,7 +18,7 @@ from accounts.feed.cursor import is_of_epoch
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from dav.cards.changes import store
-from dav.cards.computed import compute_groups, compute_people
+from dav.cards.computed import KnownCard, compute_groups, compute_known, compute_people
 from dav.models import Book, BookCard, BookCardQuerySet
 from people.models import Group, Membership, Person
 
@@ -52,21 +52,26 @@ def refresh(owner: User) -> Book:
     return book
 
 
-def refresh_people(
-    owner: User, person_ids: Sequence[UUID], stored_cards: Sequence[BookCard] | None = None
-) -> list[BookCard]:
-    """Bring the cards of these people, and of their groups, up to what the open write has changed. Returns those of the
-    people that are others now.
+def refresh_people(owner: User, person_ids: Sequence[UUID]) -> None:
+    """Bring the cards of these people, and of their groups, up to what the open write has changed.
 
     `owner.revision` must be that of the write. The book still has to be read up to it: others may be changed, too.
-    `stored_cards`: the cards as they are stored, where they need not be read.
     """
     groups: set[UUID] = set()
-    written = store(owner, list(compute_people(owner, person_ids, groups, stored_cards)))
-    if written:
+    if store(owner, list(compute_people(owner, person_ids, groups))):
         note_changed_card(owner.pk, owner.revision)
     refresh_groups(owner, sorted(groups))
-    return [change.card for change in written]
+
+
+def refresh_known(owner: User, known: KnownCard) -> BookCard:
+    """The same for a card of which the open write knows all that is needed; returns it as it is then."""
+    groups: set[UUID] = set()
+    row, change = known.row, compute_known(owner, known, groups)
+    if change is not None and store(owner, [change]):
+        note_changed_card(owner.pk, owner.revision)
+        row = change.card
+    refresh_groups(owner, sorted(groups))
+    return row
 
 
 def refresh_groups(owner: User, group_ids: Sequence[UUID]) -> None:
@@ -75,13 +80,13 @@ def refresh_groups(owner: User, group_ids: Sequence[UUID]) -> None:
         note_changed_card(owner.pk, owner.revision)
 
 
-def store_new(owner: User, row: BookCard) -> BookCard:
+def store_new(owner: User, known: KnownCard) -> BookCard:
     """Store the card of a person whom the open write has made, and return it as it is stored: the text that came, with
     what the person has beyond that. It is not in the book where the person is not."""
     groups: set[UUID] = set()
-    change = next(compute_people(owner, [row.person_id], groups, [row]), None)  # type: ignore[list-item]
-    card = change.card if change else row
-    card.save(force_insert=True)
+    change = compute_known(owner, known, groups)
+    card = change.card if change else known.row
+    BookCard.objects.bulk_create([card])
     if change:
         note_changed_card(owner.pk, owner.revision)
     refresh_groups(owner, sorted(groups))

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.authentication import Credentials
+from dav.cards.computed import KnownCard
 from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
 from dav.cards.former_texts import keep_former_texts
-from dav.cards.refresh import note_changed_card, refresh_people
+from dav.cards.refresh import note_changed_card, refresh_known
 from dav.cards.sent import Picture, Sent
 from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
 from dav.models import BookCard
@@ -68,8 +69,7 @@ def apply_edit(
     contact = write_fields(owner, write, contact, edit.fields, changed - {"photo"}, None)
     _write_lines_and_photo(put, contact, edit, photo)
     _store_text(put, row, edit.source.text, photo, original)
-    written = refresh_people(owner, [contact.person.pk], [row])
-    return written[0] if written else row
+    return refresh_known(owner, KnownCard(row, edit.source, contact))
 
 
 def _comparable(put: PutCard, source: CardText, current: CardText) -> CardText:
@@ -119,6 +119,12 @@ def set_text(row: BookCard, text: str) -> None:
     row.plain_etag = etag_of(without_categories(text), row.shown_photo)
 
 
+_TEXT_COLUMNS = (
+    *("text", "photo", "original", "etag", "plain_etag"),
+    *("changed_revision", "plain_changed_revision", "updated_at"),
+)
+
+
 def _store_text(put: PutCard, row: BookCard, text: str, photo: str, original: str) -> None:
     """Store the text from which the card goes on; dav.cards.refresh then writes into it what others changed."""
     keep_former_texts(put.owner, [row], but_of=put.device.token.pk)
@@ -126,7 +132,8 @@ def _store_text(put: PutCard, row: BookCard, text: str, photo: str, original: st
     row.photo, row.original = photo, original
     set_text(row, text)
     row.changed_revision = row.plain_changed_revision = put.write.revision
-    row.save()
+    row.updated_at = put.write.now
+    BookCard.objects.bulk_update([row], _TEXT_COLUMNS)
     note_changed_card(put.owner.pk, put.write.revision)
     if former and former != original:
         delete_files([former])

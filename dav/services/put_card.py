@@ -7,6 +7,7 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.authentication import Credentials
+from dav.cards.computed import KnownCard
 from dav.cards.device_edit import property_names
 from dav.cards.given import SentText, record_put
 from dav.cards.refresh import note_read, refresh_people, store_new
@@ -164,6 +165,7 @@ def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
     if former is not None:
         former.delete()
     text = sent.text if put.picture.jpeg else with_photo_of(sent.text, "")
+    source = sent.source if text == sent.text else CardText(text)
     row = BookCard(owner=owner, person=person, name=put.name, uid=uid, left_revision=write.revision)
     row.read_revision = write.revision - 1
     row.changed_revision = row.plain_changed_revision = write.revision
@@ -171,9 +173,9 @@ def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
     if put.picture.original and put.picture.original != put.picture.jpeg:
         row.original = confirm_upload(owner_id=owner.pk, jpeg=put.picture.original)
     set_text(row, text)
-    join_selection(put.device, write, person)
-    _join_awaiting_groups(put, person, uid)
-    row = store_new(owner, row)
+    is_joined = join_selection(put.device, write, person)
+    is_joined |= _join_awaiting_groups(put, person, uid)
+    row = store_new(owner, KnownCard(row, source, None if is_joined or card.categories else contact))
     note_made(put.device, row, write.revision)
     return row, True
 
@@ -250,8 +252,9 @@ def _come_again(put: PutCard, person: Person, sent: Sent, former: BookCard | Non
     return BookCard.objects.owned_by(owner).get(pk=row.pk)
 
 
-def join_selection(device: Credentials, write: AccountWrite, person: Person) -> None:
-    """Put a person whom the device has made into the first of its groups, and among the favourites if it gets these."""
+def join_selection(device: Credentials, write: AccountWrite, person: Person) -> bool:
+    """Put a person whom the device has made into the first of its groups, and among the favourites if it gets these.
+    Returns whether there are any."""
     groups, book = active_group_ids(device), device.token.book or {}
     if groups:
         put_members(Group.objects.find_active(device.owner.pk, groups[0]), [person.pk], write.now)
@@ -261,3 +264,4 @@ def join_selection(device: Credentials, write: AccountWrite, person: Person) -> 
         writer.edit(person)
         person.favourite = True
         writer.flush()
+    return bool(groups or book)

@@ -42,22 +42,27 @@ def _groups(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
         Membership.objects.owned_by(owner_id)
         .filter(person__in=person_ids, group__deleted_at=None)
         .order_by("id")
-        .values_list("person_id", "group__name")
+        .values_list("person_id", "group_id", "group__name")
     )
 
 
 # The number of ids is part of the SQL text, so batches of one size let the compiled statement be reused.
 _BATCH_SIZE = 50
+# The fields that are rows of other tables.
+_IN_ROWS = frozenset({"importantDates", "groups"})
 
 
 @dataclass(slots=True)
 class LocalContact:
-    """A person and everything that a card can hold. `card` has no picture: the photo's token is in `fields`."""
+    """A person and everything that a card can hold. `card` has no picture: the photo's token is in `fields`.
+
+    `groups` are the ids and the names of the groups of a person that was read."""
 
     person: Person
     card: Card
     fields: Fields
     dates: list[ImportantDate] = field(default_factory=list)
+    groups: list[tuple[UUID, str]] = field(default_factory=list)
 
     def full_name(self, name_format: str) -> str:
         """FN in the connection's name format."""
@@ -88,22 +93,22 @@ def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
     for row in _dates.instances(owner_id=owner.pk, person_ids=keys):
         dates[row.person_id].append(row)
-    groups: dict[UUID, list[str]] = defaultdict(list)
-    for person_id, name in _groups.values(owner_id=owner.pk, person_ids=keys):
-        groups[person_id].append(name)
+    groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+    for person_id, group_id, name in _groups.values(owner_id=owner.pk, person_ids=keys):
+        groups[person_id].append((group_id, name))
     return {person.pk: _build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
 
 
-def _build_contact(person: Person, dates: list[ImportantDate], groups: list[str]) -> LocalContact:
-    card = card_of(person, dates, groups)
-    return LocalContact(person, card, local_fields(card, person.photo), dates)
+def _build_contact(person: Person, dates: list[ImportantDate], groups: list[tuple[UUID, str]]) -> LocalContact:
+    card = card_of(person, dates, [name for _, name in groups])
+    return LocalContact(person, card, local_fields(card, person.photo), dates, groups)
 
 
 def write_fields(
     owner: User, write: AccountWrite, contact: LocalContact, target: Fields, changed: set[str], jpeg: bytes | None
 ) -> LocalContact:
-    """Write the `changed` fields of `target` to the person and return the person as reloaded. Must be called inside the
-    write.
+    """Write the `changed` fields of `target` to the person and return the person as it is then. Must be called inside
+    the write.
 
     Rows are edited, not replaced, so that ids, reminders, relationships and everything else that a card cannot hold
     stay. `jpeg` is the new photo in its stored form.
@@ -122,6 +127,9 @@ def write_fields(
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
+    if changed.isdisjoint(_IN_ROWS):
+        # What was written are columns of this instance.
+        return _build_contact(person, contact.dates, contact.groups)
     return load_local_contact(owner, person.pk)
 
 
@@ -161,8 +169,8 @@ def create_from_cards(
         ]
         writer.edit(person)
         put_card(person, card, days)
-        groups = [plan.groups[group_key(name)].name for name in card.categories if plan.reserve(name)]
-        contacts.append(_build_contact(person, days, groups))
+        groups = [plan.groups[group_key(name)] for name in card.categories if plan.reserve(name)]
+        contacts.append(_build_contact(person, days, [(group.pk, group.name) for group in groups]))
         dates += days
     writer.flush()
     ImportantDate.objects.bulk_create(dates)

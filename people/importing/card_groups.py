@@ -32,9 +32,14 @@ class GroupPlan:
         self.remaining: int | None = None
 
     def load(self, names: Iterable[str]) -> None:
-        """Read the active groups with these names, and what the account's plan still allows."""
-        active, keys = Group.objects.owned_by(self.owner).active(), {group_key(name) for name in names}
-        self.groups = {group.name_key: group for group in active.filter(name_key__in=keys)} if keys else {}
+        """Read the active groups with these names, and what the account's plan still allows. Reads nothing if there
+        are none."""
+        keys = {group_key(name) for name in names}
+        if not keys:
+            self.groups = {}
+            return
+        active = Group.objects.owned_by(self.owner).active().filter(name_key__in=keys)
+        self.groups = {group.name_key: group for group in active}
         remaining = remaining_in_plan(self.owner, "groups")
         self.remaining = None if remaining is None else remaining - len(self.planned)
 
