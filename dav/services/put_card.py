@@ -15,10 +15,10 @@ from dav.cards.sent import Picture, Sent, examine_picture, named_after, without_
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
 from dav.conditions import Conditions
 from dav.errors import DavError
-from dav.models import BookCard
+from dav.models import BookCard, BookCardQuerySet
 from dav.resources.book import BookResource, CardResource
 from dav.resources.paths import member_path
-from dav.selection import active_group_ids, note_made
+from dav.selection import active_group_ids, has_selection, note_made, only_selected
 from dav.services.card_edit import PutCard, apply_edit, set_text
 from dav.services.cards_of_devices import (
     UID_STAYS,
@@ -212,16 +212,31 @@ def _uid_conflict(put: PutCard, other: BookCard | None) -> DavError:
 
 def _find_same(put: PutCard, sent: Sent) -> Person | None:
     """An active person with the content of the card. Photos are not compared: programs encode them anew."""
-    key = name_key(sent.card)
-    shown = put.book.cards().filter(person__sort_key=key, person__deleted_at=None).order_by("id")
     remote = {**remote_fields(sent.card), "photo": None}
-    people = [row.person_id for row in shown[:_MAX_NAMESAKES] if row.person_id]
-    for contact in load_local_contacts(put.owner, people).values():
+    for contact in load_local_contacts(put.owner, _namesakes(put, name_key(sent.card))).values():
         sides = Sides({**contact.fields, "photo": None}, remote)
         merged = merge(NO_BASES, sides)
         if not merged.conflicts and merged.target == sides:
             return contact.person
     return None
+
+
+def _namesakes(put: PutCard, sort_key: str) -> list[UUID]:
+    """The active people of this name whom the device gets, up to _MAX_NAMESAKES."""
+    if not has_selection(put.device):
+        return [key for (key,) in _people_of_name.values(owner_id=put.owner.pk, sort_key=sort_key)]
+    rows = only_selected(put.device, _cards_of_name(put.owner.pk, sort_key))
+    return list(rows.values_list("person_id", flat=True)[:_MAX_NAMESAKES])
+
+
+def _cards_of_name(owner_id: UUID, sort_key: str) -> BookCardQuerySet:
+    rows = BookCard.objects.owned_by(owner_id).in_book().filter(is_group=False)
+    return rows.filter(person__sort_key=sort_key, person__deleted_at=None).order_by("id")
+
+
+@compiled_query
+def _people_of_name(owner_id: UUID, sort_key: str) -> Rows:
+    return _cards_of_name(owner_id, sort_key).values_list("person_id")[:_MAX_NAMESAKES]
 
 
 def _come_again(put: PutCard, person: Person, sent: Sent, former: BookCard | None) -> BookCard:

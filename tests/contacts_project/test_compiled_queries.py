@@ -143,6 +143,15 @@ def test_times_are_parameters_and_annotations_are_attributes(alice: User) -> Non
     assert len(found) == 3
 
 
+def test_bytes_are_parameters(alice: User) -> None:
+    ada, bea = (make_person(alice, name=name) for name in ("Ada", "Bea"))
+    query = CompiledQuery(lambda owner_id, sort_key: Person.objects.owned_by(owner_id).filter(sort_key=sort_key))
+    for _ in range(2):
+        for person in (ada, bea):
+            assert query.instances(owner_id=alice.pk, sort_key=bytes(person.sort_key)) == [person]
+    assert query.instances(owner_id=alice.pk, sort_key=b"none") == []
+
+
 def test_parameter_that_the_lookup_would_modify_is_refused(alice: User) -> None:
     query = CompiledQuery(lambda name: Person.objects.owned_by(alice).filter(name__startswith=name))
     with pytest.raises(TypeError, match=r"test_parameter_that_the_lookup.*<lambda>: name is not compared as it is"):

@@ -24,10 +24,10 @@ from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpd
 from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.errors import MissingError
 
-Parameter = UUID | str | int | dt.date
+Parameter = UUID | str | bytes | int | dt.date
 """The value of one parameter; a dt.datetime is a dt.date. In a condition an int is the limit or offset of a slice."""
 # A tuple, since `isinstance` with a union would make that union anew each time.
-_SCALARS = (UUID, str, int, dt.date)
+_SCALARS = (UUID, str, bytes, int, dt.date)
 
 # While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
 # must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers, the
@@ -35,6 +35,7 @@ _SCALARS = (UUID, str, int, dt.date)
 _PLACEHOLDER_TEXT = "\ue000 parameter {}"
 _PLACEHOLDERS: dict[type, Callable[[int], Parameter]] = {
     UUID: lambda number: UUID(int=(0xC0FFEE << 64) + number),
+    bytes: lambda number: _PLACEHOLDER_TEXT.format(number).encode(),
     int: lambda number: (0xC0FFEE << 32) + number,
     dt.datetime: lambda number: dt.datetime(1, 1, 2, tzinfo=dt.UTC) + dt.timedelta(microseconds=number),
     dt.date: lambda number: dt.date(1, 1, 2) + dt.timedelta(number),
@@ -72,7 +73,7 @@ class _Statement:
 
 
 class CompiledQuery:
-    """Statements by the shape of their parameters, which are ids, texts, numbers, times, days, or lists of those.
+    """Statements by the shape of their parameters: ids, texts, bytes, numbers, times, days, or lists of those.
 
     `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
     them or look at their values). Each length of a list is compiled separately, so lists should be short: statements
@@ -233,8 +234,9 @@ class CompiledQuery:
         sql, values = compiler.as_sql()
         constants = {}
         for position, value in enumerate(values):
-            # A constant may be a list or a dict, which cannot be looked up.
-            key = keys.get(value) if isinstance(value, Hashable) else None
+            # Django wraps bytes as the driver wants. A constant may be a list or a dict, which cannot be looked up.
+            found = inner if isinstance(inner := getattr(value, "obj", None), bytes) else value
+            key = keys.get(found) if isinstance(found, Hashable) else None
             if key is None:
                 key = f"constant{position}"
                 constants[key] = value
