@@ -198,13 +198,14 @@ def with_lines_of(source: CardText, card: Card, *, revised: str) -> CardText:
 
 def _keys(lines: Sequence[KeptLine]) -> list[tuple[object, ...] | None]:
     """For each line of a property without a field what it means, with its label; None for other lines."""
-    parsed = [parse_line(kept.text) for kept in lines]
-    labels = group_labels(parsed)
+    # Labels have no field either.
+    parsed = [None if kept.fields else parse_line(kept.text) for kept in lines]
+    labels = group_labels(filter(None, parsed))
     return [
         None
-        if kept.fields or has_reader(line.name) or line.name in COMPANION_PROPERTIES
+        if line is None or has_reader(line.name) or line.name in COMPANION_PROPERTIES
         else (canonical_key(line), labels.get(line.group.lower()) if line.group else None)
-        for kept, line in zip(lines, parsed, strict=True)
+        for line in parsed
     ]
 
 

@@ -137,15 +137,17 @@ def removed_lines(edit: DeviceEdit, current: CardText) -> list[tuple[str, str]]:
 
 def with_spelling_of(card: Card, texts: Iterable[str]) -> Card:
     """The card whose lines that no field holds have the spelling of these lines wherever they mean the same."""
+    if all(kept.fields for kept in card.lines):
+        return card
     known: dict[Any, ContentLine] = {}
     for text in texts:
         line = parse_line(text)
         known.setdefault(canonical_key(line), line)
     lines = []
     for kept in card.lines:
-        line = parse_line(kept.text)
-        same = None if kept.fields else known.get(canonical_key(line))
-        lines.append(kept if same is None else replace(kept, text=same.in_group(line.group).serialize()))
+        line = None if kept.fields else parse_line(kept.text)
+        same = line and known.get(canonical_key(line))
+        lines.append(replace(kept, text=same.in_group(line.group).serialize()) if line and same else kept)
     return replace(card, lines=tuple(lines))
 
 

@@ -21,11 +21,13 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
 
     Lines that stay keep their position. New lines follow at the end, in item groups of their own.
     """
-    card_keys = _unmapped_keys([kept.text for kept in card.lines])
+    # A line of a card has a field if a reader knows its property.
+    without_field = [kept for kept in card.lines if not kept.fields]
+    card_keys = _unmapped_keys([kept.text for kept in without_field])
     present = {key for key in card_keys if key}
     candidates = [
         line
-        for line, key in zip(card.lines, card_keys, strict=True)
+        for line, key in zip(without_field, card_keys, strict=True)
         if key or parse_line(line.text).name in COMPANION_PROPERTIES
     ]
     own_keys = _unmapped_keys([line["line"] for line in person.card_lines])

@@ -20,6 +20,8 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
     The counterpart of a line with a field is a line with the same field and entry; that of another line is one with the
     same text, or with `by_name` one of the same property. Companions of a line (labels in its item group) go with it.
     """
+    if not second:
+        return []
     known_keys = {key for kept in first if (key := _line_key(kept, by_name=by_name))}
     lines = [parse_line(kept.text) for kept in second]
     is_missing = [
