@@ -8,7 +8,8 @@ from dav.errors import DavError
 from dav.models import BookCard
 from dav.resources.base import Resource
 from dav.resources.book import BookResource, CardResource
-from dav.xml import MISSING, OK, Propstat, dav, response, tag, text
+from dav.resources.paths import member_path
+from dav.xml import MISSING, OK, Propstat, dav, path_text, response, tag
 
 # Left out of allprop (RFC 4918, 9.1; RFC 3744; RFC 6352, 6.2): what is long or costly is only for who asks.
 _ALLPROP = (
@@ -85,10 +86,17 @@ def describe_members(resource: Resource, asked: Request, *, is_minimal: bool) ->
 def _describe_listing(book: BookResource, asked: Request, *, is_minimal: bool) -> Iterator[str]:
     """The same for cards of which nothing else is asked than what all have in common, and their ETags."""
     sample = sample_card(book)
-    element = describe(sample, asked, is_minimal=is_minimal).replace(text(sample.path), SAMPLE)
+    element = describe(sample, asked, is_minimal=is_minimal).replace(path_text(sample.path), SAMPLE)
     before, between, *after = element.split(SAMPLE)
-    for path, etag in book.listing():
-        yield f"{before}{text(path)}{between}{f'{etag}{after[0]}' if after else ''}"
+    if not after:
+        for batch in book.listing():
+            yield "".join([f"{before}{path_text(member_path(book.path, name))}{between}" for name, _ in batch])
+        return
+    end = after[0]
+    for batch in book.listing():
+        yield "".join(
+            [f"{before}{path_text(member_path(book.path, name))}{between}{etag}{end}" for name, etag in batch]
+        )
 
 
 def sample_card(book: BookResource) -> CardResource:

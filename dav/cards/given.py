@@ -14,6 +14,7 @@ from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_lock
 from dav.authentication import Credentials
 from dav.cards.former_texts import drop_former_texts
+from dav.cards.shown import ShownCard
 from dav.models import BookCard, FormerText, GivenCard, ListedAgain
 
 
@@ -22,7 +23,7 @@ class SentText:
     """A text that a device was sent, or sent itself: the card as it was read, the ETag that stands for the text, and
     the packed text if it is not that of the card."""
 
-    card: BookCard
+    card: BookCard | ShownCard
     etag: str
     text: bytes | None = None
 
@@ -72,7 +73,7 @@ def record_put(device: Credentials, sent: SentText, *, is_first: bool) -> None:
     owner_id, token, card = device.owner.pk, device.token, sent.card
     _store(device, [(sent, {card.etag, card.plain_etag})])
     if device.told_again_revision:
-        again = ListedAgain.objects.owned_by(owner_id).filter(token=token, card=card)
+        again = ListedAgain.objects.owned_by(owner_id).filter(token=token, card=card.pk)
         again.exclude(etag__in=(card.etag, card.plain_etag)).delete()
     if not is_first:
         drop_former_texts(owner_id, [card.pk])
@@ -86,7 +87,9 @@ def _store(device: Credentials, sent: Sequence[tuple[SentText, set[str]]]) -> No
     """Store which text of each card the device has, and the text itself where it is none of the card's own ETags."""
     owner_id = device.owner.pk
     former = [
-        FormerText(owner_id=owner_id, card=t.card, etag=t.etag, text=t.text or t.card.text, photo=t.card.shown_photo)
+        FormerText(
+            owner_id=owner_id, card_id=t.card.pk, etag=t.etag, text=t.text or t.card.text, photo=t.card.shown_photo
+        )
         for t, own in sent
         if t.etag not in own
     ]

@@ -104,9 +104,17 @@ def take_photo(text: str) -> tuple[str, bytes | None]:
     return text, None
 
 
+def _find_marked(text: str) -> re.Match[str] | None:
+    """The PHOTO line that has the marker."""
+    for line in _PHOTO_LINE.finditer(text):
+        if _MARKER_TEXT in _FOLD.sub("", line[0]):
+            return line
+    return None
+
+
 def with_photo(text: str, photo: str, read: Callable[[str], bytes | None] = read_photo) -> str:
     """The text with its picture. The line is left out if the file does not exist."""
-    found = next((line for line in _PHOTO_LINE.finditer(text) if _MARKER_TEXT in _FOLD.sub("", line[0])), None)
+    found = _find_marked(text)
     if found is None:
         return text
     picture = read(photo) if photo else None
@@ -119,7 +127,7 @@ def with_photo(text: str, photo: str, read: Callable[[str], bytes | None] = read
 
 def length_with_photo(text: str, size: int) -> int:
     """The number of bytes of the text with a picture of `size` bytes."""
-    found = next((line for line in _PHOTO_LINE.finditer(text) if _MARKER_TEXT in _FOLD.sub("", line[0])), None)
+    found = _find_marked(text)
     if found is None:
         return len(text.encode())
     marked = _FOLD.sub("", found[0]).rstrip("\r\n")

@@ -4,14 +4,13 @@ import logging
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from xml.etree.ElementTree import Element
 
 from dav.cards.given import SentText, record_given
 from dav.errors import DavError
 from dav.properties import LISTED, SAMPLE, Request, names_of, sample_card
 from dav.resources.book import BookResource, CardResource
-from dav.xml import FAILED, MISSING, OK, Propstat, card, dav, response, status_response, tag, text
+from dav.xml import FAILED, MISSING, OK, Propstat, card, dav, path_text, response, status_response, tag, text
 from people.vcard import VCardError
 
 logger = logging.getLogger(__name__)
@@ -67,7 +66,7 @@ def _form_of(book: BookResource, request: CardRequest, *, is_minimal: bool) -> l
     """What elements of cards have in common that differ in path, ETag (if that is asked for) and text alone: what is
     before, between and behind these. To build each element anew takes as long as all else of a first fetch."""
     element = _describe(sample_card(book), request, text(SAMPLE), is_minimal=is_minimal)
-    return element.replace(text(sample_card(book).path), SAMPLE).split(SAMPLE)
+    return element.replace(path_text(sample_card(book).path), SAMPLE).split(SAMPLE)
 
 
 def _describe_alone(member: CardResource, request: CardRequest, form: list[str] | None, *, is_minimal: bool) -> str:
@@ -76,9 +75,11 @@ def _describe_alone(member: CardResource, request: CardRequest, form: list[str] 
         shown = text(member.text(request.version, request.parts)) if request.wants_text else None
         if form is None or shown is None:
             return _describe(member, request, shown, is_minimal=is_minimal)
-        before, *between, after = form
-        values = (text(member.path), member.etag, shown) if len(between) == 2 else (text(member.path), shown)
-        return "".join([before, *chain.from_iterable(zip(values, [*between, after], strict=True))])
+        if len(form) == 4:
+            before, to_etag, to_text, after = form
+            return f"{before}{path_text(member.path)}{to_etag}{member.etag}{to_text}{shown}{after}"
+        before, to_text, after = form
+        return f"{before}{path_text(member.path)}{to_text}{shown}{after}"
     except (VCardError, ValueError, zlib.error):
         logger.exception("card cannot be read", extra={"card": str(member.row.pk)})
         return status_response(member.path, FAILED)

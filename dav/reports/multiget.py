@@ -1,11 +1,10 @@
 """`addressbook-multiget` (RFC 6352, 8.7): cards by their hrefs."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from dav.models import BookCard
 from dav.reports.address_data import CardRequest, describe_cards, read_card_request
-from dav.resources.book import BookResource, only_shown
+from dav.resources.book import BookResource
 from dav.resources.paths import is_card_name, plain_name, read_href
 from dav.xml import MISSING, dav, status_response
 
@@ -28,7 +27,7 @@ def _describe_batch(
     book: BookResource, hrefs: Sequence[str], request: CardRequest, *, is_minimal: bool
 ) -> Iterator[str]:
     names = {href: _name_in(book, href) for href in hrefs}
-    rows = load_cards(book, [name for name in names.values() if name], request.names)
+    rows = book.cards_of_names([name for name in names.values() if name], request.names)
     members = {member.row.name: member for member in book.card_resources(rows, request.names)}
     described = dict(
         zip(members, describe_cards(book, list(members.values()), request, is_minimal=is_minimal), strict=True)
@@ -37,15 +36,10 @@ def _describe_batch(
         yield described.get(name or "") or status_response(href, MISSING)
 
 
-def load_cards(book: BookResource, names: Sequence[str], properties: Collection[str]) -> list[BookCard]:
-    """The cards with these names, with their texts and what these properties need."""
-    return list(only_shown(book.cards().filter(name__in=names), properties))
-
-
 def _name_in(book: BookResource, href: str) -> str | None:
     """The name of a card of this book, by its href."""
     if plain := plain_name(book.path, href):
-        return plain if is_card_name(plain) else None
+        return plain
     place = read_href(href)
     name = place.card_name(book.device.owner.pk) if place else None
     return name if name and is_card_name(name) else None

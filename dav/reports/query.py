@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from xml.etree.ElementTree import Element
 
+from dav.cards.shown import ShownCard
 from dav.cards.texts import unpack
 from dav.collations import read_collation
 from dav.errors import DavError
-from dav.models import BookCard
 from dav.reports.address_data import describe_cards, read_card_request
 from dav.reports.limits import check_filter, read_limit
-from dav.resources.book import BookResource, only_shown
+from dav.resources.book import BookResource
 from dav.xml import INSUFFICIENT_STORAGE, card, dav, status_response, tag
 from people.vcard import ContentLine, parse_lines
 from people.vcard.values import unescape
@@ -45,7 +45,7 @@ def addressbook_query(book: BookResource, root: Element, *, is_minimal: bool) ->
     """The matching cards; with a limit (10.6) 507 on the collection where it cut. Raises DavError."""
     request, chosen = read_card_request(root), read_filter(root.find(card("filter")))
     limit = read_limit(root)
-    rows = chain.from_iterable(book.batches(only_shown(book.cards(), request.names), _BATCH_SIZE))
+    rows = chain.from_iterable(book.batches(book.cards(), _BATCH_SIZE, request.names))
     matching = (row for row in rows if _matches(chosen, row))
 
     def responses() -> Iterator[str]:
@@ -62,7 +62,7 @@ def addressbook_query(book: BookResource, root: Element, *, is_minimal: bool) ->
     return responses()
 
 
-def _matches(chosen: Filter, row: BookCard) -> bool:
+def _matches(chosen: Filter, row: ShownCard) -> bool:
     """Whether the card matches. One that cannot be read does not."""
     try:
         return chosen.matches(parse_lines(unpack(row.text)))

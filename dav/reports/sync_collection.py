@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Greatest
 from dav.models import BookCard, ListedAgain, SelectedCard
 from dav.reports.address_data import CardRequest, describe_cards, read_card_request
 from dav.reports.limits import read_limit
-from dav.resources.book import LENGTH, BookResource, only_shown
+from dav.resources.book import LENGTH, BookResource
 from dav.resources.paths import member_path
 from dav.selection import has_selection
 from dav.sync_tokens import Position, encode_token, read_token
@@ -49,7 +49,7 @@ def _describe(
         left = None if left is None else _up_to(left, left_column, cut)
         end = cut
     needs_text = request.wants_text or LENGTH in request.names
-    for batch in book.batches(only_shown(changed, request.names) if needs_text else changed, _BATCH_SIZE):
+    for batch in book.batches(changed, _BATCH_SIZE, request.names, with_text=needs_text):
         yield from describe_cards(book, book.card_resources(batch, request.names), request, is_minimal=is_minimal)
     for name in () if left is None else left.values_list("name", flat=True).iterator(_BATCH_SIZE):
         yield status_response(member_path(book.path, name), MISSING)

@@ -13,6 +13,7 @@ from django.utils.functional import cached_property
 from dav.authentication import Credentials
 from dav.cards.group_texts import group_in_40
 from dav.cards.refresh import refresh
+from dav.cards.shown import ShownCard, find_row, needs_times, read_named, read_shown
 from dav.cards.texts import (
     MAX_CARD_BYTES,
     MAX_IMAGE_BYTES,
@@ -43,19 +44,9 @@ _SUPPORTED = "".join(
 #: The one property of a card that is made from its text.
 LENGTH = dav("getcontentlength")
 _FETCH_SIZE = 500
+_LISTED_TOGETHER = 100
 # Django's cached_property and not that of functools: up to Python 3.11 that holds one lock for all instances while it
 # computes, and a request that waits for the database with it stops the one that has the database.
-
-
-# The columns that the texts and the properties of cards are made from, but for what few programs ask for.
-_SHOWN = ("id", "name", "text", "photo", "original", "etag", "plain_etag", "is_group")
-_OF_PROPERTIES = {dav("getlastmodified"): "updated_at", dav("creationdate"): "created_at"}
-
-
-def only_shown(rows: QuerySet[BookCard], properties: Collection[str]) -> QuerySet[BookCard]:
-    """The rows of cards with their texts, and with no more than is shown: to read times, ids and JSON of each row takes
-    as long as its text."""
-    return rows.defer(None).only(*_SHOWN, *(column for name, column in _OF_PROPERTIES.items() if name in properties))
 
 
 class BookResource(Resource):
@@ -135,21 +126,35 @@ class BookResource(Resource):
         while batch := list(islice(found, _FETCH_SIZE)):
             yield from self.card_resources(batch, names)
 
-    def batches(self, rows: QuerySet[BookCard], size: int) -> Iterator[list[BookCard]]:
-        """These rows in the order of their ids, so many at a time. No statement is open in between, when what is given
+    def cards_of_names(self, names: Sequence[str], properties: Collection[str]) -> list[ShownCard]:
+        """Those of the cards with these names, with what these properties of them need."""
+        if has_selection(self.device) or needs_times(properties):
+            return list(read_shown(self.cards().filter(name__in=names), properties))
+        _ = self.book
+        found = read_named(self.device.owner.pk, names)
+        return list(found) if self.device.has_group_cards else [card for card in found if not card.is_group]
+
+    def batches(
+        self, rows: QuerySet[BookCard], size: int, properties: Collection[str], *, with_text: bool = True
+    ) -> Iterator[list[ShownCard]]:
+        """These cards in the order of their ids, so many at a time. No statement is open in between, when what is given
         is noted: the texts that are left would all be read before that."""
         ids = list(rows.order_by("id").values_list("pk", flat=True))
         for start in range(0, len(ids), size):
-            yield list(rows.filter(pk__in=ids[start : start + size]).order_by("id"))
+            batch = rows.filter(pk__in=ids[start : start + size]).order_by("id")
+            yield list(read_shown(batch, properties, with_text=with_text))
 
-    def listing(self) -> Iterator[tuple[str, str]]:
-        """The path and the ETag of each card, without its row: many programs read them all at each sync."""
-        path, again = self.path, {row.card.name: row for row in self.listed_again.values()}
-        for name, etag in self.cards().order_by("id").values_list("name", self.etag_column).iterator(_FETCH_SIZE):
-            told = again.get(name) if again else None
-            yield member_path(path, name), told.shown_etag if told and told.etag == etag else etag
+    def listing(self) -> Iterator[list[tuple[str, str]]]:
+        """The names and the ETags of the cards, in batches, without their rows: many programs read them all at each
+        sync."""
+        again = {(row.card.name, row.etag): row.shown_etag for row in self.listed_again.values()}
+        found = self.cards().order_by("id").values_list("name", self.etag_column).iterator(_FETCH_SIZE)
+        while batch := list(islice(found, _LISTED_TOGETHER)):
+            yield [(row[0], again.get(row, row[1])) for row in batch] if again else batch
 
-    def card_resources(self, rows: Sequence[BookCard], names: Collection[str]) -> list["CardResource"]:
+    def card_resources(
+        self, rows: Sequence[ShownCard] | Sequence[BookCard], names: Collection[str]
+    ) -> list["CardResource"]:
         """The cards of these rows, with what these properties of them need, read for all at once."""
         sizes: Mapping[str, int] = {}
         if LENGTH in names:
@@ -173,8 +178,16 @@ class BookResource(Resource):
         return is_selected(self.device, row)
 
     def find(self, name: str) -> "CardResource | None":
-        row = self.cards().filter(name=name).first() if is_card_name(name) else None
-        return CardResource(self, row) if row else None
+        if not is_card_name(name):
+            return None
+        if has_selection(self.device):
+            selected = self.cards().filter(name=name).first()
+            return CardResource(self, selected) if selected else None
+        _ = self.book
+        row = find_row(self.device.owner, name)
+        if row is None or row.left_revision is not None or (row.is_group and not self.device.has_group_cards):
+            return None
+        return CardResource(self, row)
 
     PROPERTIES: ClassVar[Properties] = {
         **Resource.PROPERTIES,
@@ -193,7 +206,7 @@ class CardResource(Resource):
 
     types = ()
 
-    def __init__(self, book: BookResource, row: BookCard, picture_size: int | None = None) -> None:
+    def __init__(self, book: BookResource, row: BookCard | ShownCard, picture_size: int | None = None) -> None:
         """`picture_size`: the number of bytes of its picture, if that is known."""
         super().__init__(book.device, member_path(book.path, row.name))
         self.book, self.row, self._picture_size = book, row, picture_size
@@ -201,12 +214,13 @@ class CardResource(Resource):
     @property
     def stored_etag(self) -> str:
         """The ETag of the card, which stands for its text whatever the REV that this device is shown."""
-        return str(getattr(self.row, self.book.etag_column))
+        return self.row.plain_etag if self.device.has_group_cards else self.row.etag
 
     @property
     def etag(self) -> str:
         """Without quotes."""
-        return self._again.shown_etag if self._again else self.stored_etag
+        again = self._again
+        return again.shown_etag if again else self.stored_etag
 
     @property
     def etags(self) -> tuple[str, str]:
@@ -215,6 +229,8 @@ class CardResource(Resource):
 
     @property
     def _again(self) -> ListedAgain | None:
+        if not self.book.listed_again:
+            return None
         again = self.book.listed_again.get(self.row.pk)
         return again if again and again.etag == self.stored_etag else None
 
@@ -237,8 +253,8 @@ class CardResource(Resource):
         """The same with the marker in place of the picture."""
         stored = unpack(self.row.text)
         shown = without_categories(stored) if self.device.has_group_cards and not self.row.is_group else stored
-        if self._again:
-            shown = with_revision(shown, self._again.revised)
+        if again := self._again:
+            shown = with_revision(shown, again.revised)
         if self.row.is_group:
             shown = group_in_40(shown) if version != STORED_VERSION else shown
         else:

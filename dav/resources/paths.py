@@ -14,7 +14,7 @@ BOOK_NAME, DATES_NAME, KEEP_IN_TOUCH_NAME = "contacts", "dates", "keep-in-touch"
 # Beyond the unreserved characters of RFC 3986, what clients leave as it is in names.
 _SAFE = "~!$&'()*+,;=:@"
 # What most names are: nothing in them is ever encoded.
-_PLAIN = re.compile(r"[A-Za-z0-9._~-]+")
+_PLAIN = re.compile(rf"[A-Za-z0-9._~-]{{1,{MAX_NAME_LENGTH}}}")
 
 
 def principal_path(user_id: UUID) -> str:

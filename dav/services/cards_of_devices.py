@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
@@ -30,16 +29,6 @@ class Base:
 
     source: CardText
     photo: str
-
-
-def find_row(owner: User, name: str) -> BookCard | None:
-    row: BookCard | None = _card_by_name.instance(owner_id=owner.pk, name=name)
-    return row
-
-
-@compiled_query
-def _card_by_name(owner_id: UUID, name: str) -> Rows:
-    return BookCard.objects.owned_by(owner_id).filter(name=name)
 
 
 def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:

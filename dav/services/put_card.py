@@ -12,6 +12,7 @@ from dav.cards.device_edit import property_names
 from dav.cards.given import SentText, record_put
 from dav.cards.refresh import note_read, refresh_people, store_new
 from dav.cards.sent import Picture, Sent, examine_picture, named_after, without_groups
+from dav.cards.shown import find_row
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
 from dav.conditions import Conditions
 from dav.errors import DavError
@@ -26,7 +27,6 @@ from dav.services.cards_of_devices import (
     WRONG_KIND,
     Base,
     find_base,
-    find_row,
     member_of,
     rename_card,
 )

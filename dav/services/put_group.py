@@ -14,6 +14,7 @@ from dav.cards.given import SentText, record_given
 from dav.cards.group_texts import member_keys
 from dav.cards.refresh import note_changed_card, refresh_groups, refresh_people
 from dav.cards.sent import Sent, named_after
+from dav.cards.shown import find_row
 from dav.cards.texts import etag_of, pack, unpack
 from dav.conditions import Conditions
 from dav.errors import DavError
@@ -26,7 +27,6 @@ from dav.services.cards_of_devices import (
     UID_TAKEN,
     WRONG_KIND,
     find_base,
-    find_row,
     member_of,
     rename_card,
 )
