@@ -143,12 +143,13 @@ def with_spelling_of(card: Card, texts: Iterable[str]) -> Card:
     for text in texts:
         line = parse_line(text)
         known.setdefault(canonical_key(line), line)
-    lines = []
-    for kept in card.lines:
-        line = None if kept.fields else parse_line(kept.text)
-        same = line and known.get(canonical_key(line))
-        lines.append(replace(kept, text=same.in_group(line.group).serialize()) if line and same else kept)
-    return replace(card, lines=tuple(lines))
+
+    def spelled(kept: KeptLine) -> KeptLine:
+        line = parse_line(kept.text)
+        same = known.get(canonical_key(line))
+        return kept if same is None else replace(kept, text=same.in_group(line.group).serialize())
+
+    return replace(card, lines=tuple(kept if kept.fields else spelled(kept) for kept in card.lines))
 
 
 def _without_respellings(wanted: Fields, before: Fields) -> Fields:

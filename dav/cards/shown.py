@@ -48,7 +48,7 @@ def needs_times(properties: Collection[str]) -> bool:
 
 def read_shown(rows: QuerySet[BookCard], properties: Collection[str], *, with_text: bool = True) -> Iterator[ShownCard]:
     """The cards of these rows, with what these properties are made from."""
-    columns = _COLUMNS_WITH_TEXT if with_text else _COLUMNS
+    columns: tuple[str, ...] = _COLUMNS_WITH_TEXT if with_text else _COLUMNS
     if needs_times(properties):
         columns = (*_COLUMNS_WITH_TEXT, "updated_at", "created_at")
     return starmap(ShownCard, rows.defer(None).values_list(*columns))

@@ -178,16 +178,20 @@ class BookResource(Resource):
         return is_selected(self.device, row)
 
     def find(self, name: str) -> "CardResource | None":
+        row = self.find_row(name)
+        return CardResource(self, row) if row else None
+
+    def find_row(self, name: str) -> BookCard | None:
+        """The card of this name, if the device sees it."""
         if not is_card_name(name):
             return None
         if has_selection(self.device):
-            selected = self.cards().filter(name=name).first()
-            return CardResource(self, selected) if selected else None
+            return self.cards().filter(name=name).first()
         _ = self.book
         row = find_row(self.device.owner, name)
         if row is None or row.left_revision is not None or (row.is_group and not self.device.has_group_cards):
             return None
-        return CardResource(self, row)
+        return row
 
     PROPERTIES: ClassVar[Properties] = {
         **Resource.PROPERTIES,

@@ -91,8 +91,8 @@ def put_card(*, book: BookResource, name: str, sent: Sent, conditions: Condition
 def _examine(book: BookResource, name: str, picture: bytes, conditions: Conditions) -> Picture:
     """Before the lock: decoding takes long. A picture that is another's by then is decided by the conditions."""
     book.bring_up_to_date()
-    member = member_of(book, find_row(book.device.owner, name))
-    given = _base_of(book.device, member.row, conditions)[1].photo if member else ""
+    row = find_row(book.device.owner, name)
+    given = _base_of(book.device, row, conditions)[1].photo if row and member_of(book, row) else ""
     return examine_picture(owner_id=book.device.owner.pk, picture=picture, given=given)
 
 
@@ -221,7 +221,7 @@ def _find_same(put: PutCard, sent: Sent) -> Person | None:
     return None
 
 
-def _namesakes(put: PutCard, sort_key: str) -> list[UUID]:
+def _namesakes(put: PutCard, sort_key: bytes) -> list[UUID]:
     """The active people of this name whom the device gets, up to _MAX_NAMESAKES."""
     if not has_selection(put.device):
         return [key for (key,) in _people_of_name.values(owner_id=put.owner.pk, sort_key=sort_key)]
@@ -229,13 +229,13 @@ def _namesakes(put: PutCard, sort_key: str) -> list[UUID]:
     return list(rows.values_list("person_id", flat=True)[:_MAX_NAMESAKES])
 
 
-def _cards_of_name(owner_id: UUID, sort_key: str) -> BookCardQuerySet:
+def _cards_of_name(owner_id: UUID, sort_key: bytes) -> BookCardQuerySet:
     rows = BookCard.objects.owned_by(owner_id).in_book().filter(is_group=False)
     return rows.filter(person__sort_key=sort_key, person__deleted_at=None).order_by("id")
 
 
 @compiled_query
-def _people_of_name(owner_id: UUID, sort_key: str) -> Rows:
+def _people_of_name(owner_id: UUID, sort_key: bytes) -> Rows:
     return _cards_of_name(owner_id, sort_key).values_list("person_id")[:_MAX_NAMESAKES]
 
 

@@ -3,7 +3,7 @@
 from dav.conditions import NAME_TAKEN, Conditions
 from dav.errors import DavError, missing
 from dav.models import BookCard
-from dav.resources.book import BookResource
+from dav.resources.book import BookResource, CardResource
 from dav.resources.paths import member_path
 from dav.services.cards_of_devices import rename_card
 from dav.services.deletions import note_deletion
@@ -43,8 +43,8 @@ def move_card(*, book: BookResource, name: str, new_name: str, conditions: Condi
 
 
 def _find(book: BookResource, name: str, conditions: Conditions) -> BookCard:
-    member = book.find(name)
-    if member is None or (member.row.person_id or member.row.group_id) is None:
+    row = book.find_row(name)
+    if row is None or (row.person_id or row.group_id) is None:
         raise missing()
-    conditions.check(*member.etags)
-    return member.row
+    conditions.check(*CardResource(book, row).etags)
+    return row
