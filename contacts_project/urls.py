@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+import dav.urls
 from contacts_project.mcp.views import McpViewSet
 from contacts_project.operation.metrics import metrics
 from contacts_project.pages.home import home_page
@@ -19,6 +20,8 @@ handler500 = "contacts_project.kernel.api.errors.server_error"
 
 urlpatterns = [
     path("", with_dav_methods(home_page)),
+    # Before the others, which phones never ask for: for these it is one comparison more.
+    dav.urls.tree,
     path("app", web_client),
     path("app/<path:path>", web_client),
     path("app/", web_client),
