@@ -8,6 +8,7 @@ killed in between leaves texts that are right, and a book that says that there i
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists
@@ -64,11 +65,11 @@ def refresh_people(owner: User, person_ids: Sequence[UUID]) -> None:
 
 
 def refresh_known(owner: User, known: KnownCard) -> BookCard:
-    """The same for a card of which the open write knows all that is needed; returns it as it is then."""
+    """The same for a card of which the open write knows all that is needed; returns it as it is then. `note_put` is
+    still to be called."""
     groups: set[UUID] = set()
     row, change = known.row, compute_known(owner, known, groups)
     if change is not None and store(owner, [change]):
-        note_changed_card(owner.pk, owner.revision)
         row = change.card
     refresh_groups(owner, sorted(groups))
     return row
@@ -82,13 +83,11 @@ def refresh_groups(owner: User, group_ids: Sequence[UUID]) -> None:
 
 def store_new(owner: User, known: KnownCard) -> BookCard:
     """Store the card of a person whom the open write has made, and return it as it is stored: the text that came, with
-    what the person has beyond that. It is not in the book where the person is not."""
+    what the person has beyond that. It is not in the book where the person is not. `note_put` is still to be called."""
     groups: set[UUID] = set()
     change = compute_known(owner, known, groups)
     card = change.card if change else known.row
     BookCard.objects.bulk_create([card])
-    if change:
-        note_changed_card(owner.pk, owner.revision)
     refresh_groups(owner, sorted(groups))
     return card
 
@@ -110,13 +109,17 @@ def _book_of_one_change(owner_id: UUID, person_id: UUID, revision: int, before: 
     return Book.objects.owned_by(owner_id).filter(~Exists(others), ~Exists(groups), read_revision=before)
 
 
-def note_read(owner: User, person_id: UUID) -> None:
-    """Note that the book is read up to the open write, which brought the card of this person up to date, unless it has
-    changed others, too. Without this a device that puts many cards would read its own write before each."""
-    revision = owner.revision
-    _book_of_one_change.update(
-        {"read_revision": revision}, owner_id=owner.pk, person_id=person_id, revision=revision, before=revision - 1
-    )
+def note_put(owner: User, card: BookCard) -> None:
+    """Note at the end of a write that has put the card of a person whether it has changed, and that the book is read up
+    to this write, unless it has changed others, too. Without that a device that puts many cards would read its own
+    write before each."""
+    revision, new = owner.revision, {"read_revision": owner.revision}
+    if is_changed := revision in {card.changed_revision, card.plain_changed_revision}:
+        new |= {"changed_revision": revision, "plain_changed_revision": revision}
+    of_person: dict[str, Any] = {"owner_id": owner.pk, "person_id": card.person_id}
+    is_noted = _book_of_one_change.update(new, **of_person, revision=revision, before=revision - 1)
+    if is_changed and not is_noted:
+        note_changed_card(owner.pk, revision)
 
 
 def _finish(owner: User, *, changed: bool, plain_changed: bool) -> None:

@@ -8,7 +8,7 @@ from dav.authentication import Credentials
 from dav.cards.computed import KnownCard
 from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
 from dav.cards.former_texts import keep_former_texts
-from dav.cards.refresh import note_changed_card, refresh_known
+from dav.cards.refresh import refresh_known
 from dav.cards.sent import Picture, Sent
 from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
 from dav.models import BookCard
@@ -134,6 +134,5 @@ def _store_text(put: PutCard, row: BookCard, text: str, photo: str, original: st
     row.changed_revision = row.plain_changed_revision = put.write.revision
     row.updated_at = put.write.now
     BookCard.objects.bulk_update([row], _TEXT_COLUMNS)
-    note_changed_card(put.owner.pk, put.write.revision)
     if former and former != original:
         delete_files([former])

@@ -10,7 +10,7 @@ from dav.authentication import Credentials
 from dav.cards.computed import KnownCard
 from dav.cards.device_edit import property_names
 from dav.cards.given import SentText, record_put
-from dav.cards.refresh import note_read, refresh_people, store_new
+from dav.cards.refresh import note_put, refresh_people, store_new
 from dav.cards.sent import Picture, Sent, examine_picture, named_after, without_groups
 from dav.cards.shown import find_row
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
@@ -84,7 +84,7 @@ def put_card(*, book: BookResource, name: str, sent: Sent, conditions: Condition
             raise DavError(403, card_name("valid-address-data"), error.text) from error
         note_properties(device, property_names(sent.source))
         etag = _finish(put, row, etag_before, is_made=is_made)
-        note_read(owner, row.person_id)  # type: ignore[arg-type]  # it has one
+        note_put(owner, row)
         return member is None, etag
 
 

@@ -98,7 +98,7 @@ def test_refreshes_of_many_devices_at_once(alice: User) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [["record_put"], ["note_read"], ["refresh_known", "store_new"], ["note_properties"], ["forget_refusal"]],
+    [["record_put"], ["note_put"], ["refresh_known", "store_new"], ["note_properties"], ["forget_refusal"]],
     ids=lambda names: names[0],
 )
 def test_a_put_that_is_killed_has_happened_or_not(
