@@ -136,8 +136,9 @@ class CompressionMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         known = request.META.get("HTTP_IF_NONE_MATCH", "")
         for name in _CONDITION_HEADERS:
-            if name in request.META:
-                request.META[name] = plain_tags(request.META[name])
+            given = request.META.get(name, "")
+            if (plain := plain_tags(given)) != given:
+                request.META[name] = plain
                 vars(request).pop("headers", None)  # a cached property that Django builds from META
         response = self.get_response(request)
         if response.status_code == 304:
