@@ -2,8 +2,9 @@
 
 Each serves a book with the same 10,000 cards (BENCH_DAV_CARDS=2000 for another number) on loopback. The time is
 elapsed time of the program, and the floor that of the fastest of the others; the note has the CPU time of each server's
-processes and the peak of their anonymous memory. sabre/dav is measured where PHP and Debian's php-sabre-dav are
-installed.
+processes, the peak of their anonymous memory, and the load of the machine. A step that is done several times is done by
+the servers in turn, and the medians count. sabre/dav is measured where PHP and Debian's php-sabre-dav are installed.
+BENCH_DAV_BESIDE="sabre/dav" leaves out the others.
 """
 
 import http.client
@@ -35,7 +36,8 @@ from tests.loopback import closed_port, is_listening
 
 EMAIL = "bench@example.org"  # the account of tests.bench.instance
 SIZE = int(os.environ.get("BENCH_DAV_CARDS", "10000"))
-CHANGED, PUTS, IDLE_RUNS = max(SIZE // 100, 1), 100, 3
+BESIDE = os.environ.get("BENCH_DAV_BESIDE", "Radicale, Xandikos, sabre/dav")
+CHANGED, PUTS, ROUNDS = max(SIZE // 100, 1), 100, 3
 _SABRE_SQL = Path("/usr/share/doc/php-sabre-dav/examples/sql")
 _SABRE_SCRIPT = Path(__file__).with_name("sabre_dav.php")
 
@@ -124,28 +126,47 @@ def beside_other_servers(shared: SharedData) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="bench-dav-") as name, ExitStack() as stack:
         folder = Path(name)
         instance = stack.enter_context(served(shared.database))
-        servers = [_ours(instance, folder), *(stack.enter_context(start(folder)) for start in (_radicale, _xandikos))]
+        others = {"Radicale": _radicale, "Xandikos": _xandikos}
         if shutil.which("php") and _SABRE_SQL.exists():
-            servers.append(stack.enter_context(_sabre(folder)))
+            others["sabre/dav"] = _sabre
+        beside = (start for name, start in others.items() if name in BESIDE)
+        servers = [_ours(instance, folder), *(stack.enter_context(start(folder)) for start in beside)]
         return [
-            _figure(what, {server.name: run(server) for server in servers})
-            for what, run in (
-                (f"first fetch of {SIZE:,}", _first_fetch),
-                ("idle", _idle),
-                ("1 % changed on each side", _changed),
-                (f"{PUTS} PUTs of new cards", _puts),
+            _figure(what, _in_turns(servers, run, rounds))
+            for what, run, rounds in (
+                (f"first fetch of {SIZE:,}", _first_fetch, 1),
+                ("idle", _idle, ROUNDS),
+                ("1 % changed on each side", _changed, ROUNDS),
+                (f"{PUTS} PUTs of new cards", _puts, ROUNDS),
             )
         ]
+
+
+def _in_turns(servers: list[Server], run: Callable[[Server, int], Cost], rounds: int) -> dict[str, Cost]:
+    """What a step costs each server: the medians of the rounds, and the highest peak of memory."""
+    costs: dict[str, list[Cost]] = {server.name: [] for server in servers}
+    for number in range(rounds):
+        for server in servers:
+            costs[server.name].append(run(server, number))
+    return {
+        name: Cost(
+            statistics.median(cost.seconds for cost in found),
+            statistics.median(cost.cpu for cost in found),
+            max(cost.memory for cost in found),
+        )
+        for name, found in costs.items()
+    }
 
 
 def _figure(what: str, costs: dict[str, Cost]) -> Figure:
     ours = costs["ours"]
     others = {name: cost.seconds for name, cost in costs.items() if name != "ours"}
     texts = [f"{n} {c.seconds:.2f} s, CPU {c.cpu:.2f} s, {c.memory:.0f} MB" for n, c in costs.items()]
+    texts.append(f"load {os.getloadavg()[0]:.1f}")
     return Figure(f"DAV server, {what}", ours.seconds, None, min(others.values()), "; ".join(texts))
 
 
-def _first_fetch(server: Server) -> Cost:
+def _first_fetch(server: Server, number: int) -> Cost:
     vdirsyncer.run(server.folder, "discover")
     cost = measure(server, server.sync)
     found = len(list((server.folder / "cards").iterdir()))
@@ -153,22 +174,21 @@ def _first_fetch(server: Server) -> Cost:
     return cost
 
 
-def _idle(server: Server) -> Cost:
-    costs = sorted((measure(server, server.sync) for _ in range(IDLE_RUNS)), key=lambda cost: cost.seconds)
-    return costs[IDLE_RUNS // 2]
+def _idle(server: Server, number: int) -> Cost:
+    return measure(server, server.sync)
 
 
-def _changed(server: Server) -> Cost:
+def _changed(server: Server, number: int) -> Cost:
     names = _names(server)
     server.connection.close()
-    for number in range(CHANGED):
-        path = f"{server.path}{names[number]}"
+    for card in range(number * CHANGED, (number + 1) * CHANGED):
+        path = f"{server.path}{names[card]}"
         etag = server.ask("GET", path)[1]["ETag"]
-        server.ask("PUT", path, make_card(number, "ORG:There"), If_Match=etag)
-        file = server.folder / "cards" / names[number + SIZE // 2]
+        server.ask("PUT", path, make_card(card, "ORG:There"), If_Match=etag)
+        file = server.folder / "cards" / names[card + SIZE // 2]
         file.write_bytes(file.read_bytes().replace(b"END:VCARD", b"TITLE:Here\r\nEND:VCARD"))
     cost = measure(server, server.sync)
-    assert "ORG:There" in (server.folder / "cards" / names[0]).read_text()
+    assert "ORG:There" in (server.folder / "cards" / names[number * CHANGED]).read_text()
     return cost
 
 
@@ -182,11 +202,11 @@ def _names(server: Server) -> list[str]:
     return names
 
 
-def _puts(server: Server) -> Cost:
+def _puts(server: Server, number: int) -> Cost:
     def put() -> None:
-        for number in range(SIZE, SIZE + PUTS):
+        for card in range(SIZE + number * PUTS, SIZE + (number + 1) * PUTS):
             start = time.perf_counter()
-            server.ask("PUT", f"{server.path}uid-{number}.vcf", make_card(number), If_None_Match="*")
+            server.ask("PUT", f"{server.path}uid-{card}.vcf", make_card(card), If_None_Match="*")
             spans.append(time.perf_counter() - start)
 
     spans: list[float] = []
@@ -205,9 +225,10 @@ def _ours(instance: Instance, folder: Path) -> Server:
     path = f"/dav/addressbooks/{found[1]}/contacts/"
     server = Server("ours", instance.port, path, instance.process.pid, folder / "ours", EMAIL, instance.bearer)
     # Those that another program changes later have the name of their UID, as on the other servers.
-    for number in range(CHANGED):
+    changed = ROUNDS * CHANGED
+    for number in range(changed):
         server.ask("PUT", f"{path}uid-{number}.vcf", make_card(number), If_None_Match="*")
-    for start in range(CHANGED, SIZE, 1000):
+    for start in range(changed, SIZE, 1000):
         cards = "".join(make_card(number) for number in range(start, min(start + 1000, SIZE)))
         client.connection.request("POST", "/api/vcard/import", cards, {**client.headers, "Content-Type": "text/vcard"})
         response = client.connection.getresponse()
