@@ -1,6 +1,7 @@
 """`addressbook-multiget` (RFC 6352, 8.7): cards by their hrefs."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from dav.reports.address_data import CardRequest, describe_cards, read_card_request
@@ -15,12 +16,8 @@ def addressbook_multiget(book: BookResource, root: Element, *, is_minimal: bool)
     """A response for each href, in their order, 404 for one that is not there. Raises DavError."""
     request = read_card_request(root)
     hrefs = list(dict.fromkeys((element.text or "").strip() for element in root.findall(dav("href"))))
-    return _describe(book, hrefs, request, is_minimal=is_minimal)
-
-
-def _describe(book: BookResource, hrefs: Sequence[str], request: CardRequest, *, is_minimal: bool) -> Iterator[str]:
-    for start in range(0, len(hrefs), _BATCH_SIZE):
-        yield from _describe_batch(book, hrefs[start : start + _BATCH_SIZE], request, is_minimal=is_minimal)
+    batches = (hrefs[start : start + _BATCH_SIZE] for start in range(0, len(hrefs), _BATCH_SIZE))
+    return chain.from_iterable(_describe_batch(book, batch, request, is_minimal=is_minimal) for batch in batches)
 
 
 def _describe_batch(

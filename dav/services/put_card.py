@@ -146,9 +146,11 @@ def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
     owner, write = put.owner, put.write
     sent = put.sent if put.sent.uid else named_after(put.sent, put.name.removesuffix(".vcf") or put.name)
     uid = str(sent.uid)
-    _check_uid_of_group(put, uid)
+    spellings = sorted(uid_spellings(uid))
+    if groups := _group_cards_of_uid.instances(owner_id=owner.pk, uids=spellings):
+        raise _uid_conflict(put, groups[0])
     people = sorted(
-        _people_of_uid.instances(owner_id=owner.pk, uids=sorted(uid_spellings(uid))),
+        _people_of_uid.instances(owner_id=owner.pk, uids=spellings),
         key=lambda person: (person.deleted_at is not None, -(person.deleted_at or write.now).timestamp()),
     )
     if people and people[0].deleted_at is None:
@@ -188,11 +190,6 @@ def _join_awaiting_groups(put: PutCard, person: Person, uid: str) -> bool:
     if awaiting:
         forget_awaited(put.owner, awaiting)
     return bool(awaiting)
-
-
-def _check_uid_of_group(put: PutCard, uid: str) -> None:
-    if rows := _group_cards_of_uid.instances(owner_id=put.owner.pk, uids=sorted(uid_spellings(uid))):
-        raise _uid_conflict(put, rows[0])
 
 
 @compiled_query
