@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from orjson import Fragment
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -84,12 +83,10 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
     @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
     def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
-        primary, secondary = self._serialize_pair(undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now()))
-        return Response({"person": primary, "secondary": secondary})
-
-    def _serialize_pair(self, record: MergeRecord) -> tuple[Fragment, Fragment]:
-        people = serialize_people(self.owner, [key for key in (record.primary_id, record.secondary_id) if key])
-        return people[0], people[1]
+        record = undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now())
+        ids = [key for key in (record.primary_id, record.secondary_id) if key]
+        person, secondary = serialize_people(self.owner, ids)
+        return Response({"person": person, "secondary": secondary})
 
 
 class MergedPersonSerializer(serializers.Serializer[Any]):

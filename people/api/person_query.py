@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import QueryDict
 
 from accounts.models import User
@@ -56,16 +55,11 @@ class PeopleQuery:
         if self.group_ids is not None:
             members = Membership.objects.owned_by(owner).filter(group__deleted_at=None, group_id__in=self.group_ids)
             people = people.filter(pk__in=members.values("person_id"))
-        if self.import_id is not None:
-            people = people.filter(pk__in=_imported_ids(owner, self.import_id))
+        if (import_id := self.import_id) is not None:
+            records = ImportedRecord.objects.owned_by(owner).filter(kind=RecordKind.PERSON)
+            found = records.filter(contact_import=import_id) if isinstance(import_id, UUID) else records.none()
+            people = people.filter(pk__in=found.values("record_id"))
         return people
-
-
-def _imported_ids(owner: User, import_id: UUID | str) -> "QuerySet[ImportedRecord, object]":
-    """The ids of the people whom the import made or changed."""
-    records = ImportedRecord.objects.owned_by(owner).filter(kind=RecordKind.PERSON)
-    found = records.filter(contact_import=import_id) if isinstance(import_id, UUID) else records.none()
-    return found.values("record_id")
 
 
 def read_people_query(query: QueryDict) -> PeopleQuery:

@@ -86,7 +86,9 @@ class Batch:
             self.joined_by_all = list(Group.objects.owned_by(self.owner).active().filter(pk__in=self.group_ids))
             self.groups.groups |= {group.name_key: group for group in self.joined_by_all}
         self.groups.groups |= {group.name_key: group for groups in self.waiting.values() for group in groups}
-        remaining = self._remaining_people()
+        remaining = remaining_in_plan(self.owner, "people")
+        if remaining is not None and self.dry_run:
+            remaining -= self.dry_run.added
         self._limit_reminders()
         for item in self.items:
             item.card = self.groups.drop_unavailable(item.card, item.remarks)
@@ -98,11 +100,6 @@ class Batch:
             self.dry_run.remember(self.changed)
             new = (key for key, group in self.groups.groups.items() if group._state.adding)
             self.dry_run.group_keys.update(new)
-
-    def _remaining_people(self) -> int | None:
-        """How many more people the account's plan allows; None without a limit."""
-        remaining = remaining_in_plan(self.owner, "people")
-        return remaining if remaining is None or not self.dry_run else remaining - self.dry_run.added
 
     def _limit_reminders(self) -> None:
         """Switch off the contact reminders that exceed the account's plan."""

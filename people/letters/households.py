@@ -4,8 +4,9 @@ People whose addresses are the same (people.entries) and who are related, or hav
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -131,7 +132,7 @@ def _join_residents(owner: User, residents: Sequence[_Resident]) -> list[list[_R
     for index, resident in enumerate(residents):
         if surname := fold(_surname(resident.name)):
             join(by_surname.setdefault((keys[index], surname), index), index)
-    for one_id, other_id in _related_pairs(owner):
+    for one_id, other_id in chain.from_iterable(extension.related_pairs(owner.pk) for extension in EXTENSIONS):
         one, other = positions.get(one_id), positions.get(other_id)
         if one is not None and other is not None and keys[one] == keys[other]:
             join(one, other)
@@ -139,11 +140,6 @@ def _join_residents(owner: User, residents: Sequence[_Resident]) -> list[list[_R
     for index, resident in enumerate(residents):
         households[leader(index)].append(resident)
     return list(households.values())
-
-
-def _related_pairs(owner: User) -> Iterable[tuple[UUID, UUID]]:
-    for extension in EXTENSIONS:
-        yield from extension.related_pairs(owner.pk)
 
 
 def _build_household(owner: User, members: Sequence[_Resident], home: str | None) -> Household:

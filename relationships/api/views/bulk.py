@@ -105,7 +105,10 @@ class BulkViewSet(ApiViewSet[Any]):
         `affectedCount` is the number of people chosen; of delete, addToGroups and setRelationship that of those who
         changed.
         """
-        return Response({"success": True, "affectedCount": self._run_action(self.read_body(BulkSerializer))})
+        data = self.read_body(BulkSerializer)
+        # Without `personIds` the body has `selectAll`, and the services take None for all people.
+        common = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
+        return Response({"success": True, "affectedCount": _ACTIONS[data["action"]](data, common)})
 
     @extend_schema(
         operation_id="listBulkOrphans",
@@ -128,12 +131,6 @@ class BulkViewSet(ApiViewSet[Any]):
                 "hasCardDavSync": any(extension.is_mirrored(self.owner.pk, person_ids) for extension in EXTENSIONS),
             }
         )
-
-    def _run_action(self, data: JsonObject) -> int:
-        # Without `personIds` the body has `selectAll`, and the services take None for all people.
-        common: dict[str, Any] = {"owner": self.owner, "person_ids": data.get("person_ids"), "now": timezone.now()}
-        affected: int = _ACTIONS[data["action"]](data, common)
-        return affected
 
 
 def _set_contact_reminder(data: JsonObject, common: JsonObject) -> int:
