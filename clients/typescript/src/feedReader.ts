@@ -2,7 +2,7 @@
 import type { Connection } from "./connection.ts";
 import { requireSuccess } from "./errors.ts";
 import { type LocalData, putRecord } from "./localData.ts";
-import type { Fields } from "./store.ts";
+import type { Change, Fields } from "./store.ts";
 
 const PAGE_SIZE = 1000;
 
@@ -14,6 +14,9 @@ const FEEDS = [
 ] as const;
 const WHOLE_FEED = { cursor: "cursor", types: "" } as const;
 type Feed = (typeof FEEDS)[number] | typeof WHOLE_FEED;
+
+// A fact: the account was read to the end once.
+const COMPLETE = "complete";
 
 // How far the first reading is: records of `total`, an estimate, or null while it is not known. `isUsable`: all people are
 // there.
@@ -40,6 +43,7 @@ export class FeedReader {
   readonly #data: LocalData;
   readonly #connection: Connection;
   isAccountChecked = false; // whether the account of the connection was compared with that of the store
+  #isFirstReading = false;
 
   constructor(data: LocalData, connection: Connection) {
     this.#data = data;
@@ -52,6 +56,7 @@ export class FeedReader {
     const feeds: readonly Feed[] = (await store.get("facts", WHOLE_FEED.cursor)) === undefined ? FEEDS : [WHOLE_FEED];
     const cursors = await Promise.all(feeds.map((feed) => store.get("facts", feed.cursor)));
     const isFirst = cursors.includes(undefined);
+    this.#isFirstReading = (await store.get("facts", COMPLETE)) === undefined;
     // Without a cursor the service cannot refuse another account.
     if (isFirst) await this.checkAccount(options.signal);
     const count = isFirst && options.onProgress ? await this.#countRecords(options) : () => undefined;
@@ -60,6 +65,7 @@ export class FeedReader {
     } else {
       await Promise.all(feeds.map((feed) => this.#readFeed(feed, options, count)));
     }
+    if (this.#isFirstReading) await store.write([{ table: "facts", key: COMPLETE, row: 1 }]);
   }
 
   async #readFeed(feed: Feed, options: ReadOptions, count: Count): Promise<void> {
@@ -137,7 +143,7 @@ export class FeedReader {
     const reading = await this.#data.reading();
     const anewSince = await store.get("facts", `${feed.cursor}, anew`);
     const isLast = !page.hasMore && anewSince !== undefined;
-    await this.#data.change("sync", async (writes) => {
+    const write = async (writes: Change[]) => {
       const changed = new Set<string>();
       let newest = Number((await store.get("facts", "revision")) ?? 0);
       for (const { type, id, etag, deleted, record, revision } of page.changes) {
@@ -153,7 +159,8 @@ export class FeedReader {
       }
       if (isLast) writes.push({ table: "facts", key: `${feed.cursor}, anew` });
       writes.push({ table: "facts", key: "revision", row: newest }, { table: "facts", key: feed.cursor, row: page.cursor });
-    });
+    };
+    await this.#data.change("sync", write, { isFirstReading: this.#isFirstReading });
     this.#data.report.pulled += page.changes.length;
   }
 }

@@ -1,9 +1,10 @@
 // A store in a browser's IndexedDB. It survives the page; an edit is on disk when the promise of its write resolves.
 import { refsOf } from "./kinds.ts";
-import type { Change, LockName, RecordRow, Rows, Selection, Store } from "./store.ts";
+import { createBlocks, readByPrefix, readByRef, readRecords, resultOf, startingWith, writeRecords } from "./recordRows.ts";
+import type { Change, LockName, RecordRow, Rows, Selection, Store, WriteOptions } from "./store.ts";
 
 const TABLES = ["records", "edits", "conflicts", "facts"] as const;
-const VERSION = 3; // since 3 records are stored as text, which older versions could not read
+const VERSION = 4; // since 3 records are stored as text, since 4 also in blocks, which older versions could not read
 
 export class IndexedDbStore implements Store {
   readonly #database: IDBDatabase;
@@ -32,6 +33,7 @@ export class IndexedDbStore implements Store {
         records.createIndex("refs", "refs", { multiEntry: true });
         if (oldVersion === 1) addRefs(records);
       }
+      if (oldVersion < 4) createBlocks(request.result);
     };
     return new IndexedDbStore(await resultOf(request), onClosed);
   }
@@ -48,26 +50,35 @@ export class IndexedDbStore implements Store {
   }
 
   async get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined> {
-    return fromStored(await resultOf(this.#database.transaction(table).objectStore(table).get(key)));
+    if (table === "records") return (await readRecords(this.#reading(), [key]))[0] as Rows[T] | undefined;
+    return resultOf<Rows[T] | undefined>(this.#database.transaction(table).objectStore(table).get(key));
   }
 
   async many<T extends keyof Rows>(table: T, keys: string[]): Promise<(Rows[T] | undefined)[]> {
+    if (table === "records") return (await readRecords(this.#reading(), keys)) as (Rows[T] | undefined)[];
     const rows = this.#database.transaction(table).objectStore(table);
-    return Promise.all(keys.map(async (key) => fromStored<Rows[T] | undefined>(await resultOf(rows.get(key)))));
+    return Promise.all(keys.map((key) => resultOf<Rows[T] | undefined>(rows.get(key))));
   }
 
   async all<T extends keyof Rows>(table: T, { prefix, ref }: Selection = {}): Promise<Rows[T][]> {
-    const rows = this.#database.transaction(table).objectStore(table);
-    const range = prefix === undefined ? null : IDBKeyRange.bound(prefix, `${prefix}\uffff`);
-    const found = await resultOf<Rows[T][]>(ref === undefined ? rows.getAll(range) : rows.index("refs").getAll(ref));
-    return found.map(fromStored);
+    if (table !== "records") {
+      const rows = this.#database.transaction(table).objectStore(table);
+      return resultOf<Rows[T][]>(rows.getAll(prefix === undefined ? null : startingWith(prefix)));
+    }
+    const found = ref === undefined ? await readByPrefix(this.#reading(), prefix) : await readByRef(this.#reading(), ref);
+    return found as Rows[T][];
   }
 
-  async write(changes: Change[]): Promise<void> {
+  #reading(): IDBTransaction {
+    return this.#database.transaction(["records", "blocks"]);
+  }
+
+  async write(changes: Change[], { isFirstReading = false }: WriteOptions = {}): Promise<void> {
     if (changes.length === 0) return;
-    const tables = new Set(changes.map(({ table }) => table));
+    const tables = new Set<string>(changes.map(({ table }) => table));
     // What the user has typed must be on disk. What came from the service can be read again: its cursor is in the same write.
     const durability = tables.has("edits") ? "strict" : "relaxed";
+    if (tables.has("records")) tables.add("blocks");
     const transaction = this.#database.transaction([...tables], "readwrite", { durability });
     const end = new Promise<void>((done, fail) => {
       transaction.oncomplete = () => done();
@@ -75,12 +86,14 @@ export class IndexedDbStore implements Store {
     });
     try {
       for (const { table, key, row } of changes) {
-        const rows = transaction.objectStore(table);
-        if (row === undefined) rows.delete(key);
-        else rows.put(table === "records" ? toStored(row as RecordRow) : row, key);
+        if (table === "records") continue;
+        if (row === undefined) transaction.objectStore(table).delete(key);
+        else transaction.objectStore(table).put(row, key);
       }
+      if (tables.has("records")) await writeRecords(transaction, changes, isFirstReading);
     } catch (error) {
-      transaction.abort(); // put throws at once for a row that cannot be stored: store none of the others either
+      // put throws at once for a row that cannot be stored: store none of the others either.
+      if (transaction.error === null) transaction.abort();
       await end.catch(() => undefined);
       throw error;
     }
@@ -109,16 +122,6 @@ export class IndexedDbStore implements Store {
   }
 }
 
-// The record of a row is stored as text: to copy a text into the database and out of it costs less than to copy objects.
-function toStored(row: RecordRow): object {
-  return { ...row, record: JSON.stringify(row.record) };
-}
-
-function fromStored<Row>(row: Row): Row {
-  const record: unknown = (row as RecordRow | undefined)?.record;
-  return typeof record === "string" ? { ...row, record: JSON.parse(record) } : row; // as objects before version 3
-}
-
 // Completes the rows of version 1.
 function addRefs(records: IDBObjectStore): void {
   const request = records.openCursor();
@@ -128,11 +131,4 @@ function addRefs(records: IDBObjectStore): void {
     request.result!.update({ ...row, refs: refsOf(row.type, row.record) });
     request.result!.continue();
   };
-}
-
-function resultOf<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((done, fail) => {
-    request.onsuccess = () => done(request.result);
-    request.onerror = () => fail(request.error);
-  });
 }

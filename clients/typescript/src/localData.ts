@@ -1,7 +1,7 @@
 // What the copy, the reader of the feed and the sender of edits share: the store, its locks, and who watches it.
 import { newId } from "./ids.ts";
 import { isEditable, refsOf, toNewRecord } from "./kinds.ts";
-import type { Action, Change, Conflict, Edit, Fields, LockName, RecordRow, Store } from "./store.ts";
+import type { Action, Change, Conflict, Edit, Fields, LockName, RecordRow, Store, WriteOptions } from "./store.ts";
 
 // The counts of a sync: changes applied from the feed, edits sent, conflicts and refusals that occurred.
 export interface SyncReport {
@@ -43,11 +43,11 @@ export class LocalData {
   }
 
   // Runs changes one after the other, each as a single write of the store.
-  change(by: "user" | "sync", work: (writes: Change[]) => Promise<void>): Promise<void> {
+  change(by: "user" | "sync", work: (writes: Change[]) => Promise<void>, options?: WriteOptions): Promise<void> {
     return this.withLock("change", async () => {
       const writes: Change[] = [];
       await work(writes);
-      await this.store.write(writes);
+      await this.store.write(writes, options);
       const keys = new Set(writes.flatMap(({ about }) => about ?? []));
       if (keys.size === 0) return;
       this.store.notify?.([...keys]);

@@ -68,6 +68,11 @@ export interface Selection {
   ref?: string;
 }
 
+// `isFirstReading`: nearly all records are new, so a store may write many of them at once.
+export interface WriteOptions {
+  isFirstReading?: boolean;
+}
+
 export interface Store {
   get<T extends keyof Rows>(table: T, key: string): Promise<Rows[T] | undefined>;
   // The rows with these keys, in the order of `keys`.
@@ -75,7 +80,7 @@ export interface Store {
   // The rows of a table, or those of the selection, in the order of their keys.
   all<T extends keyof Rows>(table: T, selection?: Selection): Promise<Rows[T][]>;
   // All changes or none.
-  write(changes: Change[]): Promise<void>;
+  write(changes: Change[], options?: WriteOptions): Promise<void>;
   // If several programs share the store: runs `work` while no other program holds this lock.
   withLock?<T>(name: LockName, work: () => Promise<T>): Promise<T>;
   // If several programs share the store: tells the others which records have changed, and calls back if they do.
