@@ -10,7 +10,7 @@ from people.models import CustomFieldTemplate, DuplicateDismissal, Group, Import
 from people.projection import represent_people
 from people.projection.custom_templates import represent_template
 from people.projection.groups import represent_groups
-from people.projection.important_dates import represent_date
+from people.projection.important_dates import load_dates
 from people.projection.interactions import represent_interactions
 
 
@@ -20,7 +20,7 @@ def register_feed() -> None:
         FeedKind(CustomFieldTemplate, 10, _render_templates, "people.api.custom_templates.TemplateSerializer"),
         FeedKind(Group, 30, _render_groups, "people.api.groups.GroupSerializer"),
         FeedKind(Person, 40, represent_people, "people.api.person_serializer.PersonInFeedSerializer"),
-        FeedKind(ImportantDate, 50, _render_dates, "people.api.person_entries.ImportantDateSerializer"),
+        FeedKind(ImportantDate, 50, load_dates, "people.api.person_entries.ImportantDateSerializer"),
         FeedKind(Interaction, 65, represent_interactions, "people.api.interactions.InteractionSerializer"),
         FeedKind(DuplicateDismissal, 70, _render_dismissals, "people.api.duplicates.DismissalSerializer"),
     )
@@ -37,11 +37,6 @@ def _render_groups(owner: User, ids: Collection[UUID]) -> RecordsById:
 def _render_templates(owner: User, ids: Collection[UUID]) -> RecordsById:
     rows = CustomFieldTemplate.objects.owned_by(owner).active().filter(pk__in=ids)
     return {row.pk: represent_template(row) for row in rows}
-
-
-def _render_dates(owner: User, ids: Collection[UUID]) -> RecordsById:
-    rows = ImportantDate.objects.owned_by(owner).active().filter(pk__in=ids, person__deleted_at=None)
-    return {row.pk: represent_date(row) for row in rows}
 
 
 def _render_dismissals(owner: User, ids: Collection[UUID]) -> RecordsById:

@@ -1,6 +1,7 @@
 """JSON of relationships and their types, built from columns: a fixed number of queries, no serializer per row."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, TypedDict
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.text_forms import fold
 from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name
-from people.projection.people import FETCH_SIZE
+from people.projection.people import FETCH_SIZE, padded_batches
 from relationships.models import Relationship, RelationshipQuerySet
 
 # With more ids than this it is cheaper to read all rows of the account and pick the wanted ones in memory.
@@ -80,8 +81,8 @@ def load_relationship(owner: User, relationship_id: UUID) -> Representation:
 
 def load_relationships(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active relationships of `ids` between active people, by id."""
-    rows = Relationship.objects.owned_by(owner).visible().filter(pk__in=ids)
-    return _by_id(owner, list(rows.values_list(*_JOINED_COLUMNS)))
+    batches = (_visible_by_ids.rows(owner_id=owner.pk, relationship_ids=batch) for batch in padded_batches(ids))
+    return _by_id(owner, list(chain.from_iterable(batches)))
 
 
 def _by_id(owner: User, rows: Collection[Any]) -> dict[UUID, Representation]:
@@ -139,6 +140,12 @@ def _joined_by_id(owner_id: UUID, relationship_id: UUID) -> Rows:
         .between_active_people()
         .values_list(*_JOINED_COLUMNS)
     )
+
+
+@query_by_ids
+def _visible_by_ids(owner_id: UUID, relationship_ids: Collection[UUID]) -> Rows:
+    rows = Relationship.objects.owned_by(owner_id).visible()
+    return rows.filter(pk__in=relationship_ids).values_list(*_JOINED_COLUMNS)
 
 
 @query_by_ids

@@ -94,18 +94,23 @@ def represent_person(owner: User, person_id: UUID) -> Representation:
 
 def represent_people(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
     """The active people among some hundred `ids`, each with everything, by id; `in_feed` lacks REPEATED_IN_FEED."""
-    id_list = list(ids)
     found: dict[UUID, Representation] = {}
-    for start in range(0, len(id_list), FETCH_SIZE):
-        rows = _active_people.rows(owner_id=owner.pk, person_ids=_pad_ids(id_list[start : start + FETCH_SIZE]))
+    for batch in padded_batches(ids):
+        rows = _active_people.rows(owner_id=owner.pk, person_ids=batch)
         found |= {UUID(key): representation for key, representation in _represent_rows(owner, rows, for_feed=True)}
     return found
 
 
-def _pad_ids(ids: list[UUID]) -> list[UUID]:
-    """Repeat the last id up to one of four lengths: CompiledQuery compiles a statement for each length of a list."""
-    length = next(length for length in (1, 10, 50, FETCH_SIZE) if len(ids) <= length)
-    return [*ids, *[ids[-1]] * (length - len(ids))]
+def padded_batches(ids: Collection[UUID]) -> Iterator[list[UUID]]:
+    """The ids in lists of one of four lengths, each filled up with its last id.
+
+    CompiledQuery compiles a statement for each length.
+    """
+    id_list = list(ids)
+    for start in range(0, len(id_list), FETCH_SIZE):
+        batch = id_list[start : start + FETCH_SIZE]
+        length = next(length for length in (1, 10, 50, FETCH_SIZE) if len(batch) <= length)
+        yield [*batch, *[batch[-1]] * (length - len(batch))]
 
 
 @query_by_ids
