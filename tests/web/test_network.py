@@ -30,11 +30,11 @@ _COUNT_LINES = """() => {
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
-# What is drawn: for each frame its names with their boxes, and its circles.
+# What is drawn: for each frame its names with their boxes, and its circles, which are squares where they are tiny.
 _RECORDER = """
 window.drawn = [];
 const proto = CanvasRenderingContext2D.prototype;
-const { clearRect, fillText, arc } = proto;
+const { clearRect, fillText, fillRect, arc } = proto;
 proto.clearRect = function (...given) {
   window.drawn.push({ names: [], circles: [] });
   return clearRect.apply(this, given);
@@ -46,6 +46,10 @@ proto.fillText = function (text, x, y) {
 proto.arc = function (x, y, ...rest) {
   window.drawn.at(-1).circles.push([x, y]);
   return arc.call(this, x, y, ...rest);
+};
+proto.fillRect = function (x, y, width, height) {
+  window.drawn.at(-1).circles.push([x + width / 2, y + height / 2]);
+  return fillRect.call(this, x, y, width, height);
 };
 """
 

@@ -25,11 +25,17 @@ export function arrange(graph: Graph, onStep: (step: LayoutStep) => void): () =>
     radii: Float32Array.from(graph.nodes, radiusOf),
     isStill: isStill(),
   };
+  let last: Float32Array | undefined;
+  const end = () => {
+    worker.terminate();
+    if (last) for (const [at, { id }] of graph.nodes.entries()) known.set(id, [last[2 * at]!, last[2 * at + 1]!]);
+    last = undefined;
+  };
   worker.onmessage = ({ data }: MessageEvent<LayoutStep>) => {
-    for (const [at, { id }] of graph.nodes.entries()) known.set(id, [data.positions[2 * at]!, data.positions[2 * at + 1]!]);
-    if (data.isDone) worker.terminate();
+    last = data.positions;
+    if (data.isDone) end();
     onStep(data);
   };
   worker.postMessage(task);
-  return () => worker.terminate();
+  return end;
 }
