@@ -134,14 +134,18 @@ export function search(rows: PersonRow[], query: string): PersonRow[] {
   const digits = query.replace(/\D/g, "");
   // A letter more finds some of those that were found, unless its digits are the first to be searched in numbers.
   const isLonger = last.rows === rows && last.found.length > 0 && folded.startsWith(last.query) && digits.length < MIN_DIGITS;
-  const found = (isLonger ? last.found : rows).filter(
-    (row) => words.every((word) => row.search.includes(word)) || (digits.length >= MIN_DIGITS && row.digits.includes(digits)),
-  );
+  const hasDigits = digits.length >= MIN_DIGITS;
+  const found = (isLonger ? last.found : rows).filter((row) => hasWords(row, words) || (hasDigits && row.digits.includes(digits)));
   last = { rows, query: folded, found };
   if (found.length === 0) return rows.filter((row) => words.every((word) => hasSimilarWord(row, word)));
   const byRank: PersonRow[][] = [[], [], []];
   for (const row of found) byRank[row.sortKey.startsWith(words[0]!) ? 0 : row.search.startsWith(words[0]!) ? 1 : 2]!.push(row);
   return byRank.flat();
+}
+
+function hasWords({ search }: PersonRow, words: readonly string[]): boolean {
+  for (const word of words) if (!search.includes(word)) return false;
+  return true;
 }
 
 // Whether a part of the name differs from the word by one letter: added, left out, changed, or swapped with the next one.
@@ -157,10 +161,10 @@ function nameWords({ parts: { name, surname, nickname, middleName } }: PersonRow
 
 function isWithinOneEdit(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false;
-  let start = 0;
-  while (start < one.length && one[start] === other[start]) start++;
-  const [restOne, restOther] = [one.slice(start), other.slice(start)];
-  if (restOne.slice(1) === restOther.slice(1)) return true; // changed
-  if (restOne.slice(1) === restOther || restOne === restOther.slice(1)) return true; // added or left out
-  return restOne[0] === restOther[1] && restOne[1] === restOther[0] && restOne.slice(2) === restOther.slice(2); // swapped
+  let [start, endOfOne, endOfOther] = [0, one.length, other.length];
+  while (start < endOfOne && one[start] === other[start]) start++;
+  while (endOfOne > start && endOfOther > start && one[endOfOne - 1] === other[endOfOther - 1]) (endOfOne--, endOfOther--);
+  const [left, right] = [endOfOne - start, endOfOther - start]; // what differs
+  if (left <= 1 && right <= 1) return true; // changed, added or left out
+  return left === 2 && right === 2 && one[start] === other[start + 1] && one[start + 1] === other[start]; // swapped
 }
