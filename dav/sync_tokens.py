@@ -41,8 +41,10 @@ def read_token(token: str, *, owner_id: UUID, newest: int, user_agent: str) -> P
     `newest`: the account's revision. Thunderbird never syncs a book again after 403, so it gets 400.
     """
     found = _TOKEN.fullmatch(token.strip())
-    oldest = timezone.now().date().toordinal() - TOMBSTONE_RETENTION // dt.timedelta(days=1)
-    if found is None or found[1] != owner_id.hex or not is_of_epoch(int(found[2]), newest) or int(found[3]) < oldest:
+    today = timezone.now().date().toordinal()
+    # The calendars' days are those of the account's zone, where it may be tomorrow.
+    days = range(today - TOMBSTONE_RETENTION // dt.timedelta(days=1), today + 2)
+    if found is None or found[1] != owner_id.hex or not is_of_epoch(int(found[2]), newest) or int(found[3]) not in days:
         status = 400 if "Thunderbird/" in user_agent else 403
         raise DavError(status, dav("valid-sync-token"), "This sync-token is not valid any more: list everything.")
     return Position(int(found[2]), UUID(found[4]) if found[4] else None, int(found[3]))

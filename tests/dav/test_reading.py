@@ -1,6 +1,7 @@
 """Discovery, listings, texts and sync of the address book, as devices read them."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from people.models import Person
@@ -128,11 +129,17 @@ def test_a_limited_sync_gives_everything_in_pages(alice: User, limit: int) -> No
     assert len(device.sync(token).entries) == 1
 
 
-@pytest.mark.parametrize("token", ["nonsense", "http://127.0.0.1:8000/dav/sync/{other}/1-739000", "{future}"])
+@pytest.mark.parametrize(
+    "token", ["nonsense", "http://127.0.0.1:8000/dav/sync/{other}/1-739000", "{future}", "{of_a_day_to_come}"]
+)
 def test_a_token_that_is_not_ours_is_refused(alice: User, mallory: User, token: str) -> None:
     device = Device(alice)
     good = device.sync().token
-    made_up = token.format(other=mallory.pk.hex, future=good.replace(good.rpartition("/")[2], "999-739999"))
+    made_up = token.format(
+        other=mallory.pk.hex,
+        future=good.replace(good.rpartition("/")[2], "999-739999"),
+        of_a_day_to_come=f"{good.rpartition('-')[0]}-{timezone.now().date().toordinal() + 2}",
+    )
     body = (
         '<d:sync-collection xmlns:d="DAV:"><d:sync-token>' + made_up + "</d:sync-token><d:sync-level>1</d:sync-level>"
         "<d:prop><d:getetag/></d:prop></d:sync-collection>"
