@@ -1,6 +1,7 @@
 """PROPPATCH (RFC 4918, 9.2): programs name and colour collections; nothing else can be set.
 
-A refusal is inside of a 207: a refused request makes Apple's programs warn of the whole account.
+A refusal is inside of a 207, that of a READ token too: a refused request makes Apple's programs warn of the whole
+account.
 """
 
 import re
@@ -10,6 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_lock
 from dav.errors import DavError
 from dav.models import CollectionProperty
+from dav.resources.base import Resource
 from dav.xml import FORBIDDEN, OK, Propstat, apple, dav, response, tag
 
 MAX_LENGTH = 200
@@ -23,11 +25,8 @@ SETTABLE = {
 _FAILED_DEPENDENCY = "HTTP/1.1 424 Failed Dependency"
 
 
-def patch_properties(*, owner: User, path: str, collection: str, root: Element | None) -> str:
-    """Set and remove properties, all or none; returns the response element. Raises DavError.
-
-    `collection` is empty where nothing can be set.
-    """
+def patch_properties(resource: Resource, root: Element | None) -> str:
+    """Set and remove properties, all or none; returns the response element. Raises DavError."""
     if root is None or root.tag != dav("propertyupdate"):
         raise DavError(400, words="The body of PROPPATCH is a propertyupdate element.")
     changes: dict[str, str | None] = {}
@@ -35,13 +34,15 @@ def patch_properties(*, owner: User, path: str, collection: str, root: Element |
         for element in update.findall(f"{dav('prop')}/*"):
             value = "".join(element.itertext()).strip()
             changes[element.tag] = value if update.tag == dav("set") else None
-    refused = {name for name, value in changes.items() if not collection or not _is_settable(name, value)}
+    device, collection = resource.device, resource.collection
+    may_set = collection and not device.is_read_only
+    refused = {name for name, value in changes.items() if not may_set or not _is_settable(name, value)}
     if changes and not refused:
-        _store(owner, collection, changes)
-    found = Propstat()
+        _store(device.owner, collection, changes)
+    found = Propstat(errors={FORBIDDEN: tag(dav("need-privileges"))} if device.is_read_only else {})
     for name in changes:
         found.add(FORBIDDEN if name in refused else _FAILED_DEPENDENCY if refused else OK, tag(name))
-    return response(path, found)
+    return response(resource.path, found)
 
 
 def _is_settable(name: str, value: str | None) -> bool:

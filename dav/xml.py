@@ -96,9 +96,11 @@ def href(path: str) -> str:
 
 @dataclass
 class Propstat:
-    """The properties of one resource, each as an element (or only its empty name), by status."""
+    """The properties of one resource, each as an element (or only its empty name), by status. `errors`: the element of
+    the precondition that failed, for a status."""
 
     by_status: dict[str, list[str]] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
 
     def add(self, status: str, element: str) -> None:
         self.by_status.setdefault(status, []).append(element)
@@ -108,10 +110,14 @@ def response(path: str, found: Propstat, *, is_minimal: bool = False) -> str:
     """The response element of a resource. A minimal one has no properties that are missing (RFC 8144, 2.1)."""
     shown = {status: elements for status, elements in found.by_status.items() if status != MISSING or not is_minimal}
     parts = [
-        tag(dav("propstat"), tag(dav("prop"), "".join(elements)) + tag(dav("status"), status))
+        tag(dav("propstat"), tag(dav("prop"), "".join(elements)) + tag(dav("status"), status) + _error(found, status))
         for status, elements in (shown or {OK: []}).items()
     ]
     return tag(dav("response"), href(path) + "".join(parts))
+
+
+def _error(found: Propstat, status: str) -> str:
+    return tag(dav("error"), found.errors[status]) if status in found.errors else ""
 
 
 def status_response(path: str, status: str, error: str = "") -> str:

@@ -55,7 +55,7 @@ def _propfind(request: HttpRequest, resource: Resource) -> HttpResponseBase:
         if depth == "1":
             yield from describe_members(resource, asked, is_minimal=is_minimal)
 
-    return _multistatus(responses())
+    return _multistatus(request, responses())
 
 
 def _report(request: HttpRequest, resource: Resource) -> HttpResponseBase:
@@ -66,7 +66,7 @@ def _report(request: HttpRequest, resource: Resource) -> HttpResponseBase:
         raise DavError(403, dav("supported-report"), "This report is not possible here.")
     if root.tag == dav("principal-search-property-set"):
         return HttpResponse(search_property_set(), content_type=CONTENT_TYPE)
-    return _multistatus(_run_report(request, resource, root))
+    return _multistatus(request, _run_report(request, resource, root))
 
 
 def _run_report(request: HttpRequest, resource: Any, root: Element) -> Iterator[str]:
@@ -89,11 +89,7 @@ def _run_report(request: HttpRequest, resource: Any, root: Element) -> Iterator[
 
 
 def _proppatch(request: HttpRequest, resource: Resource) -> HttpResponseBase:
-    changes = _read_body(request)
-    owner = resource.device.owner
-    return _multistatus(
-        iter([patch_properties(owner=owner, path=resource.path, collection=resource.collection, root=changes)])
-    )
+    return _multistatus(request, iter([patch_properties(resource, _read_body(request))]))
 
 
 def _get(request: HttpRequest, resource: Resource) -> HttpResponseBase:
@@ -146,12 +142,16 @@ def _read_body(request: HttpRequest) -> Element | None:
 
 def _is_minimal(request: HttpRequest) -> bool:
     """RFC 8144, 2, and the header that Apple's programs sent before there was one."""
-    preferred = request.headers.get("Prefer", "").replace("return-minimal", "return=minimal")
-    return "return=minimal" in preferred or request.headers.get("Brief", "").strip().lower() == "t"
+    return _prefers_minimal(request) or request.headers.get("Brief", "").strip().lower() == "t"
 
 
-def _multistatus(responses: Iterator[str]) -> HttpResponseBase:
-    return StreamingHttpResponse(multistatus(responses), status=207, content_type=CONTENT_TYPE)
+def _prefers_minimal(request: HttpRequest) -> bool:
+    return "return=minimal" in request.headers.get("Prefer", "").replace("return-minimal", "return=minimal")
+
+
+def _multistatus(request: HttpRequest, responses: Iterator[str]) -> HttpResponseBase:
+    headers = {"Preference-Applied": "return=minimal"} if _prefers_minimal(request) else {}
+    return StreamingHttpResponse(multistatus(responses), status=207, content_type=CONTENT_TYPE, headers=headers)
 
 
 READERS: dict[str, Callable[[HttpRequest, Any], HttpResponseBase]] = {

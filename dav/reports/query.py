@@ -88,23 +88,25 @@ def _read_prop_filter(element: Element) -> Callable[[Sequence[ContentLine]], boo
     if not name:
         raise DavError(403, card("supported-filter"), "A prop-filter has the name of a property.")
     is_absent = element.find(card("is-not-defined")) is not None
-    text_tests = [_read_text_match(inner) for inner in element.findall(card("text-match"))]
-    param_tests = [_read_param_filter(inner) for inner in element.findall(card("param-filter"))]
-    needs_all = _needs_all(element)
+    tests = [_of_value(_read_text_match(inner)) for inner in element.findall(card("text-match"))]
+    tests += [_read_param_filter(inner) for inner in element.findall(card("param-filter"))]
+    combine = all if _needs_all(element) else any
 
     def test(lines: Sequence[ContentLine]) -> bool:
         found = [line for line in lines if line.name == name and (not group or (line.group or "").upper() == group)]
         if is_absent:
             return not found
-        if not text_tests and not param_tests:
+        if not tests:
             return bool(found)
-        results = (
-            *(any(matches(unescape(line.value)) for line in found) for matches in text_tests),
-            *(any(matches_line(line) for line in found) for matches_line in param_tests),
-        )
-        return bool(found) and (all(results) if needs_all else any(results))
+        # Both kinds of tests are of one and the same property: a number of home that contains 99, not a number of home
+        # beside one that contains 99.
+        return any(combine(matches(line) for matches in tests) for line in found)
 
     return test
+
+
+def _of_value(test: Test) -> Callable[[ContentLine], bool]:
+    return lambda line: test(unescape(line.value))
 
 
 def _read_param_filter(element: Element) -> Callable[[ContentLine], bool]:

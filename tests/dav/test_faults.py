@@ -91,6 +91,10 @@ def test_brief_and_prefer_leave_out_what_is_missing(alice: User) -> None:
     for headers in ({"HTTP_BRIEF": "t"}, {"HTTP_PREFER": "return=minimal"}, {"HTTP_PREFER": "return-minimal"}):
         entry = device.propfind(device.book, "d:no-such-property", **headers).entries[device.book]
         assert (entry.status, entry.missing) == (200, [])
+    body = f"<d:propfind {DECLARED}><d:prop><d:no-such-property/></d:prop></d:propfind>"
+    minimal = device.call("PROPFIND", device.book, body, HTTP_DEPTH="0", HTTP_PREFER="return=minimal")
+    assert minimal["Preference-Applied"] == "return=minimal"  # RFC 7240, 3
+    assert "Preference-Applied" not in device.call("PROPFIND", device.book, body, HTTP_DEPTH="0")
 
 
 def test_an_origin_is_no_cross_site_request(alice: User) -> None:

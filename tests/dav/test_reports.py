@@ -4,17 +4,22 @@ import pytest
 
 from accounts.models import User
 from tests.client import client_of
-from tests.dav.devices import DECLARED, Device
+from tests.dav.devices import DECLARED, Device, read_multistatus
 from tests.dav.test_reading import make_card
 
 pytestmark = pytest.mark.django_db
+WORK_NUMBER = {"type": "work", "number": "+33 1 99"}
 
 
 @pytest.fixture
 def device(alice: User) -> Device:
     for fields in (
         {"name": "Ada", "surname": "Lovelace", "emails": [{"type": "work", "email": "ada@example.org"}]},
-        {"name": "Émile", "surname": "Borel", "phoneNumbers": [{"type": "home", "number": "+33 1 234567"}]},
+        {
+            "name": "Émile",
+            "surname": "Borel",
+            "phoneNumbers": [{"type": "home", "number": "+33 1 234567"}, WORK_NUMBER],
+        },
         {"name": "Grace", "surname": "Hopper", "emails": [{"type": "home", "email": "GRACE@example.com"}]},
     ):
         make_card(alice, **fields)
@@ -47,6 +52,10 @@ def match(text: str, kind: str = "contains", collation: str = "i;unicode-casemap
     )
 
 
+def of_type(value: str) -> str:
+    return f'<card:param-filter name="TYPE">{match(value)}</card:param-filter>'
+
+
 @pytest.mark.parametrize(
     ("filters", "test", "names"),
     [
@@ -65,7 +74,10 @@ def match(text: str, kind: str = "contains", collation: str = "i;unicode-casemap
         (prop("EMAIL", match("example")) + prop("TEL"), "anyof", ["Ada", "Grace", "Émile"]),
         (prop("EMAIL", match("grace") + match(".org"), "allof"), "anyof", []),
         (prop("EMAIL", match("grace") + match(".org"), "anyof"), "anyof", ["Ada", "Grace"]),
-        (prop("EMAIL", f'<card:param-filter name="TYPE">{match("home")}</card:param-filter>'), "anyof", ["Grace"]),
+        (prop("EMAIL", of_type("home")), "anyof", ["Grace"]),
+        (prop("TEL", of_type("home") + match("234567"), "allof"), "anyof", ["Émile"]),
+        (prop("TEL", of_type("home") + match("99"), "allof"), "anyof", []),  # that of work
+        (prop("TEL", of_type("home") + match("99"), "anyof"), "anyof", ["Émile"]),
         (prop("TEL", '<card:param-filter name="X-A"><card:is-not-defined/></card:param-filter>'), "anyof", ["Émile"]),
     ],
 )
@@ -149,6 +161,18 @@ def test_proppatch_keeps_names_and_refuses_the_rest_inside_of_207(device: Device
     refused = device.ask("PROPPATCH", device.book, both)
     assert sorted(refused.entries[device.book].missing) == ["cs:me-card", "d:displayname"]
     assert device.propfind(device.book, "d:displayname").entries[device.book].text("d:displayname") == "My people"
+
+
+def test_proppatch_of_a_reader_changes_nothing_and_is_refused_inside_of_207(alice: User) -> None:
+    device, reader = Device(alice), Device(alice, "READ")
+    named = f"<d:propertyupdate {DECLARED}><d:set><d:prop><d:displayname>Mine</d:displayname></d:prop></d:set>"
+    for path in (reader.book, f"/dav/calendars/{alice.pk}/dates/", f"/dav/calendars/{alice.pk}/keep-in-touch/"):
+        before = device.propfind(path, "d:displayname").entries[path].text("d:displayname")
+        response = reader.call("PROPPATCH", path, f"{named}</d:propertyupdate>")
+        body = b"".join(response)
+        assert (response.status_code, b"403 Forbidden" in body, b"need-privileges" in body) == (207, True, True)
+        assert read_multistatus(body).entries[path].missing == ["d:displayname"]
+        assert device.propfind(path, "d:displayname").entries[path].text("d:displayname") == before
 
 
 def test_an_unknown_report_is_refused(device: Device) -> None:
