@@ -9,11 +9,12 @@ from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
 from dav.cards.sent import read_sent
 from dav.conditions import Conditions
-from dav.errors import DavError, missing, need_privileges
+from dav.errors import DavError, need_privileges
 from dav.resources.book import BookResource
 from dav.resources.calendars import CalendarResource
 from dav.resources.own_calendars import CALENDARS, KeepInTouchResource
 from dav.resources.paths import Place, is_card_name, member_path, read_href
+from dav.resources.tree import find_resource
 from dav.services.put_card import put_card
 from dav.services.put_group import put_group
 from dav.services.put_task import put_task
@@ -61,12 +62,16 @@ def _delete(request: HttpRequest, place: Place, device: Credentials) -> HttpResp
 
 def _move(request: HttpRequest, place: Place, device: Credentials) -> HttpResponseBase:
     """Rename a card within the book (RFC 4918, 9.9)."""
+    if calendar := _find_calendar(device, place):
+        raise need_privileges(calendar.path, "unbind")
     book, name = _card_place(device, place)
     if device.is_read_only:
         raise need_privileges(book.path)
     to = read_href(request.headers.get("Destination", ""))
     if to is None:
         raise DavError(400, words="Destination names where the card shall be.")
+    if calendar := _find_calendar(device, to):
+        raise need_privileges(calendar.path, "bind")
     _, new_name = _card_place(device, to)
     move_card(book=book, name=name, new_name=new_name, conditions=Conditions.of(request.headers))
     return HttpResponse(status=201, headers={"Location": member_path(book.path, new_name)})
@@ -84,13 +89,14 @@ def _find_calendar(device: Credentials, place: Place) -> CalendarResource | None
 
 
 def _card_place(device: Credentials, place: Place) -> tuple[BookResource, str]:
-    """The book of a path that names a card, and the card's name. Raises DavError."""
+    """The book of a path that names a card, and the card's name. Raises DavError: 404 where there is nothing."""
     name = place.card_name(device.owner.pk)
     if name and not is_card_name(name):
         raise DavError(403, words=_BAD_NAME)
     if name:
         return BookResource.of(device), name
-    raise missing() if place.user_id not in {device.owner.pk, None} else DavError(403, words="No card can be here.")
+    find_resource(device, place)
+    raise DavError(403, words="No card can be here.")
 
 
 WRITERS: dict[str, Callable[[HttpRequest, Place, Credentials], HttpResponseBase]] = {

@@ -42,8 +42,9 @@ def member_path(collection: str, name: str) -> str:
 
 
 def is_card_name(name: str) -> bool:
-    """Whether a card may have this name. No other is ever looked up: a database may refuse its characters."""
-    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable()
+    """Whether a card may have this name. No other is ever looked up: a database may refuse its characters, and programs
+    read a path with `.` and `..` as another one (RFC 3986, 5.2.4), however it is encoded."""
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name not in {".", ".."}
 
 
 @dataclass(frozen=True)

@@ -394,6 +394,8 @@ def test_what_is_refused_of_tasks(api: Client, device: Device) -> None:
     assert b"valid-calendar-data" in put(device, name, "BEGIN:VCARD").content
     reader = Device(device.user, "READ")
     assert put(reader, name, with_line(text, "STATUS:COMPLETED")).status_code == 403
+    moved = device.call("MOVE", path(device, "keep-in-touch", name), HTTP_DESTINATION=f"{device.book}a.vcf")
+    assert (moved.status_code, b"need-privileges" in moved.content) == (403, True)
     too_late = text.replace("DUE;VALUE=DATE:2026", "DUE;VALUE=DATE:9999")
     assert put(device, name, too_late).status_code == 403
     assert put(device, name, text).status_code == 204

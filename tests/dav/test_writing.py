@@ -1,5 +1,6 @@
 """Cards that devices put, delete and rename."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -160,7 +161,18 @@ def test_collections_are_fixed_and_read_only_tokens_write_nothing(alice: User, m
         assert stranger.call(method, path, CARD, content_type="text/vcard").status_code == 404
     for method in ("DELETE", "MKCOL", "COPY", "PUT"):
         assert device.call(method, device.book, content_type="text/vcard").status_code == 403
+    # What is not there is missing for every method.
+    elsewhere = (f"{device.book}a/b.vcf", device.book.replace("contacts", "other"), "/dav/other/")
+    for method, path in product(("DELETE", "MOVE", "PUT"), elsewhere):
+        assert device.call(method, path, CARD, content_type="text/vcard").status_code == 404, (method, path)
     assert Person.objects.owned_by(alice).active().count() == 1
+
+
+@pytest.mark.parametrize("name", [".", "..", "%2e", "%2E%2e"])
+def test_no_card_has_a_name_that_programs_read_as_another_path(alice: User, name: str) -> None:
+    device = Device(alice)
+    assert put(device, name, CARD).status_code == 403
+    assert device.sync().entries == {}
 
 
 def test_a_star_is_taken_away_by_a_device_that_had_it_and_by_no_other(alice: User) -> None:
