@@ -7,7 +7,7 @@ from django.utils import timezone
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.authentication import Credentials
 from dav.cards.texts import etag_of, revision_of, unpack, with_revision, without_categories
-from dav.models import BookCard, GivenCard, ListedAgain
+from dav.models import BookCard, ListedAgain
 
 _FORM = "%Y%m%dT%H%M%SZ"
 
@@ -30,17 +30,14 @@ def list_again(device: Credentials, row: BookCard, *, etag: str, revision: int) 
 
 
 def list_refused(device: Credentials, name: str) -> None:
-    """List a card again after what the device sent for it was refused, if the device has its present text."""
+    """List a card again after what the device sent for it was refused."""
     owner = device.owner
     column = "plain_etag" if device.has_group_cards else "etag"
     with account_write(owner) as write:
         row = BookCard.objects.owned_by(owner).in_book().filter(name=name).first()
         if row is None or device.is_revoked():
             return
-        etag = str(getattr(row, column))
-        given = GivenCard.objects.owned_by(owner).filter(token=device.token, card=row).values_list("etag", flat=True)
-        if given.first() in {row.etag, row.plain_etag}:
-            list_again(device, row, etag=etag, revision=write.revision)
+        list_again(device, row, etag=str(getattr(row, column)), revision=write.revision)
 
 
 def _later_than(*revisions: str) -> str:

@@ -76,6 +76,16 @@ def test_a_refused_delete_or_put_of_a_reader_is_listed_again(alice: User) -> Non
     assert refusal.reason["code"] == "dav_read_only"
 
 
+def test_a_device_that_never_read_the_card_is_told_of_it_too(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", card())
+    start = device.sync()
+    assert device.put("a.vcf", "nonsense").status_code == 403
+    again = listed(device, start.token)
+    assert set(again) == {"a.vcf"}
+    assert again["a.vcf"] == device.get("a.vcf")["ETag"] != first.get("a.vcf")["ETag"]
+
+
 def test_a_new_card_that_was_refused_is_not_named(alice: User, settings: Any) -> None:
     set_plan_limits(settings, people=1)
     device = Device(alice)
