@@ -5,7 +5,7 @@ from collections.abc import Callable
 from uuid import UUID, uuid5
 
 from accounts.models import User
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from notifications.ledger import AccountPlan, PlannedNotice
 from notifications.models import Delivery
@@ -26,7 +26,7 @@ def plan_deletions(
     *, owner_id: UUID, token_id: UUID, name: str, count: int, since: dt.datetime, now: dt.datetime
 ) -> int:
     """Plan the notice of many deletions for every target that is on; returns how many."""
-    content = {"tokenId": str(token_id), "deviceName": name, "count": count, "since": since.isoformat()}
+    content = {"tokenId": str(token_id), "deviceName": name, "count": count, "since": format_timestamp(since)}
     return _plan(NoticeKind.DAV_DELETIONS, owner_id, uuid5(token_id, since.isoformat()), content, now)
 
 

@@ -1,6 +1,7 @@
 """What the owner is told of a device, over the account's channels, and the link that brings all back."""
 
 import datetime as dt
+import re
 from collections.abc import Callable
 
 import orjson
@@ -41,6 +42,8 @@ def test_one_link_brings_back_all_that_a_device_deleted(alice: User) -> None:
     assert api.ok("GET", "/api/people")["people"] == []
     (delivery,) = deliveries(alice, NoticeKind.DAV_DELETIONS)
     assert (delivery.channel, delivery.content["count"], delivery.content["deviceName"]) == ("email", 6, "test")
+    since = orjson.loads(body_of(build_notice(delivery, timezone.now())))["data"]["since"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", since)
     (link,) = action_links(build_notice(delivery, timezone.now()))
     path = link.url[link.url.index("/api/actions/") :]
     assert b"test" in Client().call("GET", path, HTTP_ACCEPT="text/html").content
