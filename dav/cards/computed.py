@@ -174,6 +174,8 @@ def with_lines_of(source: CardText, card: Card, *, revised: str) -> CardText:
     Lines of the text that are too long to be stored with the person stay: `read_card` leaves them out, too.
     """
     stored = source.card
+    if all(kept.fields for kept in (*stored.lines, *card.lines)):
+        return source
     present, wanted = _keys(stored.lines), _keys(card.lines)
     added = [
         kept

@@ -5,6 +5,8 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from operator import attrgetter
 
 from people.photos.files import read_photo
 from people.photos.names import photo_hash
@@ -24,6 +26,8 @@ STORED_VERSION = "3.0"
 MAX_CARD_BYTES = 10 * 1024 * 1024
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_LINE_OCTETS = 75  # RFC 6350, 3.2
+# All that a card says. Lines differ in their spelling, and in what no field holds.
+_values_of = attrgetter(*(field.name for field in fields(Card) if field.name != "lines"))
 _ALWAYS_GIVEN = {"BEGIN", "VERSION", "END"}
 
 
@@ -34,6 +38,8 @@ def write_text(card: Card, before: CardText | None, *, revised: str) -> CardText
     """
     if before is None:
         return CardText(write_card(card, STORED_VERSION, revised=revised))
+    if _values_of(before.parsed) == _values_of(card):
+        return before
     return patch_text(before, card, revised=revised)
 
 

@@ -19,6 +19,8 @@ _MAX_PARAM_VALUES = 200
 _MAX_LINE_OCTETS = 75
 
 _LINE_END = re.compile(r"\r+\n?|\n")
+# Folds, blank lines, single carriage returns, and encodings whose values may go on in the next line.
+_UNUSUAL = re.compile(r"(?:\A|\n)\s|\r(?!\n)|QUOTED-PRINTABLE|ENCODING=B|;BASE64", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9_/-]+")  # KDE uses slashes: X-messaging/skype-All
 # The form of most lines: no quoted, escaped or bare parameters and no white space before the value. One match is much
 # faster than the loop over parameters. Possessive quantifiers keep it linear.
@@ -118,6 +120,8 @@ class ContentLine:
 
 def parse_lines(text: str) -> list[ContentLine]:
     """All logical lines of a card, including BEGIN and END. Raises VCardError for more than MAX_LINES."""
+    if not _UNUSUAL.search(text):
+        return _parse_usual_lines(text)
     lines: list[ContentLine] = []
     current: _LogicalLine | None = None
     for content, end in _physical_lines(text):
@@ -132,6 +136,16 @@ def parse_lines(text: str) -> list[ContentLine]:
     if current:
         lines.append(current.parse())
     return lines
+
+
+def _parse_usual_lines(text: str) -> list[ContentLine]:
+    """The same for a text of which each physical line is a logical one."""
+    pieces = text.split("\n", MAX_LINES + 2)
+    last = pieces.pop()
+    if len(pieces) + bool(last) > MAX_LINES + 1:
+        raise VCardError(_TOO_MANY_LINES.format(limit=MAX_LINES))
+    lines = [parse_line(line[:-1] if line[-1:] == "\r" else line, f"{line}\n") for line in pieces]
+    return [*lines, parse_line(last, last)] if last else lines
 
 
 def _physical_lines(text: str) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,12 @@
 """Content lines: unfolding, parameters, and no text of a card is lost."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from people.vcard import VCardError, fold, parse_line, parse_lines
+from people.vcard import VCardError, content_lines, fold, parse_line, parse_lines
 from people.vcard.content_lines import fold_21
 
 
@@ -91,6 +93,27 @@ def test_original_lines_joined_are_the_text(text: str) -> None:
     assert "".join(line.original for line in parse_lines(text)) == text
 
 
+_PIECES = [
+    *(
+        "NOTE:a",
+        "tel;type=home:1",
+        "item1.X:",
+        "PHOTO;ENCODING=b:AAAA",
+        "X;pr\u0131nt;quoted-pr\u0131ntable:=41=",
+        "K;base64:QQ==",
+    ),
+    *("\n", "\r\n", "\r", " ", "\t", "\u2028", "\x85", "AAAA", "=", ""),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=20).map("".join))
+def test_usual_lines_are_read_as_any_others(text: str) -> None:
+    read = parse_lines(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(content_lines, "_UNUSUAL", re.compile(""))
+        assert parse_lines(text) == read
+
+
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=400))
 def test_folding_keeps_to_75_octets_and_to_whole_characters(text: str) -> None:
     folded = fold(text)
@@ -102,3 +125,6 @@ def test_folding_keeps_to_75_octets_and_to_whole_characters(text: str) -> None:
 def test_too_many_lines_are_refused() -> None:
     with pytest.raises(VCardError, match="more than 20,000 lines"):
         parse_lines("X-A:1\n" * 20_002)
+    assert len(parse_lines("X-A:1\n" * 20_001)) == len(parse_lines("X-A:1\n" * 20_000 + "X-A:1")) == 20_001
+    with pytest.raises(VCardError, match="more than 20,000 lines"):
+        parse_lines("X-A:1\n" * 20_001 + "X-A:1")
