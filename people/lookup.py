@@ -4,7 +4,8 @@ Equal keys only make two people candidates; duplicates, vCard import and sync co
 keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from people.models import LookupKey
 from people.names import COLUMNS, KEYED_COLUMNS, PHONETIC_COLUMNS, NameParts
 from people.words import reversed_word, words_of, words_of_email
 
-__all__ = ["KEY_COLUMNS", "email_key", "keys_of", "name_key", "replace_keys"]
+__all__ = ["KEY_COLUMNS", "email_key", "keys_of", "keys_of_change", "name_key", "replace_keys"]
 
 
 # A write of more people than this is an import: its words fill the caches of word_similarity, and are not needed again.
@@ -25,9 +26,14 @@ _CACHE_CLEAR_THRESHOLD = 50
 # One letter shorter than the shortest word that is searched with typing errors.
 _MIN_TAIL_LENGTH = 3
 
-KEY_COLUMNS = frozenset(
-    {"emails", "phone_numbers", "addresses", "organization", "job_title", "notes", "custom_fields", *KEYED_COLUMNS}
+# No kind of key has its keys from two of these.
+_COLUMNS_OF_KINDS: tuple[Mapping[str, Sequence[object]], ...] = (
+    *({column: ()} for column in ("emails", "phone_numbers", "addresses", "custom_fields")),
+    {"organization": "", "job_title": ""},
+    {"notes": ""},
+    dict.fromkeys(KEYED_COLUMNS, ""),
 )
+KEY_COLUMNS = frozenset(chain.from_iterable(_COLUMNS_OF_KINDS))
 """The columns of a person from which its keys are computed."""
 
 Keys = set[tuple[int, str]]
@@ -39,6 +45,15 @@ _COLUMNS = ("owner", "person", "kind", "key")
 def keys_of(columns: Mapping[str, Any]) -> Keys:
     """All keys of a person with these columns."""
     return {*_identifying_keys(columns), *_word_keys(columns)}
+
+
+def keys_of_change(before: Mapping[str, Any], after: Mapping[str, Any], changed: Collection[str]) -> tuple[Keys, Keys]:
+    """The keys of a person before and after these columns have changed, without those of kinds that cannot differ."""
+    empty: dict[str, object] = {}
+    for columns in _COLUMNS_OF_KINDS:
+        if columns.keys().isdisjoint(changed):
+            empty |= columns
+    return keys_of({**before, **empty}), keys_of({**after, **empty})
 
 
 def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

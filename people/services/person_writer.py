@@ -22,7 +22,7 @@ from people.extensions import EXTENSIONS
 from people.fields.cards import remove_lines
 from people.fields.more import more_of
 from people.geocoding import enqueue_addresses
-from people.lookup import KEY_COLUMNS, Keys, keys_of, replace_keys
+from people.lookup import KEY_COLUMNS, Keys, keys_of, keys_of_change, replace_keys
 from people.models import Person, RelationshipType
 from people.models.person import NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
@@ -283,8 +283,10 @@ class _Change:
         self.columns = set(_ATTRIBUTES) if self.is_new else changed
 
     def lookup_keys(self) -> tuple[Keys, Keys]:
-        """The look-up keys before and after the edit."""
-        return keys_of(self.before) if self.before else set(), keys_of(self.person.__dict__)
+        """The look-up keys before and after the edit, as far as they may differ."""
+        if not self.before:
+            return set(), keys_of(self.person.__dict__)
+        return keys_of_change(self.before, self.person.__dict__, self.columns)
 
     @property
     def needs_geocoding(self) -> bool:

@@ -1,9 +1,13 @@
 """The look-up keys of people."""
 
+from itertools import combinations
+from typing import Any
+
 import pytest
 
 from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key, phone_keys
 from people.duplicates.phones import short_number
+from people.lookup import KEY_COLUMNS, keys_of, keys_of_change
 from people.names import NameParts
 
 SAME_LINES = [
@@ -124,3 +128,35 @@ def test_a_name_of_signs_alone_has_no_keys() -> None:
 def test_keys_fit_their_column() -> None:
     long = NameParts("\u5c71" * 100, "\u7530" * 100, "\u592a" * 100, "\u90ce" * 100)
     assert max(len(key) for key in [*name_blocks(long), name_key(long) or ""]) <= 320
+
+
+_BEFORE: dict[str, Any] = {
+    **dict.fromkeys(KEY_COLUMNS, ""),
+    "emails": [{"email": "ada.king@example.org"}],
+    "phone_numbers": [{"number": "+49 30 1234567"}, {"number": "110"}],
+    "addresses": [{"streetLine1": "1 Main Street", "locality": "London", "postalCode": "N1", "country": "GB"}],
+    "custom_fields": [{"key": "Team", "value": "Engines"}],
+    "name": "Ada",
+    "surname": "King",
+    "organization": "Society",
+    "job_title": "Analyst",
+    "notes": "Ada of the society",
+}
+_AFTER: dict[str, Any] = {
+    **{column: f"{_BEFORE[column]} Bea" for column in KEY_COLUMNS},
+    "emails": [{"email": "bea.king@example.com"}],
+    "phone_numbers": [{"number": "+49 30 7654321"}, {"number": "112"}],
+    "addresses": [{"streetLine1": "2 Side Street", "locality": "Leeds", "postalCode": "L2", "country": "GB"}],
+    "custom_fields": [{"key": "Team", "value": "Looms"}],
+}
+
+
+def test_the_keys_of_a_change_differ_as_all_keys_do() -> None:
+    for number in (1, 2):
+        for changed in combinations(sorted(KEY_COLUMNS), number):
+            after = {**_BEFORE, **{column: _AFTER[column] for column in changed}}
+            before_keys, after_keys = keys_of(_BEFORE), keys_of(after)
+            assert before_keys != after_keys
+            before, now = keys_of_change(_BEFORE, after, changed)
+            assert (before - now, now - before) == (before_keys - after_keys, after_keys - before_keys)
+            assert len(before) < len(before_keys)
