@@ -251,7 +251,7 @@ def test_a_put_parses_each_text_once(alice: User, monkeypatch: pytest.MonkeyPatc
     assert parsed == [new]
 
 
-@pytest.mark.parametrize(("has_before", "most"), [(True, 50), (False, 68)])
+@pytest.mark.parametrize(("has_before", "most"), [(True, 55), (False, 80)])
 def test_a_fetched_card_takes_few_calls(alice: User, has_before: bool, most: int) -> None:
     device = Device(alice)
     make_people(alice, 400)
