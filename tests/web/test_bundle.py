@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from tests.clients.generator import generate_typescript
-from tests.npm import NODE, run
-from tests.web.bundle import BUILT, build, check_types
+from tests.npm import NODE, WEB, check_types, run
+from tests.web.bundle import BUILT, build
 
 _UNPACK = (
     "import fs from 'node:fs'; import zlib from 'node:zlib';"
@@ -46,7 +46,7 @@ def test_compressed_files_have_the_same_content() -> None:
 
 def test_types_of_the_client_are_right() -> None:
     generate_typescript()
-    assert check_types() == ""
+    assert check_types(WEB) == check_types(WEB, "src/sw") == ""
 
 
 def loaded_by(name: str, seen: dict[str, int]) -> None:
