@@ -231,8 +231,8 @@ class Server:
 
 @pytest.mark.django_db(transaction=True)
 def test_twenty_accounts_with_slow_webhooks_delay_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty hostile accounts, each with three hosts that do not answer and ten reminders on each, beside twenty honest
-    ones. All honest reminders are sent while none of the hostile calls has ended."""
+    """Twenty hostile accounts, each with three hosts that do not answer and four reminders on each, beside twenty
+    honest ones. All honest reminders are sent while none of the hostile calls has ended."""
     monkeypatch.setattr(HOST_CALLS, "threads", WINDOW)
     server, executor = Server(), SlotExecutor("reminders", THREADS["reminders"])
     tasks: list[Future[None]] = []
@@ -257,7 +257,7 @@ def test_twenty_accounts_with_slow_webhooks_delay_nobody(monkeypatch: pytest.Mon
         honest = [make_user(f"honest-{number}@example.org") for number in range(20)]
         for owner in hostile:
             make_webhooks(owner, slow)
-            make_due(owner, 10)
+            make_due(owner, 4)
         for owner in honest:
             make_webhooks(owner, [fast])
             make_due(owner, 1)
