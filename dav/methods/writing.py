@@ -9,7 +9,7 @@ from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
 from dav.cards.sent import read_sent
 from dav.conditions import Conditions
-from dav.errors import DavError, need_privileges
+from dav.errors import DavError, missing, need_privileges
 from dav.resources.book import BookResource
 from dav.resources.calendars import CalendarResource
 from dav.resources.own_calendars import CALENDARS, KeepInTouchResource
@@ -78,6 +78,10 @@ def _move(request: HttpRequest, place: Place, device: Credentials) -> HttpRespon
 
 
 def _forbidden(request: HttpRequest, place: Place, device: Credentials) -> HttpResponseBase:
+    if place.user_id not in {device.owner.pk, None}:
+        raise missing()
+    if device.is_read_only:
+        raise need_privileges(request.path)
     raise DavError(403, words=f"{request.method} is not possible here.")
 
 

@@ -62,6 +62,8 @@ def _read_test(calendar: CalendarResource, element: Element) -> Test:
         start, end = (_read_moment(element.get(name)) for name in ("start", "end"))
         if start is None and end is None:
             raise DavError(403, cal("valid-filter"), "A time-range has a start or an end.")
+        if start is not None and end is not None and end <= start:
+            raise DavError(403, cal("valid-filter"), "A time-range ends after it starts.")
         is_event = isinstance(calendar, DatesResource)
         return partial(_occurs if is_event else _is_due, start=start, end=end)
     if element.tag == cal("prop-filter"):

@@ -9,7 +9,7 @@ from contacts_project.kernel.ids import parse_id
 from dav.models import MAX_NAME_LENGTH
 
 ROOT = "/dav/"
-PRINCIPALS = f"{ROOT}principals/"
+PRINCIPALS, BOOK_HOMES, CALENDAR_HOMES = f"{ROOT}principals/", f"{ROOT}addressbooks/", f"{ROOT}calendars/"
 BOOK_NAME, DATES_NAME, KEEP_IN_TOUCH_NAME = "contacts", "dates", "keep-in-touch"
 # Beyond the unreserved characters of RFC 3986, what clients leave as it is in names.
 _SAFE = "~!$&'()*+,;=:@"
@@ -22,11 +22,11 @@ def principal_path(user_id: UUID) -> str:
 
 
 def book_home_path(user_id: UUID) -> str:
-    return f"{ROOT}addressbooks/{user_id}/"
+    return f"{BOOK_HOMES}{user_id}/"
 
 
 def calendar_home_path(user_id: UUID) -> str:
-    return f"{ROOT}calendars/{user_id}/"
+    return f"{CALENDAR_HOMES}{user_id}/"
 
 
 def book_path(user_id: UUID) -> str:

@@ -1,13 +1,22 @@
 """The root, the principal of the account, and the homes of its collections (RFC 3744, 5397; RFC 6352, 7.1)."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import ClassVar
+from uuid import UUID
 
 from dav.authentication import Credentials
 from dav.resources.base import PRINCIPAL_REPORTS, Properties, Resource
 from dav.resources.book import BookResource
 from dav.resources.own_calendars import CALENDARS
-from dav.resources.paths import PRINCIPALS, ROOT, book_home_path, calendar_home_path, principal_path
+from dav.resources.paths import (
+    BOOK_HOMES,
+    CALENDAR_HOMES,
+    PRINCIPALS,
+    ROOT,
+    book_home_path,
+    calendar_home_path,
+    principal_path,
+)
 from dav.xml import cal, cs, dav, href, tag, text
 
 
@@ -69,14 +78,40 @@ class CalendarHomeResource(Resource):
             yield calendar.of(self.device)
 
 
+class BookHomesResource(Resource):
+    """What lies above the homes: some people enter it. Everybody sees their own home alone."""
+
+    title = "Address books"
+
+    def members(self, names: Collection[str] = ()) -> Iterator[Resource]:
+        yield BookHomeResource(self.device, book_home_path(self.device.owner.pk))
+
+
+class CalendarHomesResource(Resource):
+    title = "Calendars"
+
+    def members(self, names: Collection[str] = ()) -> Iterator[Resource]:
+        yield CalendarHomeResource(self.device, calendar_home_path(self.device.owner.pk))
+
+
+_ABOVE: Mapping[str, type[Resource]] = {
+    ROOT: RootResource,
+    PRINCIPALS: PrincipalsResource,
+    BOOK_HOMES: BookHomesResource,
+    CALENDAR_HOMES: CalendarHomesResource,
+}
+_OF_ACCOUNT: tuple[tuple[Callable[[UUID], str], type[Resource]], ...] = (
+    (principal_path, PrincipalResource),
+    (book_home_path, BookHomeResource),
+    (calendar_home_path, CalendarHomeResource),
+)
+
+
 def find_above_collections(device: Credentials, path: str) -> Resource | None:
-    """The root, a principal or a home of the account; None for any other path."""
-    if path == ROOT:
-        return RootResource(device, path)
-    if path == PRINCIPALS:
-        return PrincipalsResource(device, path)
-    if path == principal_path(device.owner.pk):
-        return PrincipalResource(device, path)
-    if path == book_home_path(device.owner.pk):
-        return BookHomeResource(device, path)
-    return CalendarHomeResource(device, path) if path == calendar_home_path(device.owner.pk) else None
+    """The root, a principal or a home of the account, or what lies above these; None for any other path."""
+    if kind := _ABOVE.get(path):
+        return kind(device, path)
+    for path_of, kind in _OF_ACCOUNT:
+        if path == path_of(device.owner.pk):
+            return kind(device, path)
+    return None

@@ -271,6 +271,8 @@ def test_other_filters(api: Client, device: Device) -> None:
         ('<cal:comp-filter name="VALARM"/>', b"supported-filter"),
         ('<cal:prop-filter name="UID"><cal:param-filter name="X"/></cal:prop-filter>', b"supported-filter"),
         ('<cal:time-range start="2026"/>', b"valid-filter"),
+        ('<cal:time-range start="20261224T000000Z" end="20261223T000000Z"/>', b"valid-filter"),
+        ('<cal:time-range start="20261224T000000Z" end="20261224T000000Z"/>', b"valid-filter"),
     ):
         assert name in query(device, "keep-in-touch", filters, 403).content
 

@@ -115,6 +115,16 @@ def test_the_paths_that_clients_guess_name_the_principal(alice: User, path: str)
     assert (options.status_code, "addressbook" in options["DAV"], "PROPFIND" in options["Allow"]) == (200, True, True)
 
 
+@pytest.mark.parametrize("kind", ["addressbooks", "calendars"])
+def test_what_lies_above_the_homes_is_a_collection(alice: User, mallory: User, kind: str) -> None:
+    device, path = Device(alice), f"/dav/{kind}/"
+    for spelled in (path, path.rstrip("/")):
+        answer = device.propfind(spelled, "d:current-user-principal", "d:resourcetype", depth="1")
+        assert list(answer.entries) == [path, f"{path}{alice.pk}/"]  # nobody else's
+        assert answer.entries[path].found["d:current-user-principal"][0].text == f"/dav/principals/{alice.pk}/"
+    assert device.call("DELETE", path).status_code == 403
+
+
 def test_browsers_get_a_page(alice: User) -> None:
     page = Device(alice).call("GET", "/dav/", HTTP_ACCEPT="text/html,application/xhtml+xml")
     assert (page.status_code, page["Content-Type"].partition(";")[0]) == (200, "text/html")

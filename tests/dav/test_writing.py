@@ -161,6 +161,10 @@ def test_collections_are_fixed_and_read_only_tokens_write_nothing(alice: User, m
         assert stranger.call(method, path, CARD, content_type="text/vcard").status_code == 404
     for method in ("DELETE", "MKCOL", "COPY", "PUT"):
         assert device.call(method, device.book, content_type="text/vcard").status_code == 403
+    for method in ("MKCOL", "COPY", "LOCK"):
+        refused = reader.call(method, f"{device.book}a.vcf")
+        assert (refused.status_code, b"need-privileges" in refused.content) == (403, True)
+        assert stranger.call(method, f"{device.book}a.vcf").status_code == 404
     # What is not there is missing for every method.
     elsewhere = (f"{device.book}a/b.vcf", device.book.replace("contacts", "other"), "/dav/other/")
     for method, path in product(("DELETE", "MOVE", "PUT"), elsewhere):
