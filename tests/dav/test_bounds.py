@@ -19,7 +19,7 @@ from tests.dav.test_photos import encoded, photo_line
 from tests.dav.test_put_rules import card
 from tests.dav.test_reading import make_card
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def token_of(device: Device) -> ApiToken:
@@ -158,6 +158,7 @@ def test_ascii_casemap_folds_ascii_alone_in_both_queries(alice: User) -> None:
         assert found("Émil", "i;octet")
 
 
+@pytest.mark.both_databases
 def test_a_head_gives_the_device_nothing(alice: User) -> None:
     person = make_card(alice, name="Ada")
     device = Device(alice)
@@ -210,6 +211,7 @@ def test_a_task_is_bounded_and_names_the_precondition(alice: User) -> None:
     assert shown.text("cal:max-resource-size") == str(MAX_TASK_BYTES)
 
 
+@pytest.mark.both_databases
 def test_programs_store_only_the_properties_that_are_known(alice: User) -> None:
     device = Device(alice)
     for where in (device.book, path(device, "dates"), path(device, "keep-in-touch")):
@@ -222,6 +224,7 @@ def test_programs_store_only_the_properties_that_are_known(alice: User) -> None:
     assert CollectionProperty.objects.owned_by(alice).count() == 3
 
 
+@pytest.mark.both_databases
 def test_the_oldest_replaced_values_give_way(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replaced_values, "MAX_VALUES", 3)
     device, other = Device(alice), Device(alice)

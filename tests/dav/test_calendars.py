@@ -13,7 +13,7 @@ from accounts.models.tokens import TOKEN_HASH
 from tests.client import Client
 from tests.dav.devices import DECLARED, Answer, Device
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 NOON = dt.datetime(2026, 6, 10, 12, tzinfo=dt.UTC)
 
@@ -186,6 +186,7 @@ def test_token_of_another_account_is_refused(device: Device, mallory: User) -> N
     assert device.call("REPORT", path(device, "dates"), body).status_code == 403
 
 
+@pytest.mark.both_databases
 def test_dates_cannot_be_written(api: Client, device: Device) -> None:
     _, date_id = make_born(api, "Ann")
     text = device.call("GET", path(device, "dates", f"{date_id}.ics")).content
@@ -233,6 +234,7 @@ def test_part_of_the_data(api: Client, device: Device) -> None:
     assert text.split() == expected.split()
 
 
+@pytest.mark.both_databases
 def test_time_range_of_events(api: Client, device: Device) -> None:
     _, june = make_born(api, "June", "1990-06-15")
     _, march = make_born(api, "March", "2020-03-01")
@@ -331,6 +333,7 @@ def due(device: Device, person_id: str) -> dt.date:
     return day
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("line", TICKS.values(), ids=TICKS)
 def test_tick_and_taking_it_back(api: Client, device: Device, line: str) -> None:
     with time_machine.travel(NOON):

@@ -12,7 +12,7 @@ from tests.dav.devices import DECLARED, Device
 from tests.dav.test_put_rules import card
 from tests.dav.test_writing import person_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,7 @@ def test_what_lies_above_the_homes_is_a_collection(alice: User, mallory: User, k
     assert device.call("DELETE", path).status_code == 403
 
 
+@pytest.mark.both_databases
 def test_browsers_get_a_page(alice: User) -> None:
     page = Device(alice).call("GET", "/dav/", HTTP_ACCEPT="text/html,application/xhtml+xml")
     assert (page.status_code, page["Content-Type"].partition(";")[0]) == (200, "text/html")

@@ -18,7 +18,7 @@ from tests.client import client_of
 from tests.dav.devices import Device
 from tests.pictures import picture, upload
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 CARD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:u-1\r\nN:Lovelace;Ada;;;\r\nFN:Ada Lovelace\r\n{}END:VCARD\r\n"
 
@@ -56,6 +56,7 @@ def person_of(user: User) -> Any:
     return person
 
 
+@pytest.mark.both_databases
 def test_a_picture_comes_back_to_the_byte_beside_its_small_form(alice: User) -> None:
     device, original = Device(alice), encoded(scene())
     made = device.put("a.vcf", CARD.format(photo_line(original, "PNG")))
@@ -126,6 +127,7 @@ def test_a_picture_is_removed_only_by_who_knows_pictures(alice: User) -> None:
     assert person_of(alice)["photo"] is None
 
 
+@pytest.mark.both_databases
 def test_a_picture_too_large_for_its_original_is_served_small(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dav.cards.sent.MAX_IMAGE_BYTES", 1000)
     device, original = Device(alice), encoded(scene())

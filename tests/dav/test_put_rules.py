@@ -16,7 +16,7 @@ from tests.dav.devices import Device
 from tests.dav.rich import RICH
 from tests.dav.test_writing import person_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 HEAD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:u-1\r\nN:Lovelace;Ada;;;\r\nFN:Ada Lovelace\r\n"
 
@@ -111,6 +111,7 @@ def test_what_a_device_removed_or_replaced_is_kept(alice: User) -> None:
     assert api.ok("GET", f"/api/people/{person_id}")["person"]["notes"] == "New note"
 
 
+@pytest.mark.both_databases
 def test_values_are_brought_back_one_by_one(alice: User, mallory: User) -> None:
     device = Device(alice)
     device.put(
@@ -132,6 +133,7 @@ def test_values_are_brought_back_one_by_one(alice: User, mallory: User) -> None:
     assert not ReplacedValue.objects.owned_by(alice).exists()
 
 
+@pytest.mark.both_databases
 def test_dates_keep_their_ids_and_reminders(alice: User) -> None:
     device = Device(alice)
     device.put("a.vcf", card("BDAY:1815-12-10"))
@@ -152,6 +154,7 @@ def _editable(date: dict[str, Any]) -> dict[str, Any]:
     return {key: date[key] for key in ("type", "title", "date", "yearUnknown") if key in date}
 
 
+@pytest.mark.both_databases
 def test_what_others_wrote_since_stays_and_in_one_field_the_device_counts(alice: User) -> None:
     device, api = Device(alice), client_of(alice)
     device.put("a.vcf", card("TEL;TYPE=CELL:+44 20 1", "NOTE:one", "TITLE:Analyst"))
@@ -269,6 +272,7 @@ def test_the_plan_limits_people_in_words(alice: User, settings: Any) -> None:
     assert Person.objects.owned_by(alice).count() == 1
 
 
+@pytest.mark.both_databases
 def test_a_device_has_what_it_sent(alice: User) -> None:
     device = Device(alice)
     made = device.put("a.vcf", card())

@@ -9,7 +9,7 @@ from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.dav.devices import Device
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def make_card(owner: User, **fields: object) -> str:
@@ -110,6 +110,7 @@ def test_a_person_that_is_removed_for_good_leaves_the_book(alice: User) -> None:
     assert device.call("GET", f"{device.book}{person_id}.vcf").status_code == 404
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 def test_a_limited_sync_gives_everything_in_pages(alice: User, limit: int) -> None:
     ids = {make_card(alice, name=f"P{number}") for number in range(7)}

@@ -7,7 +7,7 @@ from tests.client import client_of
 from tests.dav.devices import DECLARED, Device, read_multistatus
 from tests.dav.test_reading import make_card
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 WORK_NUMBER = {"type": "work", "number": "+33 1 99"}
 
 

@@ -13,6 +13,8 @@ from tests.client import Client
 from tests.people.importing.uploads import counts, import_vcards, send_form, vcard
 from tests.people.steps import create_person, list_people
 
+pytestmark = pytest.mark.sqlite_suffices
+
 ADA, BOB = "0f6a3c5e-8d1b-4c2a-9e7f-1a2b3c4d5e6f", "7b9c1d2e-3f40-4a5b-8c6d-7e8f90a1b2c3"
 
 
@@ -96,6 +98,7 @@ def test_a_second_import_changes_nothing(api: Client) -> None:
     assert AwaitedMember.unscoped.count() == 1
 
 
+@pytest.mark.both_databases
 def test_members_named_by_an_address_are_not_waited_for(api: Client) -> None:
     members = ("mailto:ada@example.org", "x" * 300)
     [result] = import_vcards(api, group_card("Friends", *members))["results"]
@@ -104,12 +107,14 @@ def test_members_named_by_an_address_are_not_waited_for(api: Client) -> None:
     assert not AwaitedMember.unscoped.exists()
 
 
+@pytest.mark.both_databases
 def test_the_first_members_that_were_not_found_are_named(api: Client) -> None:
     [result] = import_vcards(api, group_card("Friends", *(f"u{number}" for number in range(30))))["results"]
     awaited = remark(result, "group_members_awaited")["params"]
     assert (awaited["count"], awaited["members"]) == (30, [*(f"u{number}" for number in range(20)), "…"])
 
 
+@pytest.mark.both_databases
 def test_how_many_members_are_waited_for_is_bounded(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_cards, "MAX_AWAITED", 3)
     data = group_card("A", "u1", "u2") + group_card("B", "u3", "u4")
@@ -120,6 +125,7 @@ def test_how_many_members_are_waited_for_is_bounded(api: Client, monkeypatch: py
         assert AwaitedMember.unscoped.count() == 3
 
 
+@pytest.mark.both_databases
 def test_a_group_of_many_members_is_written_in_batches(api: Client) -> None:
     cards = b"".join(vcard(f"UID:u{number}", f"FN:P{number}") for number in range(230))
     import_vcards(api, group_card("All", *(f"u{number}" for number in range(230))) + cards)

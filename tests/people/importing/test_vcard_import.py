@@ -20,6 +20,8 @@ from tests.people.steps import list_people
 from tests.pictures import jpeg_of_scans, picture
 from tests.rounds import database_settings
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def photo_line(color: str = "red") -> str:
     data = picture("PNG", (300, 200), color=color)
@@ -47,6 +49,7 @@ ADA = vcard(
 )
 
 
+@pytest.mark.both_databases
 def test_card_becomes_a_person_with_all_its_properties(api: Client) -> None:
     response = import_vcards(api, ADA)
     assert counts(response) == (1, 0, 0, 0)
@@ -85,6 +88,7 @@ def test_repeated_import_changes_nothing(api: Client, alice: User) -> None:
     assert Group.unscoped.count() == 2
 
 
+@pytest.mark.both_databases
 def test_newer_card_with_the_same_uid_updates_and_removes_nothing(api: Client) -> None:
     import_vcards(api, ADA)
     first = get_only_person(api)
@@ -172,6 +176,7 @@ def test_group_cards_put_people_into_groups(api: Client) -> None:
     assert counts(import_vcards(api, data)) == (0, 0, 4, 0)
 
 
+@pytest.mark.both_databases
 def test_plan_limits_apply_to_each_card(api: Client, settings: Any) -> None:
     set_plan_limits(settings, people=2, groups=1)
     data = b"".join(vcard(f"FN:P{n}", f"CATEGORIES:G{n}") for n in range(4))
@@ -235,6 +240,7 @@ def test_a_charset_in_the_content_type(api: Client) -> None:
     assert get_only_person(api)["name"] == "Ядвига"
 
 
+@pytest.mark.both_databases
 def test_hostile_text_becomes_harmless_data(api: Client) -> None:
     names = [b"\xed\xa0\x80 A", b"B\0", "\u0301\u0302".encode(), "👩‍👩‍👧".encode(), "\u202eevil".encode(), b"<script>"]
     data = b"".join(vcard("FN:@", f"UID:{n}").replace(b"@", name) for n, name in enumerate(names))
@@ -256,6 +262,7 @@ def test_card_refused_by_the_database_does_not_stop_the_others(api: Client, monk
     assert response["errorMessages"] == ["Card 2 (Bad): this record could not be stored"]
 
 
+@pytest.mark.both_databases
 def test_database_failing_half_way_is_reported(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("people.importing.vcards._BATCH_CARDS", 2)
     data = b"".join(vcard(f"FN:P{n}", f"UID:{n}") for n in range(5))
@@ -286,6 +293,7 @@ def test_pictures_beyond_the_pixels_of_one_file_are_left_out(api: Client, monkey
     assert [bool(person["photo"]) for person in list_people(api)] == [False, True, True]
 
 
+@pytest.mark.both_databases
 def test_queries_do_not_grow_with_the_cards(api: Client, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(52):  # nine of them insert the people: SQLite takes 999 values at once
         response = import_vcards(
@@ -316,6 +324,7 @@ FILES = st.lists(
 )
 
 
+@pytest.mark.both_databases
 @database_settings(10)
 @given(FILES)
 def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, str, list[str]]]) -> None:

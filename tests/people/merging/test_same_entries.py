@@ -10,6 +10,8 @@ from tests.people.merging.steps import merge_people, read_person
 from tests.people.same_entries import DIFFERENT, SAME, Case, card_with
 from tests.people.steps import create_person
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def with_entry(field: str, entry: dict[str, Any]) -> dict[str, Any]:
     return {field: [entry]}
