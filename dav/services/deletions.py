@@ -112,10 +112,12 @@ def undo_deletions(*, owner: User, token_id: UUID, since: dt.datetime | None, no
 def _restore(owner: User, row: DeviceDeletion, now: dt.datetime, undone: Undone) -> None:
     person, group = row.person, row.group
     try:
-        if person is not None:
-            restore_person(owner=owner, person=person, now=now)
-        elif group is not None:
-            restore_group(group=group, now=now)
+        # A savepoint, so that one failure does not roll back the others.
+        with transaction.atomic():
+            if person is not None:
+                restore_person(owner=owner, person=person, now=now)
+            elif group is not None:
+                restore_group(group=group, now=now)
     except DomainError as error:
         # Raised before anything is written: the plan's limit, or a group whose name is taken.
         name = person.display_name_for(owner) if person is not None else group.name if group is not None else ""

@@ -14,6 +14,7 @@ from dav.models import Device as DeviceRow
 from dav.models import DeviceDeletion
 from dav.signals import many_deleted
 from people.models import Person
+from tests.builders import set_plan_limits
 from tests.client import Client, client_of
 from tests.dav.devices import Device
 from tests.dav.test_put_rules import card
@@ -152,6 +153,19 @@ def test_what_cannot_come_back_is_named(alice: User) -> None:
     assert (undone["restored"], kept["kind"], kept["id"], kept["name"]) == (0, "groups", group["id"], "Family")
     assert kept["reason"]
     assert kept["code"]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_what_has_no_room_in_the_plan_stops_nothing_else(alice: User, settings: Any, limit: int) -> None:
+    api, device = client_of(alice), Device(alice)
+    for href in fill(api, device, 3):
+        assert device.call("DELETE", href).status_code == 204
+    set_plan_limits(settings, people=limit)
+    undone = api.ok("POST", f"/api/user/devices/{row_of(device).pk}/undo-deletions", {})
+    assert undone["restored"] == limit == len(api.ok("GET", "/api/people")["people"])
+    assert [kept["code"] for kept in undone["kept"]] == ["plan_people"] * (3 - limit)
+    set_plan_limits(settings, people=3)
+    assert api.ok("POST", f"/api/user/devices/{row_of(device).pk}/undo-deletions", {})["restored"] == 3 - limit
 
 
 @pytest.fixture
