@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -72,7 +73,9 @@ def _apply(calendar: KeepInTouchResource, row: Any, tasks: list[Any], conditions
     elif recent is not None and sent == recent.due_before:
         recent.delete()
         try:
-            delete_interaction(owner=owner, interaction_id=recent.interaction_id, now=now)
+            # A savepoint: the error would roll back the whole write.
+            with transaction.atomic():
+                delete_interaction(owner=owner, interaction_id=recent.interaction_id, now=now)
         except MissingError:
             return  # it is in the trash already
         note_deletion(calendar.device, now, interaction_id=recent.interaction_id)

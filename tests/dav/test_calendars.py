@@ -10,6 +10,7 @@ from icalendar import Calendar
 
 from accounts.models import ApiToken, User
 from accounts.models.tokens import TOKEN_HASH
+from dav.models import TaskTick
 from tests.client import Client
 from tests.dav.devices import DECLARED, Answer, Device
 
@@ -352,6 +353,17 @@ def test_tick_and_taking_it_back(api: Client, device: Device, line: str) -> None
         (removed,) = api.ok("GET", "/api/deleted?type=interactions")["deleted"]
         assert removed["deletedBy"] == {"tokenId": str(ApiToken.objects.owned_by(device.user).get().pk), "name": "test"}
         assert due(device, person_id) == dt.date(2026, 7, 1)
+
+
+def test_tick_is_taken_back_whose_interaction_is_in_the_trash_already(api: Client, device: Device) -> None:
+    person_id = make_friend(api, "Ann")
+    text, name = served(device, person_id), f"{person_id}.ics"
+    assert put(device, name, with_line(text, "STATUS:COMPLETED")).status_code == 204
+    (row,) = api.ok("GET", f"/api/people/{person_id}/interactions")["interactions"]
+    api.ok("DELETE", f"/api/interactions/{row['id']}")
+    assert put(device, name, text).status_code == 204
+    assert not TaskTick.objects.owned_by(device.user).exists()
+    assert (interactions(api, person_id), due(device, person_id)) == ([], dt.date(2026, 7, 1))
 
 
 def test_tick_is_not_taken_back_after_an_hour(api: Client, device: Device) -> None:
