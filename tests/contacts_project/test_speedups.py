@@ -5,9 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from contacts_project.kernel.database import compiled_queries
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.speedups import QuickSave, kept_serializer
 from people.api.person_serializer import PersonChangeSerializer
@@ -77,6 +80,46 @@ def test_a_kept_serializer_takes_fewer_calls() -> None:
     ours = python_calls(lambda: validate(kept_serializer(PersonChangeSerializer, partial=False)))
     theirs = python_calls(lambda: validate(PersonChangeSerializer(data=None)))
     assert ours < 0.5 * theirs
+
+
+def test_a_kept_cursor_takes_fewer_calls(alice: User, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's cursors are not kept")
+
+    def read() -> None:
+        assert len(Person.objects.active_ids.rows(owner_id=alice.pk, row_ids=[ada.pk])) == 1
+
+    ours = python_calls(read)
+    monkeypatch.setattr(compiled_queries, "kept_cursor", lambda database: database.cursor())
+    theirs = python_calls(read)
+    assert ours < 0.8 * theirs
+
+
+def test_a_kept_cursor_is_seen_by_wrappers_and_logs(alice: User) -> None:
+    seen = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        seen.append(sql)
+        return execute(sql, *rest)
+
+    def read() -> None:
+        Person.objects.active_ids.rows(owner_id=alice.pk, row_ids=[alice.pk])
+
+    read()
+    with connection.execute_wrapper(note):
+        read()
+    with CaptureQueriesContext(connection) as log:
+        read()
+    read()
+    assert len(seen) == len(log) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_kept_cursor_ends_with_its_connection(alice: User) -> None:
+    person = make_person(alice)
+    for _ in range(3):
+        assert len(Person.objects.active_ids.rows(owner_id=alice.pk, row_ids=[person.pk])) == 1
+        connection.close()
 
 
 def test_a_bulk_update_leaves_rows_of_others_alone(alice: User, mallory: User) -> None:

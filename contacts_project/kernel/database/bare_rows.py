@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.operations import BaseDatabaseOperations
 
+from contacts_project.kernel.database.kept_cursor import kept_cursor
 from contacts_project.kernel.database.row_inserts import OnConflict, conflict_clause
 
 Row: TypeAlias = Sequence[UUID | str | int | bytes | dt.datetime | None]
@@ -80,14 +81,14 @@ def _execute(statement: str, rows: Sequence[Row]) -> None:
         return
     database = connections[DEFAULT_DB_ALIAS]
     values = list(zip(*rows, strict=True))
+    if database.vendor == "postgresql":
+        # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
+        kept_cursor(database).execute(statement, [list(column) for column in values])
+        return
     with database.cursor() as cursor:
-        if database.vendor == "postgresql":
-            # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
-            cursor.execute(statement, [list(column) for column in values])
-        else:
-            # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
-            adapted = (_to_sqlite(column, database.ops) for column in values)
-            cursor.executemany(statement, list(zip(*adapted, strict=True)))
+        # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
+        adapted = (_to_sqlite(column, database.ops) for column in values)
+        cursor.executemany(statement, list(zip(*adapted, strict=True)))
 
 
 def _to_sqlite(column: Sequence[object], operations: BaseDatabaseOperations) -> Sequence[object]:

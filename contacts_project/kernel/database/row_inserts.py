@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models.fields import NOT_PROVIDED
 
+from contacts_project.kernel.database.kept_cursor import kept_cursor
+
 # For more rows bulk_create is faster: PostgreSQL gets one array for each column.
 MAX_ROWS = 4
 
@@ -49,9 +51,9 @@ def insert_instances(rows: Sequence[models.Model], on_conflict: OnConflict | Non
         for row_values in values
         for field, value in zip(written, compress(row_values, is_given), strict=True)
     ]
-    with database.cursor() as cursor:
-        cursor.execute(_insert_statement(database.vendor, model, is_given, len(rows), on_conflict), parameters)
-        found = cursor.fetchall() if returned else [()] * len(rows)
+    cursor = kept_cursor(database)
+    cursor.execute(_insert_statement(database.vendor, model, is_given, len(rows), on_conflict), parameters)
+    found = cursor.fetchall() if returned else [()] * len(rows)
     for row, computed in zip(rows, found, strict=True):
         for field, value in zip(returned, computed, strict=True):
             setattr(row, field.attname, value)

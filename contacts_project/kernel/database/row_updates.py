@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 
+from contacts_project.kernel.database.kept_cursor import kept_cursor
+
 
 def update_where(model: type[models.Model], where: Mapping[str, object], values: Mapping[str, object]) -> int:
     """UPDATE the rows that have the values `where` (None matches NULL), and return their number. Keys are field names.
@@ -20,9 +22,9 @@ def update_where(model: type[models.Model], where: Mapping[str, object], values:
     statement, fields = _update_statement(database.vendor, model, tuple(values), conditions)
     arguments = [*values.values(), *(value for value in where.values() if value is not None)]
     parameters = [field.get_db_prep_save(value, database) for field, value in zip(fields, arguments, strict=True)]
-    with database.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return int(cursor.rowcount)
+    cursor = kept_cursor(database)
+    cursor.execute(statement, parameters)
+    return int(cursor.rowcount)
 
 
 def update_rows(
@@ -44,9 +46,9 @@ def update_rows(
         [*(field.get_db_prep_save(getattr(row, field.attname), database) for field in own), *fixed] for row in rows
     ]
     if len(values) == 1:
-        with database.cursor() as cursor:
-            cursor.execute(statement, values[0])
-            return int(cursor.rowcount)
+        cursor = kept_cursor(database)
+        cursor.execute(statement, values[0])
+        return int(cursor.rowcount)
     with transaction.atomic(savepoint=False), database.cursor() as cursor:
         cursor.executemany(statement, values)
         return int(cursor.rowcount)

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.utils import timezone
 
+from contacts_project.kernel.database.kept_cursor import kept_cursor
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.texts import define_text
 
@@ -178,13 +179,13 @@ def account_locks(owner_ids: Collection[UUID]) -> Iterator[list[Any]]:
 
 def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     """Lock the account's row and raise its revision. Returns the new revision and `is_mirrored`."""
+    database = connections[DEFAULT_DB_ALIAS]
     meta = get_user_model()._meta
-    key = meta.pk.get_db_prep_value(owner_id, connection)
-    with connection.cursor() as cursor:
-        # Raw SQL because the ORM has no UPDATE ... RETURNING: it would need a second statement in every write.
-        update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
-        cursor.execute(f"{update} RETURNING revision, is_mirrored", [key])
-        row = cursor.fetchone()
-    if row is None:
+    # Raw SQL because the ORM has no UPDATE ... RETURNING: it would need a second statement in every write.
+    update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
+    cursor = kept_cursor(database)
+    cursor.execute(f"{update} RETURNING revision, is_mirrored", [meta.pk.get_db_prep_value(owner_id, database)])
+    rows = cursor.fetchall()
+    if not rows:
         raise AccountGoneError
-    return int(row[0]), bool(row[1])
+    return int(rows[0][0]), bool(rows[0][1])
