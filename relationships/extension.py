@@ -68,7 +68,7 @@ class RelationshipsExtension(PersonExtension):
                 owner=person.owner,
                 person_id=person.pk,
                 related_person_id=through_id,
-                relationship_type=data["connected_as"],
+                type_id=data["connected_as"] and data["connected_as"].pk,
                 notes=None,
                 now=person.created_at,
             )

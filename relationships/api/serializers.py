@@ -10,8 +10,8 @@ from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
     ClientIdField,
     ColorField,
+    LockedIdField,
     OwnedField,
-    OwnedIdField,
     StrictBooleanField,
     StrictCharField,
 )
@@ -24,16 +24,14 @@ _LONG_UPPER_CASE = define_text("too_long_in_upper_case", "At most %(limit)s char
 
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):
-    relationshipTypeId = OwnedField(
-        "people.RelationshipType", source="relationship_type", required=False, allow_null=True
-    )
+    relationshipTypeId = LockedIdField(source="type_id", required=False, allow_null=True)
     notes = StrictCharField(max_length=1000, required=False, allow_null=True)
 
 
 class RelationshipCreateSerializer(RelationshipUpdateSerializer):
     id = ClientIdField(required=False, source="relationship_id", help_text="Of the row of personId.")
-    personId = OwnedIdField("people.Person", source="person_id")
-    relatedPersonId = OwnedIdField("people.Person", source="related_person_id")
+    personId = LockedIdField(source="person_id")
+    relatedPersonId = LockedIdField(source="related_person_id")
 
 
 class TypeNameField(StrictCharField):

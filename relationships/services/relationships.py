@@ -2,12 +2,14 @@
 
 import datetime as dt
 from collections.abc import Collection
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.columns import TimestampText, text_value
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import new_id
@@ -36,30 +38,31 @@ def create_relationship(
     owner: User,
     person_id: UUID,
     related_person_id: UUID,
-    relationship_type: RelationshipType | None,
+    type_id: UUID | None,
     notes: str | None,
     now: dt.datetime,
     relationship_id: UUID | None = None,
 ) -> Relationship:
-    """Make the person a `relationship_type` of the related person, and insert the inverse.
+    """Make the person a relative of this type of the related person, and insert the inverse.
 
-    `relationship_id` is the id that the client chose for the row of the person; the inverse row gets a new one.
-    Raises FieldError, IdTakenError.
+    The three ids are looked up here, among the active rows of the account. `relationship_id` is the id that the client
+    chose for the row of the person; the inverse row gets a new one. Raises FieldError, IdTakenError.
     """
-    if person_id == related_person_id:
-        raise FieldError("relatedPersonId", _SELF)
-    with account_write(owner) as write:
-        if not write.is_fresh:
-            # Another write may have deleted one of them since the body was validated.
-            _check_active(owner, person_id, related_person_id)
-        inverse_type_id = _inverse_type_id(owner, relationship_type, now)
+    with account_write(owner):
+        state = _load_state(owner.pk, person_id, related_person_id, type_id)
+        for field, key in (("personId", person_id), ("relatedPersonId", related_person_id)):
+            if key not in state.people:
+                raise FieldError(field, NO_SUCH_RECORD)
+        if person_id == related_person_id:
+            raise FieldError("relatedPersonId", _SELF)
         row, inverse = build_pair(owner.pk, person_id, related_person_id, now=now)
+        row.relationship_type_id, inverse.relationship_type_id = type_id, _inverse_type_id(owner, state, type_id, now)
+        row.notes = inverse.notes = notes
         if relationship_id:
+            # Before the next check: a client that repeats its request is to hear that the record is there.
             claim_ids([relationship_id])
             row.pk = inverse.inverse_id = relationship_id
-        row.relationship_type, inverse.relationship_type_id = relationship_type, inverse_type_id
-        row.notes = inverse.notes = notes
-        _check_unique(row)
+        _check_unique(row, state)
         Relationship.objects.bulk_create([row, inverse])
     return row
 
@@ -101,14 +104,17 @@ def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now
         if not write.is_fresh:
             row = find_relationship(owner, row.pk)
         inverse = row.inverse
-        columns = ["updated_at", *data.keys() & {"notes", "relationship_type"}]
+        columns = ["updated_at"]
         row.updated_at = inverse.updated_at = now
         if "notes" in data:
+            columns.append("notes")
             row.notes = inverse.notes = data["notes"]
-        if "relationship_type" in data:
-            row.relationship_type = data["relationship_type"]
-            inverse.relationship_type_id = _inverse_type_id(owner, row.relationship_type, now)
-            _check_unique(row)
+        if "type_id" in data:
+            columns.append("relationship_type")
+            row.relationship_type_id = data["type_id"]
+            state = _load_state(owner.pk, row.person_id, row.related_person_id, row.relationship_type_id)
+            inverse.relationship_type_id = _inverse_type_id(owner, state, row.relationship_type_id, now)
+            _check_unique(row, state)
         Relationship.objects.bulk_update([row, inverse], columns)
 
 
@@ -128,7 +134,7 @@ def restore_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime
         row = _find_deleted(owner, relationship_id, now)
         if row.person.is_deleted or row.related_person.is_deleted:
             raise PersonDeletedError
-        _check_unique(row)
+        _check_unique(row, _load_state(owner.pk, row.person_id, row.related_person_id, None))
         restore_deleted_types(owner.pk, [row.relationship_type_id, row.inverse.relationship_type_id], now)
         _pair(row).update(deleted_at=None, updated_at=now)
     return row
@@ -167,59 +173,72 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
     return Relationship.objects.owned_by(row.owner_id).filter(pk__in=[row.pk, row.inverse_id])
 
 
-def _check_active(owner: User, person_id: UUID, related_person_id: UUID) -> None:
-    """Raise FieldError unless both people are active."""
-    fields = {person_id: "personId", related_person_id: "relatedPersonId"}
-    active = {UUID(key) for (key,) in Person.objects.active_ids.rows(owner_id=owner.pk, row_ids=list(fields))}
-    for key in fields.keys() - active:
-        raise FieldError(fields[key], NO_SUCH_RECORD)
+class _State(NamedTuple):
+    """What decides whether two people may have a relationship of a type."""
+
+    people: set[UUID]
+    """Those of the two who are active."""
+    types: list[tuple[UUID | None, bool]]
+    """If the type is active, its inverse, and whether that is in the trash."""
+    relationships: list[tuple[UUID, UUID | None]]
+    """The active relationships of the one with the other, each with its type."""
 
 
-def _inverse_type_id(owner: User, relationship_type: RelationshipType | None, now: dt.datetime) -> UUID | None:
-    """The id of the inverse of a type, None without a type. Takes the inverse out of the trash if it is there.
+def _load_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_id: UUID | None) -> _State:
+    """Read all of it by one statement. Must be called inside `account_write`, so that it stays true."""
+    state = _State(set(), [], [])
+    rows = _state_rows.rows(
+        owner_id=owner_id,
+        person_ids=[person_id, related_person_id],
+        person_id=person_id,
+        related_person_id=related_person_id,
+        type_id=type_id or UUID(int=0),
+    )
+    for kind, key, other in rows:
+        if kind == _PERSON:
+            state.people.add(UUID(key))
+        elif kind == _TYPE:
+            state.types.append((key and UUID(key), other is not None))
+        else:
+            state.relationships.append((UUID(key), other and UUID(other)))
+    return state
 
-    Reads the type again, since the caller's instance was loaded before the account was locked.
-    """
-    if relationship_type is None:
+
+_PERSON, _TYPE, _RELATIONSHIP = "person", "type", "relationship"
+
+
+@query_by_ids
+def _state_rows(
+    owner_id: UUID, person_ids: Collection[UUID], person_id: UUID, related_person_id: UUID, type_id: UUID
+) -> Rows:
+    people = Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids)
+    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk=type_id)
+    relationships = Relationship.objects.owned_by(owner_id).active()
+    return people.values_list(text_value(_PERSON), IdHex("pk"), text_value("")).union(
+        types.values_list(text_value(_TYPE), IdHex("inverse_id"), TimestampText("inverse__deleted_at")),
+        relationships.filter(person=person_id, related_person=related_person_id).values_list(
+            text_value(_RELATIONSHIP), IdHex("pk"), IdHex("relationship_type_id")
+        ),
+        all=True,
+    )
+
+
+def _inverse_type_id(owner: User, state: _State, type_id: UUID | None, now: dt.datetime) -> UUID | None:
+    """The id of the inverse of a type, None without a type. Takes the inverse out of the trash if it is there."""
+    if type_id is None:
         return None
-    rows = _inverse_of_type.values(owner_id=owner.pk, type_id=relationship_type.pk)
-    if not rows:
+    if not state.types:
         raise FieldError("relationshipTypeId", NO_SUCH_RECORD)
-    inverse_id: UUID | None
-    inverse_id, inverse_deleted_at = rows[0]
+    [(inverse_id, is_deleted)] = state.types
     if inverse_id is None:
         raise FieldError("relationshipTypeId", NO_INVERSE)
-    if inverse_deleted_at is not None:
+    if is_deleted:
         restore_deleted_types(owner.pk, [inverse_id], now)
     return inverse_id
 
 
-@compiled_query
-def _inverse_of_type(owner_id: UUID, type_id: UUID) -> Rows:
-    return (
-        RelationshipType.objects.owned_by(owner_id)
-        .active()
-        .filter(pk=type_id)
-        .values_list("inverse_id", "inverse__deleted_at")
-    )
-
-
-def _check_unique(row: Relationship) -> None:
+def _check_unique(row: Relationship, state: _State) -> None:
     """Raise FieldError if another active row has the same two people and type."""
     # A unique constraint refuses it too, but only with an error that names no field.
-    type_key = row.relationship_type_id and row.relationship_type_id.hex
-    rows = _between_two_people.rows(
-        owner_id=row.owner_id, person_id=row.person_id, related_person_id=row.related_person_id
-    )
-    if any(key != row.pk.hex and other_type_key == type_key for key, other_type_key in rows):
+    if any(key != row.pk and type_id == row.relationship_type_id for key, type_id in state.relationships):
         raise FieldError("relationshipTypeId", DUPLICATE)
-
-
-@compiled_query
-def _between_two_people(owner_id: UUID, person_id: UUID, related_person_id: UUID) -> Rows:
-    return (
-        Relationship.objects.owned_by(owner_id)
-        .active()
-        .filter(person=person_id, related_person=related_person_id)
-        .values_list(IdHex("pk"), IdHex("relationship_type_id"))
-    )

@@ -186,7 +186,7 @@ class _Acceptance:
             owner=self.owner,
             person_id=self._check_active(suggestion.person_id, "personId"),
             related_person_id=related_id,
-            relationship_type=self._load_or_create_type(suggestion.type_name),
+            type_id=self._load_or_create_type(suggestion.type_name).pk,
             notes=None,
             now=self.now,
         )

@@ -167,7 +167,7 @@ def relate_two(
             owner=owner,
             person_id=one.pk,
             related_person_id=other.pk,
-            relationship_type=relationship_type,
+            type_id=relationship_type and relationship_type.pk,
             notes=None,
             now=now,
         )

@@ -307,6 +307,20 @@ class OwnedIdField(OwnedField):
         return key
 
 
+class LockedIdField(serializers.UUIDField):
+    """The id of a row that the service looks up among the account's own under its lock; the value is the id.
+
+    For writes whose rows must be read there in any case: with `OwnedIdField` they would be read twice. The service
+    raises FieldError with NO_SUCH_RECORD for any other id.
+    """
+
+    def to_internal_value(self, data: object) -> UUID:
+        key = parse_id(data)
+        if key is None:
+            raise InvalidError(NO_SUCH_RECORD)
+        return key
+
+
 # Each number of ids has a compiled statement of its own; for longer lists the ORM builds one.
 _MAX_COMPILED_IDS = 20
 

@@ -97,11 +97,12 @@ class DemoSeeder:
         self.people[demo.uid] = person
         for number, type_name in demo.relationships:
             if other := self.people.get(uid_of(number)):
+                kind = self.types.get(type_name)
                 create_relationship(
                     owner=self.owner,
                     person_id=person.pk,
                     related_person_id=other.pk,
-                    relationship_type=self.types.get(type_name),
+                    type_id=kind and kind.pk,
                     notes=None,
                     now=self.now,
                 )

@@ -64,7 +64,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @sends_etag
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
-        given = {"relationship_type": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
+        given = {"type_id": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
         return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
 
     @extend_schema(operation_id="getRelationship", responses=RECORD)
