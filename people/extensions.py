@@ -94,7 +94,10 @@ class PersonExtension:
         return False
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
-        """Move the rows of the secondary to the primary; returns a JSON before-image for `undo_merge`."""
+        """Move the rows of the secondary to the primary, and mark those that stay as changed in the change feed.
+
+        Returns a JSON before-image for `undo_merge`.
+        """
         return None
 
     def undo_merge(self, primary: Person, secondary: Person, image: Any) -> None:

@@ -9,7 +9,6 @@ from django.db.models import Q
 from rest_framework.serializers import Field
 
 from contacts_project.kernel.api.fields import OwnedIdField, OwnedIdsField, StrictBooleanField
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
@@ -20,6 +19,7 @@ from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import (
     copy_answered_suggestions,
+    mark_changed,
     move_to_primary,
     remove_answered_suggestions,
     return_to_secondary,
@@ -81,7 +81,7 @@ class RelationshipsExtension(PersonExtension):
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        _relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
+        mark_changed(owner_id, person_ids)
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> JsonObject:
         return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
@@ -116,12 +116,3 @@ class RelationshipsExtension(PersonExtension):
         )
         unedited = [key for key, revision in rows.values_list("pk", "revision") if revision in own_revisions]
         rows.filter(pk__in=unedited).update(deleted_at=now, updated_at=now)
-
-
-@compiled_query
-def _relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        Relationship.objects.owned_by(owner_id)
-        .active()
-        .filter(Q(person__in=person_ids) | Q(related_person__in=person_ids))
-    )

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.errors import InvalidError
-from contacts_project.kernel.api.fields import OwnedField
+from contacts_project.kernel.api.fields import LockedIdField
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.json import JsonObject
@@ -44,8 +44,8 @@ class FieldOverridesSerializer(PersonChangeSerializer):
 class MergeSerializer(serializers.Serializer[Any]):
     """The secondary goes into the primary."""
 
-    primaryId = OwnedField("people.Person", source="primary")
-    secondaryId = OwnedField("people.Person", source="secondary")
+    primaryId = LockedIdField(source="primary_id")
+    secondaryId = LockedIdField(source="secondary_id")
     fieldOverrides = FieldOverridesSerializer(required=False, allow_null=True, source="overrides")
 
 
@@ -66,12 +66,12 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         data = self.read_body(MergeSerializer)
         record = merge_people(
             owner=self.owner,
-            primary=data["primary"],
-            secondary=data["secondary"],
+            primary_id=data["primary_id"],
+            secondary_id=data["secondary_id"],
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )
-        [person] = serialize_people(self.owner, [data["primary"].pk])
+        [person] = serialize_people(self.owner, [data["primary_id"]])
         return Response({"person": person, "mergeId": str(record.pk)})
 
     @extend_schema(

@@ -6,33 +6,18 @@ An interaction of both people stays as it is: the primary already takes part, an
 from collections.abc import Collection
 from uuid import UUID
 
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from people.interactions.days import annotate_latest, end_of_today, latest_day
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
 BATCH_SIZE = 500
 
-# Participations of one person in interactions without the other. The database compares, since there may be thousands.
 
-
-@compiled_query
-def _participations_without_other(owner_id: UUID, person_id: UUID, other_id: UUID) -> Rows:
-    return (
-        Participation.objects.owned_by(owner_id)
-        .filter(person_id=person_id)
-        .exclude(
-            interaction__in=Participation.objects.owned_by(owner_id).filter(person_id=other_id).values("interaction")
-        )
-    )
-
-
-def move_interactions(writer: PersonWriter, primary: Person, secondary: Person) -> list[str]:
-    """Move the secondary's interactions to the primary; returns their ids. Both people must be under `writer.edit`."""
-    rows = _participations_without_other.instances(
-        owner_id=primary.owner_id, person_id=secondary.pk, other_id=primary.pk
-    )
-    moved = [row.interaction_id for row in rows]
+def move_interactions(
+    writer: PersonWriter, primary: Person, secondary: Person, interaction_ids: Collection[UUID]
+) -> list[str]:
+    """Move these interactions to the primary; returns their ids. Both people must be under `writer.edit`."""
+    moved = list(interaction_ids)
     _move_participations(writer, moved, secondary, primary)
     return [str(key) for key in moved]
 

@@ -5,11 +5,12 @@ later edits of everything else.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
 from contacts_project.kernel.json import JsonMapping, JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -21,6 +22,7 @@ from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
 from people.services.group_rules import take_back_lead_days, write_rules
 from people.services.people import mark_related_changed
+from people.services.person_rows import check_active
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan, reminders_in_plan
 from people.signals import announce_deletion
@@ -54,25 +56,18 @@ class AlreadyUndoneError(DomainError):
 
 
 def merge_people(
-    *, owner: User, primary: Person, secondary: Person, overrides: JsonMapping, now: dt.datetime
+    *, owner: User, primary_id: UUID, secondary_id: UUID, overrides: JsonMapping, now: dt.datetime
 ) -> MergeRecord:
     """Merge the secondary into the primary and move it to the trash. `overrides`: values by column.
 
-    Both people, and the rows in `overrides`, must be active and loaded after `owner`: they are loaded again only if the
-    account was written to since. Raises FieldError (the same person twice, a deleted person, too many entries) and
-    PlanLimitError.
+    Both people are read here, under the lock; the rows in `overrides` must be active and loaded after `owner`. Raises
+    FieldError (an unknown or deleted person, the same person twice, too many entries) and PlanLimitError.
     """
-    if primary.pk == secondary.pk:
-        raise FieldError("secondaryId", _SAME_PERSON)
     with account_write(owner) as write:
-        if not write.is_fresh:
-            primary = _load_active_person(owner, primary.pk, "primaryId")
-            secondary = _load_active_person(owner, secondary.pk, "secondaryId")
-            relationship_type = overrides.get("relationship_to_user")
-            if relationship_type and not (
-                RelationshipType.objects.owned_by(owner).active().filter(pk=relationship_type.pk).exists()
-            ):
-                raise FieldError("fieldOverrides.relationshipToUserId", NO_SUCH_RECORD)
+        primary, secondary = _load_active_people(owner, primary_id, secondary_id)
+        relationship_type = overrides.get("relationship_to_user")
+        if relationship_type:
+            check_active(write, RelationshipType, {relationship_type.pk}, "fieldOverrides.relationshipToUserId")
         # Compared with the count afterwards: an account beyond its plan may merge as long as it gets no more reminders.
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
@@ -80,24 +75,27 @@ def merge_people(
         merged = entries.merge_entries(primary, secondary)
         reminder = scalars.reminder_values(primary)
         changes = scalars.merge_scalars(primary, secondary, overrides)
+        rows = related_rows.load_related_rows(primary, secondary)
+        joined = related_rows.move_groups(primary, rows)
+        alone = [row.other_id for row in rows[related_rows.INTERACTION] if not row.text]
         image: dict[str, Any] = {
             "documents": merged.added,
-            "groups": related_rows.move_groups(primary, secondary),
-            "dates": related_rows.move_dates(primary, secondary),
-            "values": related_rows.move_values(primary, secondary),
-            "interactions": interactions.move_interactions(writer, primary, secondary),
-            "dismissals": related_rows.copy_dismissals(primary, secondary),
+            "groups": [str(row.other_id) for row in joined],
+            "dates": related_rows.move_dates(primary, rows),
+            "values": related_rows.move_values(primary, rows),
+            "interactions": interactions.move_interactions(writer, primary, secondary, alone),
+            "dismissals": related_rows.copy_dismissals(primary, rows),
             "extensions": {_app_of(extension): extension.merge(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": format_timestamp(now),
         }
         # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
         moved_dates = {key: key for key in image["dates"]}
         image["cardLines"] = card_lines.merge_lines(primary, secondary, merged.ids | moved_dates)
-        image |= _join_groups(writer, primary, image["groups"])
+        image |= _join_groups(writer, primary, [row.other_id for row in joined if row.text])
         image["scalars"] = scalars.to_json(changes | scalars.changes_since(primary, reminder))
         secondary.deleted_at = now
         writer.flush()
-        mark_related_changed(owner.pk, [secondary.pk])
+        related_rows.mark_kept_rows(primary, rows, image["dates"])
         announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:
             check_plan(owner, "reminders", 0)
@@ -106,9 +104,9 @@ def merge_people(
         return record
 
 
-def _join_groups(writer: PersonWriter, primary: Person, group_ids: Iterable[str]) -> JsonObject:
-    """Write the rules of the groups that are new to the primary; returns what undoing needs besides its columns."""
-    written = write_rules(writer, [(primary, UUID(key)) for key in group_ids])
+def _join_groups(writer: PersonWriter, primary: Person, group_ids: Iterable[UUID]) -> JsonObject:
+    """Write the rules of groups that are new to the primary; returns what undoing needs besides its columns."""
+    written = write_rules(writer, [(primary, key) for key in group_ids])
     return {"leadDays": {str(key): days for key, days in written.dates.get(primary.pk, {}).items()}}
 
 
@@ -188,11 +186,20 @@ def delete_old_merges(owner_id: UUID, now: dt.datetime) -> int:
     return count
 
 
-def _load_active_person(owner: User, person_id: UUID, field: str) -> Person:
-    person: Person | None = Person.objects.active_rows.instance(owner_id=owner.pk, row_ids=[person_id])
-    if person is None:
-        raise FieldError(field, NO_SUCH_RECORD)
-    return person
+def _load_active_people(owner: User, primary_id: UUID, secondary_id: UUID) -> tuple[Person, Person]:
+    rows = _active_people.instances(owner_id=owner.pk, person_ids=[primary_id, secondary_id])
+    found: dict[UUID, Person] = {row.pk: row for row in rows}
+    for field, key in (("primaryId", primary_id), ("secondaryId", secondary_id)):
+        if key not in found:
+            raise FieldError(field, NO_SUCH_RECORD)
+    if primary_id == secondary_id:
+        raise FieldError("secondaryId", _SAME_PERSON)
+    return found[primary_id], found[secondary_id]
+
+
+@query_by_ids
+def _active_people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids)
 
 
 def _load_merged_people(record: MergeRecord) -> tuple[Person, Person]:

@@ -1,25 +1,34 @@
 """Merges rows that refer to a person: memberships, important dates, custom field values, dismissed duplicates."""
 
-from collections.abc import Collection, Iterable
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Case, Exists, OuterRef, TextField, When
+from django.db.models.functions import Cast
 
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.columns import JsonText, text_value
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
-from people.entries import date_entry, pair_entries
+from people.entries import pair_entries
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
     DuplicateDismissal,
     Group,
     ImportantDate,
+    Interaction,
     Membership,
+    Participation,
     Person,
 )
+from people.projection.people import DATE_OBJECT
 from people.services.dismissals import add_dismissals
+from people.services.group_rules import has_rule
 from people.word_index import index_values
 
 
@@ -29,26 +38,69 @@ class UndoConflictError(DomainError):
     message = define_text("undo_conflict", "This merge cannot be undone any more: what it changed was changed again.")
 
 
-@query_by_ids
-def _memberships(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+GROUP, DATE, VALUE, INTERACTION, DISMISSAL = "group", "date", "value", "interaction", "dismissal"
+_NO, _YES = text_value(""), text_value("yes")
 
 
-@query_by_ids
-def _dates(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        ImportantDate.objects.owned_by(owner_id).active().filter(person_id__in=person_ids).order_by("created_at", "id")
+class RelatedRow(NamedTuple):
+    """A membership, date or custom value of one of the two; or of the secondary a participation or a dismissal."""
+
+    id: UUID
+    person_id: UUID
+    other_id: UUID
+    """The group, template or interaction; of a dismissal the other person."""
+    text: str
+    """The JSON of a date or value. Not empty if the group has a rule, or the primary is in the interaction as well."""
+
+
+RelatedRows = Mapping[str, Sequence[RelatedRow]]
+"""By kind."""
+
+
+def load_related_rows(primary: Person, secondary: Person) -> RelatedRows:
+    """What a merge compares and moves, by one statement. Dates are in the order of their creation."""
+    found: dict[str, list[RelatedRow]] = {kind: [] for kind in (GROUP, DATE, VALUE, INTERACTION, DISMISSAL)}
+    rows = _related_rows.rows(
+        owner_id=primary.owner_id,
+        person_ids=[primary.pk, secondary.pk],
+        primary_id=primary.pk,
+        secondary_id=secondary.pk,
     )
+    for kind, _, key, person_key, other_key, text in sorted(rows):
+        found[kind].append(RelatedRow(UUID(key), UUID(person_key), UUID(other_key), text))
+    return found
 
 
 @query_by_ids
-def _values(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
-
-
-@compiled_query
-def _dismissals(owner_id: UUID, person_id: UUID) -> Rows:
-    return DuplicateDismissal.objects.owned_by(owner_id).filter(Q(first_id=person_id) | Q(second_id=person_id))
+def _related_rows(owner_id: UUID, person_ids: Collection[UUID], primary_id: UUID, secondary_id: UUID) -> Rows:
+    memberships = Membership.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+    dates = ImportantDate.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
+    values = CustomFieldValue.objects.owned_by(owner_id).filter(person_id__in=person_ids)
+    participations = Participation.objects.owned_by(owner_id)
+    of_primary = Exists(participations.filter(interaction=OuterRef("interaction"), person_id=primary_id))
+    dismissals = DuplicateDismissal.objects.owned_by(owner_id)
+    key, person = IdHex("pk"), IdHex("person_id")
+    return memberships.values_list(
+        text_value(GROUP), _NO, key, person, IdHex("group_id"), Case(When(has_rule("group__"), then=_YES), default=_NO)
+    ).union(
+        dates.values_list(text_value(DATE), Cast("created_at", TextField()), key, person, key, DATE_OBJECT),
+        values.values_list(text_value(VALUE), _NO, key, person, IdHex("template_id"), JsonText("value")),
+        participations.filter(person_id=secondary_id).values_list(
+            text_value(INTERACTION),
+            _NO,
+            key,
+            person,
+            IdHex("interaction_id"),
+            Case(When(of_primary, then=_YES), default=_NO),
+        ),
+        *(
+            dismissals.filter(**{f"{one}_id": secondary_id}).values_list(
+                text_value(DISMISSAL), _NO, key, IdHex(f"{one}_id"), IdHex(f"{other}_id"), _NO
+            )
+            for one, other in (("first", "second"), ("second", "first"))
+        ),
+        all=True,
+    )
 
 
 @query_by_ids
@@ -61,14 +113,28 @@ def _dates_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
     return ImportantDate.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
 
 
-def move_groups(primary: Person, secondary: Person) -> list[str]:
-    """Put the primary into the secondary's groups; returns the ids of the groups that are new to it."""
-    of_both = _memberships.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    known = {row.group_id for row in of_both if row.person_id == primary.pk}
-    new = [row for row in of_both if row.person_id == secondary.pk and row.group_id not in known]
-    row_ids = [row.pk for row in new]
+@query_by_ids
+def _values_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return CustomFieldValue.objects.owned_by(owner_id).filter(pk__in=row_ids)
+
+
+@query_by_ids
+def _interactions_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
+    return Interaction.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
+
+
+def move_groups(primary: Person, rows: RelatedRows) -> list[RelatedRow]:
+    """Put the primary into the secondary's groups; returns the memberships in groups that are new to it."""
+    new = _new_rows(primary, rows[GROUP])
+    row_ids = [row.id for row in new]
     _memberships_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=row_ids)
-    return [str(row.group_id) for row in new]
+    return new
+
+
+def _new_rows(primary: Person, rows: Iterable[RelatedRow]) -> list[RelatedRow]:
+    """The secondary's rows with another `other_id` than those of the primary."""
+    known = {row.other_id for row in rows if row.person_id == primary.pk}
+    return [row for row in rows if row.person_id != primary.pk and row.other_id not in known]
 
 
 def restore_groups(primary: Person, secondary: Person, group_ids: Iterable[str]) -> None:
@@ -84,17 +150,16 @@ def restore_groups(primary: Person, secondary: Person, group_ids: Iterable[str])
     )
 
 
-def move_dates(primary: Person, secondary: Person) -> list[str]:
+def move_dates(primary: Person, rows: RelatedRows) -> list[str]:
     """Move the dates that are new to the primary; returns their ids.
 
     A person has one date of a type, and one of a title on one day; a repeated date stays with the secondary. A moved
     date keeps its id and its next reminder, so that no reminder is sent twice.
     """
-    of_both = _dates.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    current = [date_entry(row) for row in of_both if row.person_id == primary.pk]
-    others = [row for row in of_both if row.person_id == secondary.pk]
-    pairs = pair_entries("important_dates", [date_entry(row) for row in others], current)
-    moved = [row.pk for row, index in zip(others, pairs, strict=True) if index is None]
+    current = [json.loads(row.text) for row in rows[DATE] if row.person_id == primary.pk]
+    others = [row for row in rows[DATE] if row.person_id != primary.pk]
+    pairs = pair_entries("important_dates", [json.loads(row.text) for row in others], current)
+    moved = [row.id for row, index in zip(others, pairs, strict=True) if index is None]
     _dates_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=moved)
     return [str(key) for key in moved]
 
@@ -114,15 +179,11 @@ def restore_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -
     rows.filter(pk__in=ids).update(person=secondary)
 
 
-def move_values(primary: Person, secondary: Person) -> list[JsonObject]:
+def move_values(primary: Person, rows: RelatedRows) -> list[JsonObject]:
     """Move the values of templates for which the primary has no value; returns the data that recreates them."""
-    of_both = _values.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    known = {row.template_id for row in of_both if row.person_id == primary.pk}
-    new = [row for row in of_both if row.person_id == secondary.pk and row.template_id not in known]
-    if new:
-        rows = CustomFieldValue.objects.owned_by(primary.owner_id)
-        rows.filter(pk__in=[row.pk for row in new]).update(person=primary)
-    return [{"id": str(row.pk), "template": str(row.template_id), "value": row.value} for row in new]
+    new = _new_rows(primary, rows[VALUE])
+    _values_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=[row.id for row in new])
+    return [{"id": str(row.id), "template": str(row.other_id), "value": json.loads(row.text)} for row in new]
 
 
 def restore_values(primary: Person, secondary: Person, moved: list[JsonObject]) -> None:
@@ -147,13 +208,19 @@ def restore_values(primary: Person, secondary: Person, moved: list[JsonObject]) 
     index_values(primary.owner_id, recreated)
 
 
-def copy_dismissals(primary: Person, secondary: Person) -> list[str]:
+def copy_dismissals(primary: Person, rows: RelatedRows) -> list[str]:
     """Copy the secondary's dismissed pairs to the primary; returns the ids of the new rows."""
-    rows = _dismissals.instances(owner_id=primary.owner_id, person_id=secondary.pk)
-    others = {key for row in rows for key in (row.first_id, row.second_id)} - {primary.pk, secondary.pk}
-    if not others:
-        return []
+    others = {row.other_id for row in rows[DISMISSAL]} - {primary.pk}
     return [str(key) for key in add_dismissals(primary.owner_id, [(primary.pk, other) for other in others])]
+
+
+def mark_kept_rows(primary: Person, rows: RelatedRows, moved_dates: Collection[str]) -> None:
+    """Mark the dates and interactions that stay with the secondary as changed in the change feed: to clients, what
+    belongs to somebody in the trash disappears. `moved_dates` are those that do not stay."""
+    dates = [row.id for row in rows[DATE] if row.person_id != primary.pk and str(row.id) not in moved_dates]
+    _dates_by_id.update({}, owner_id=primary.owner_id, row_ids=dates)
+    shared = [row.other_id for row in rows[INTERACTION] if row.text]
+    _interactions_by_id.update({}, owner_id=primary.owner_id, row_ids=shared)
 
 
 def delete_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:

@@ -29,7 +29,6 @@ COLUMNS_TO_READ = ("deleted_at", "revision", "contact_reminder_from_id", *schedu
 # By the average length of a month in the Gregorian calendar, in 1/4800 of a day: whole numbers for all units.
 _LENGTHS: Mapping[str, int] = {Unit.DAYS: 4_800, Unit.WEEKS: 33_600, Unit.MONTHS: 146_097, Unit.YEARS: 1_753_164}
 _RULE_COLUMNS = ("contact_interval", "contact_interval_unit", "lead_days")
-_HAS_RULE = Q(contact_interval__isnull=False) | Q(lead_days__isnull=False)
 
 
 class _Writer(Protocol):
@@ -100,6 +99,11 @@ def write_rules(
     return RulesWritten(changed, dates)
 
 
+def has_rule(path: str = "") -> Q:
+    """The condition for a group to have a rule. `path` leads to the group, such as `group__`."""
+    return Q(**{f"{path}contact_interval__isnull": False}) | Q(**{f"{path}lead_days__isnull": False})
+
+
 def takes_lead_days(entry: JsonMapping) -> bool:
     """Whether a new date with these values takes the lead days of its person's groups: it reminds and has none."""
     return bool(entry.get("reminder_enabled")) and entry.get("reminder_lead_days") is None
@@ -152,7 +156,7 @@ def _find_rules(owner_id: UUID, group_ids: Collection[UUID]) -> dict[UUID, _Rule
 
 _GROUPS_WITH_RULE = CompiledQuery(
     lambda owner_id, group_ids: (
-        Group.objects.owned_by(owner_id).active().filter(_HAS_RULE, pk__in=group_ids).values_list("pk", *_RULE_COLUMNS)
+        Group.objects.owned_by(owner_id).active().filter(has_rule(), pk__in=group_ids).values_list("pk", *_RULE_COLUMNS)
     )
 )
 

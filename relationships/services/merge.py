@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
 from contacts_project.kernel.ids import new_id
 from people.merging.merge import UndoConflictError
 from people.models import Person
@@ -29,13 +29,16 @@ def _answers(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
 def move_to_primary(primary: Person, secondary: Person) -> list[str]:
     """Move the secondary's relationships to the primary. Returns the ids of the moved rows.
 
-    Relationships between the two, and those that the primary has already, stay with the secondary.
+    Relationships between the two, and those that the primary has already, stay with the secondary, and are marked as
+    changed in the change feed.
     """
     rows = _relationships.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     existing = {_content(row) for row in rows if row.person_id == primary.pk}
     others = [row for row in rows if row.person_id == secondary.pk and row.related_person_id != primary.pk]
     moved = [row.pk for row in others if _content(row) not in existing]
     _set_person(primary, moved)
+    if len(moved) < sum(row.person_id == secondary.pk for row in rows):
+        mark_changed(primary.owner_id, [secondary.pk])
     return [str(row_id) for row_id in moved]
 
 
@@ -85,6 +88,20 @@ def _set_person(person: Person, row_ids: Collection[UUID]) -> None:
     """Set `person` of these rows, and `related_person` of their inverse rows."""
     _rows_by_id.update({"person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
     _inverse_rows.update({"related_person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
+
+
+def mark_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
+    """Mark the relationships of these people as changed in the change feed."""
+    _relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
+
+
+@compiled_query
+def _relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    return (
+        Relationship.objects.owned_by(owner_id)
+        .active()
+        .filter(Q(person__in=person_ids) | Q(related_person__in=person_ids))
+    )
 
 
 @query_by_ids

@@ -144,7 +144,8 @@ def merge_and_undo(shared: SharedData) -> list[Figure]:
     merges: list[Any] = []
 
     def merge() -> None:
-        merges.append(merge_people(owner=owner, primary=primary, secondary=secondary, overrides={}, now=now))
+        pair = {"primary_id": primary.pk, "secondary_id": secondary.pk}
+        merges.append(merge_people(owner=owner, **pair, overrides={}, now=now))
 
     def undo() -> None:
         undo_merge(owner=owner, merge_id=merges.pop().pk, now=now)
