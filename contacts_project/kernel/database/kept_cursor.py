@@ -16,12 +16,12 @@ def kept_cursor(database: BaseDatabaseWrapper) -> CursorWrapper:
     not all alike (database/sqlite3), so there it is a new one.
     """
     wrapper: Any = database
+    cursor: CursorWrapper
     raw, cursor = vars(wrapper).get(_ATTRIBUTE, (None, None))
-    # `cursor()` opens the connection, and checks it at the begin of a request. Only then may the cursor be used.
+    # `cursor()` opens the connection, and checks it at the begin of a request: only after that is the kept one used.
     is_usable = raw is not None and raw is wrapper.connection and wrapper.health_check_done
     if is_usable and not wrapper.queries_logged:
-        kept: CursorWrapper = cursor
-        return kept
+        return cursor
     cursor = wrapper.cursor()
     if wrapper.vendor == "postgresql" and not wrapper.queries_logged:
         setattr(wrapper, _ATTRIBUTE, (wrapper.connection, cursor))
