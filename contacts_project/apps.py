@@ -19,6 +19,7 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import triggers  # noqa: PLC0415 - as above
+        from contacts_project.kernel.database.health_checks import check_idle_connections_only  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.pool import watch_pool  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.prepared_statements import keep_prepared_statements  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
@@ -30,6 +31,7 @@ class ContactsProjectConfig(AppConfig):
         use_earlier_migrations()
         compile_outdated()
         keep_prepared_statements()
+        check_idle_connections_only()
         watch_pool()
         triggers.register_triggers(*owner_triggers(), *tombstone_triggers())
         pre_migrate.connect(triggers.drop_triggers, sender=self)

@@ -68,7 +68,7 @@ class RelationshipsExtension(PersonExtension):
                 owner=person.owner,
                 person_id=person.pk,
                 related_person_id=through_id,
-                type_id=data["connected_as"] and data["connected_as"].pk,
+                type_id=data["connected_as"].pk if data["connected_as"] else None,
                 notes=None,
                 now=person.created_at,
             )

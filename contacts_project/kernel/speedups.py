@@ -2,7 +2,8 @@
 
 Without them everything works the same, more slowly. `tests/contacts_project/test_speedups.py` counts the calls of
 Python functions with and without each, and fails where one saves nothing any more. What is done otherwise with
-PostgreSQL's driver is in `database/prepared_statements.py` and `database/kept_cursor.py`.
+PostgreSQL's driver is in `database/prepared_statements.py` and `database/kept_cursor.py`, and which connections are
+checked in `database/health_checks.py`.
 """
 
 import threading

@@ -2,15 +2,16 @@
 
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from contacts_project.kernel.database import compiled_queries
+from contacts_project.kernel.database import compiled_queries, health_checks
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.speedups import QuickSave, kept_serializer
 from people.api.person_serializer import PersonChangeSerializer
@@ -120,6 +121,24 @@ def test_a_kept_cursor_ends_with_its_connection(alice: User) -> None:
     for _ in range(3):
         assert len(Person.objects.active_ids.rows(owner_id=alice.pk, row_ids=[person.pk])) == 1
         connection.close()
+
+
+@pytest.mark.parametrize(("pause", "is_checked"), [(0.9, False), (1.1, True)])
+def test_a_connection_in_frequent_use_is_not_checked(
+    alice: User, monkeypatch: pytest.MonkeyPatch, *, pause: float, is_checked: bool
+) -> None:
+    checks: list[bool] = []
+    clock = iter((0, pause))
+    monkeypatch.setattr(health_checks, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    database = connections[DEFAULT_DB_ALIAS]
+    monkeypatch.setattr(database, "is_usable", lambda: checks.append(True) or True)
+    monkeypatch.setattr(database, "health_check_enabled", True)
+    for _ in range(2):
+        database.health_check_done = False  # as Django does at the start of a request
+        health_checks.trust_recent_use()
+        checks.clear()
+        User.objects.filter(pk=alice.pk).exists()
+    assert bool(checks) == is_checked
 
 
 def test_a_bulk_update_leaves_rows_of_others_alone(alice: User, mallory: User) -> None:

@@ -167,7 +167,7 @@ def relate_two(
             owner=owner,
             person_id=one.pk,
             related_person_id=other.pk,
-            type_id=relationship_type and relationship_type.pk,
+            type_id=relationship_type.pk if relationship_type else None,
             notes=None,
             now=now,
         )

@@ -102,7 +102,7 @@ class DemoSeeder:
                     owner=self.owner,
                     person_id=person.pk,
                     related_person_id=other.pk,
-                    type_id=kind and kind.pk,
+                    type_id=kind.pk if kind else None,
                     notes=None,
                     now=self.now,
                 )
