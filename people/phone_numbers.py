@@ -21,6 +21,8 @@ _TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
 EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste|interno|toestel|ramal|anexo|dahili|доб|内線|内线|分机|내선")
 _INTERNATIONAL_PREFIX = re.compile("(?:00|011)(?=[1-9])")
 _MAX_CODE_LENGTH = 3
+#: What is neither str.isalnum() nor a sign of a service code.
+_INSIGNIFICANT = re.compile(r"[^\w*#]|_")
 
 
 class PhoneNumber(NamedTuple):
@@ -34,6 +36,8 @@ class PhoneNumber(NamedTuple):
     extension: str = ""
 
 
+# Comparing two lists asks for each number several times.
+@lru_cache(maxsize=1024)
 def parse_phone(text: str) -> PhoneNumber:
     """The number that the text means; of a text without digits the text itself, without case."""
     plain = ascii_digits(unicodedata.normalize("NFKC", text)).strip().casefold().removeprefix("tel:")
@@ -94,7 +98,7 @@ def _split_extension(text: str) -> tuple[str, str]:
 
 
 def _significant(text: str) -> str:
-    return "".join(char for char in text if char.isalnum() or char in "*#")
+    return _INSIGNIFICANT.sub("", text)
 
 
 def _without_prefix(text: str, count: int) -> str:

@@ -227,7 +227,8 @@ class PersonWriter:
             else:
                 person.contact_due_at = person.contact_due_on = None
             columns |= {*_CONTACT_PLAN_COLUMNS, *schedule.CONTACT_COLUMNS}
-        person.updated_at = self.now
+        # Not before the lock: writes follow one another in this order.
+        person.updated_at = max(self.now, self.write.now)
         columns.add("updated_at")
 
     def _take_over_reminder(self, person: Person, columns: set[str]) -> None:
@@ -254,7 +255,7 @@ class PersonWriter:
             Person.objects.bulk_create(new)
         if len(stored) <= _MAX_SINGLE_SAVES:
             for change in stored:
-                change.person.save(update_fields=change.columns)
+                Person.objects.bulk_update([change.person], change.columns)
             return
         columns = set().union(*(change.columns for change in stored))
         people = [change.person for change in stored]
