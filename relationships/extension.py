@@ -18,9 +18,8 @@ from relationships.models import Relationship
 from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import (
-    copy_answered_suggestions,
     mark_changed,
-    move_to_primary,
+    merge_relationships,
     remove_answered_suggestions,
     return_to_secondary,
 )
@@ -84,7 +83,7 @@ class RelationshipsExtension(PersonExtension):
         mark_changed(owner_id, person_ids)
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> JsonObject:
-        return {"rows": move_to_primary(primary, secondary), "answers": copy_answered_suggestions(primary, secondary)}
+        return merge_relationships(primary, secondary)
 
     def undo_merge(self, primary: Person, secondary: Person, image: JsonObject | list[JsonObject]) -> None:
         # Merges by versions without answered suggestions stored the list of rows alone, and can still be undone.

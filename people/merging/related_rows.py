@@ -12,9 +12,10 @@ from contacts_project.kernel.database.columns import JsonText, text_value
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.texts import define_text
 from people.entries import pair_entries
+from people.field_table import CARD_DATE_KEYS
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -26,7 +27,8 @@ from people.models import (
     Participation,
     Person,
 )
-from people.projection.people import DATE_OBJECT
+from people.projection.columns import JsonObject
+from people.projection.people import date_members
 from people.services.dismissals import add_dismissals
 from people.services.group_rules import has_rule
 from people.word_index import index_values
@@ -39,6 +41,8 @@ class UndoConflictError(DomainError):
 
 
 GROUP, DATE, VALUE, INTERACTION, DISMISSAL = "group", "date", "value", "interaction", "dismissal"
+# What pair_entries compares, and no more: psycopg keeps nothing of a statement of more than 4,096 characters.
+_DATE_ENTRY = JsonObject(**date_members(CARD_DATE_KEYS))
 _NO, _YES = text_value(""), text_value("yes")
 
 
@@ -83,7 +87,7 @@ def _related_rows(owner_id: UUID, person_ids: Collection[UUID], primary_id: UUID
     return memberships.values_list(
         text_value(GROUP), _NO, key, person, IdHex("group_id"), Case(When(has_rule("group__"), then=_YES), default=_NO)
     ).union(
-        dates.values_list(text_value(DATE), Cast("created_at", TextField()), key, person, key, DATE_OBJECT),
+        dates.values_list(text_value(DATE), Cast("created_at", TextField()), key, person, key, _DATE_ENTRY),
         values.values_list(text_value(VALUE), _NO, key, person, IdHex("template_id"), JsonText("value")),
         participations.filter(person_id=secondary_id).values_list(
             text_value(INTERACTION),
@@ -179,14 +183,14 @@ def restore_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -
     rows.filter(pk__in=ids).update(person=secondary)
 
 
-def move_values(primary: Person, rows: RelatedRows) -> list[JsonObject]:
+def move_values(primary: Person, rows: RelatedRows) -> list[JsonMapping]:
     """Move the values of templates for which the primary has no value; returns the data that recreates them."""
     new = _new_rows(primary, rows[VALUE])
     _values_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=[row.id for row in new])
     return [{"id": str(row.id), "template": str(row.other_id), "value": json.loads(row.text)} for row in new]
 
 
-def restore_values(primary: Person, secondary: Person, moved: list[JsonObject]) -> None:
+def restore_values(primary: Person, secondary: Person, moved: Sequence[JsonMapping]) -> None:
     """Move them back; a value that was cleared since the merge is recreated, unless its template was removed."""
     rows = CustomFieldValue.objects.owned_by(primary.owner_id)
     present = set(rows.filter(person=primary, pk__in=[value["id"] for value in moved]).values_list("pk", flat=True))

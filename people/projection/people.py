@@ -3,7 +3,7 @@
 Here also: one or a few people with everything, in three statements.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -22,7 +22,7 @@ from contacts_project.kernel.json import dumps_ascii
 from contacts_project.kernel.representations import Representation
 from people import field_table
 from people.extensions import EXTENSIONS
-from people.field_table import Kind
+from people.field_table import DateKey, Kind
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -287,8 +287,15 @@ _DATE_EXPRESSIONS: Mapping[Kind, Callable[[str], Any]] = {
     Kind.FLAG: JsonBoolean,
     Kind.LIST: JsonDocument,
 }
+
+
+def date_members(keys: Iterable[DateKey]) -> dict[str, Any]:
+    """The members of a JsonObject with these keys of an important date."""
+    return {key.name: _DATE_EXPRESSIONS.get(key.kind, F)(key.column) for key in keys}
+
+
 DATE_OBJECT = JsonObject(
-    **{key.name: _DATE_EXPRESSIONS.get(key.kind, F)(key.column) for key in field_table.DATE_KEYS},
+    **date_members(field_table.DATE_KEYS),
     deletedAt=Value(None),  # only active dates are read
     createdAt=TimestampText("created_at"),
     updatedAt=TimestampText("updated_at"),

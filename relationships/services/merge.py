@@ -1,49 +1,84 @@
 """What merging two people, and undoing it, does to their relationships and answered suggestions."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
+from contacts_project.kernel.database.columns import text_value
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import new_id
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.merging.merge import UndoConflictError
 from people.models import Person
 from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
 
+_RELATIONSHIP, _ANSWER = "relationship", "answer"
+
+
+class _Row(NamedTuple):
+    """An active relationship of one of the two people, or an answer about one of them; ids as IdHex."""
+
+    kind: str
+    id: str
+    person: str
+    related: str | None
+    type: str | None
+
 
 @query_by_ids
-def _relationships(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
+def _rows_of_both(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+    relationships = Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
+    common = (IdHex("pk"), IdHex("person_id"), IdHex("related_person_id"))
+    return relationships.values_list(text_value(_RELATIONSHIP), *common, IdHex("relationship_type_id")).union(
+        _answers_about(owner_id, person_ids).values_list(text_value(_ANSWER), *common, text_value("")), all=True
+    )
 
 
 @query_by_ids
 def _answers(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        AnsweredSuggestion.objects.owned_by(owner_id)
-        .filter(Q(person_id__in=person_ids) | Q(related_person_id__in=person_ids))
-        .order_by("id")
+    return _answers_about(owner_id, person_ids).order_by("id")
+
+
+def _answers_about(owner_id: UUID, person_ids: Collection[UUID]) -> OwnedQuerySet[AnsweredSuggestion]:
+    return AnsweredSuggestion.objects.owned_by(owner_id).filter(
+        Q(person_id__in=person_ids) | Q(related_person_id__in=person_ids)
     )
 
 
-def move_to_primary(primary: Person, secondary: Person) -> list[str]:
-    """Move the secondary's relationships to the primary. Returns the ids of the moved rows.
+def merge_relationships(primary: Person, secondary: Person) -> JsonObject:
+    """Move the secondary's relationships to the primary, and copy the answers about it. Returns the ids of both."""
+    found = _rows_of_both.rows(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    rows = [_Row(*row) for row in found]
+    moved = _move_to_primary(primary, secondary, [row for row in rows if row.kind == _RELATIONSHIP])
+    has_answers = any(row.kind == _ANSWER for row in rows)  # few people have
+    return {"rows": moved, "answers": _copy_answered_suggestions(primary, secondary) if has_answers else []}
+
+
+def _move_to_primary(primary: Person, secondary: Person, rows: Sequence[_Row]) -> list[str]:
+    """Returns the ids of the moved rows.
 
     Relationships between the two, and those that the primary has already, stay with the secondary, and are marked as
     changed in the change feed.
     """
-    rows = _relationships.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
-    existing = {_content(row) for row in rows if row.person_id == primary.pk}
-    others = [row for row in rows if row.person_id == secondary.pk and row.related_person_id != primary.pk]
-    moved = [row.pk for row in others if _content(row) not in existing]
+    existing = {(row.related, row.type) for row in rows if row.person == primary.pk.hex}
+    of_secondary = [row for row in rows if row.person == secondary.pk.hex]
+    moved = [
+        UUID(row.id)
+        for row in of_secondary
+        if row.related != primary.pk.hex and (row.related, row.type) not in existing
+    ]
     _set_person(primary, moved)
-    if len(moved) < sum(row.person_id == secondary.pk for row in rows):
+    if len(moved) < len(of_secondary):
         mark_changed(primary.owner_id, [secondary.pk])
     return [str(row_id) for row_id in moved]
 
 
 def return_to_secondary(primary: Person, secondary: Person, row_ids: Collection[str]) -> None:
-    """Undo `move_to_primary`. Raises UndoConflictError if a row is gone or would duplicate another one."""
+    """Undo the move of a merge. Raises UndoConflictError if a row is gone or would duplicate another one."""
     rows: RelationshipQuerySet = Relationship.objects.owned_by(primary.owner_id)
     moved = list(rows.filter(person=primary, pk__in=[UUID(row_id) for row_id in row_ids]))
     existing = {_content(row) for row in rows.active().filter(person=secondary)}
@@ -52,7 +87,7 @@ def return_to_secondary(primary: Person, secondary: Person, row_ids: Collection[
     _set_person(secondary, [row.pk for row in moved])
 
 
-def copy_answered_suggestions(primary: Person, secondary: Person) -> list[str]:
+def _copy_answered_suggestions(primary: Person, secondary: Person) -> list[str]:
     """Copy the answers about the secondary to the primary. Returns the ids of the copies."""
     rows = _answers.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     existing = {_subject(row) for row in rows}
@@ -72,7 +107,7 @@ def copy_answered_suggestions(primary: Person, secondary: Person) -> list[str]:
 
 
 def remove_answered_suggestions(owner_id: UUID, row_ids: Collection[str]) -> None:
-    """Undo `copy_answered_suggestions`."""
+    """Undo `_copy_answered_suggestions`."""
     AnsweredSuggestion.objects.owned_by(owner_id).filter(pk__in=[UUID(row_id) for row_id in row_ids]).delete()
 
 
