@@ -146,7 +146,14 @@ def pair_entries(
     if not old or not new:
         return found
     comparison, unpaired = COMPARISONS[field], dict(enumerate(old))
-    same, kind = comparison.same, comparison.kind
+    kind, normalized = comparison.kind, dict[int, Hashable]()
+
+    def same(entry: Entry) -> Hashable:
+        """Kept, because it is asked twice for each entry, and takes longest."""
+        if (number := id(entry)) not in normalized:
+            normalized[number] = comparison.same(entry)
+        return normalized[number]
+
     keys: list[Key] = [
         comparison.exact,
         comparison.spelled,

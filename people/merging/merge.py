@@ -76,7 +76,7 @@ def merge_people(
         reminder = scalars.reminder_values(primary)
         changes = scalars.merge_scalars(primary, secondary, overrides)
         rows = related_rows.load_related_rows(primary, secondary)
-        joined = related_rows.move_groups(primary, rows)
+        joined, remaining = related_rows.split_memberships(primary, rows)
         alone = [row.other_id for row in rows[related_rows.INTERACTION] if not row.text]
         image: dict[str, Any] = {
             "documents": merged.added,
@@ -91,10 +91,13 @@ def merge_people(
         # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
         moved_dates = {key: key for key in image["dates"]}
         image["cardLines"] = card_lines.merge_lines(primary, secondary, merged.ids | moved_dates)
+        secondary.deleted_at = now
+        if not remaining:
+            secondary.without_groups = True  # as the trigger of its memberships will, which then changes no person
+        writer.flush()
+        related_rows.move_memberships(primary, joined)
         image |= _join_groups(writer, primary, [row.other_id for row in joined if row.text])
         image["scalars"] = scalars.to_json(changes | scalars.changes_since(primary, reminder))
-        secondary.deleted_at = now
-        writer.flush()
         related_rows.mark_kept_rows(primary, rows, image["dates"])
         announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:
@@ -107,6 +110,8 @@ def merge_people(
 def _join_groups(writer: PersonWriter, primary: Person, group_ids: Iterable[UUID]) -> JsonObject:
     """Write the rules of groups that are new to the primary; returns what undoing needs besides its columns."""
     written = write_rules(writer, [(primary, key) for key in group_ids])
+    if written.people:
+        writer.flush()
     return {"leadDays": {str(key): days for key, days in written.dates.get(primary.pk, {}).items()}}
 
 

@@ -127,12 +127,15 @@ def _interactions_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
     return Interaction.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
 
 
-def move_groups(primary: Person, rows: RelatedRows) -> list[RelatedRow]:
-    """Put the primary into the secondary's groups; returns the memberships in groups that are new to it."""
+def split_memberships(primary: Person, rows: RelatedRows) -> tuple[list[RelatedRow], list[RelatedRow]]:
+    """The secondary's memberships in groups that are new to the primary, and the others, which stay."""
     new = _new_rows(primary, rows[GROUP])
-    row_ids = [row.id for row in new]
+    return new, [row for row in rows[GROUP] if row.person_id != primary.pk and row not in new]
+
+
+def move_memberships(primary: Person, rows: Iterable[RelatedRow]) -> None:
+    row_ids = [row.id for row in rows]
     _memberships_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=row_ids)
-    return new
 
 
 def _new_rows(primary: Person, rows: Iterable[RelatedRow]) -> list[RelatedRow]:
