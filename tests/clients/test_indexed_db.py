@@ -107,6 +107,36 @@ def test_first_reading_is_stored_in_blocks_and_what_follows_in_rows(kit: KitPage
         assert each.evaluate(read, [one, gone, two]) == [expected, "Elsewhere", None, "Here", 4, 0]
 
 
+def test_first_reading_that_is_interrupted_again_and_again_is_complete(kit: KitPages, alice: User) -> None:
+    """Each time after one more page was stored; what is left is stored in blocks as well."""
+    add_many_people(alice, 400)
+    context = kit.context()
+    pages = 0
+    while True:
+        page = kit.page(context)
+        is_complete = page.evaluate("""async () => {
+          const stop = new AbortController();
+          copy.subscribe(() => stop.abort());
+          return copy.pull({ signal: stop.signal }).then(() => true, () => false);
+        }""")
+        page.close()
+        if is_complete:
+            break
+        pages += 1
+    assert pages >= 2
+    page = kit.page(context)
+    page.evaluate("copy.sync()")
+    assert page.evaluate(ROWS)[0] == 0
+    outcome = page.evaluate("""async () => {
+      const other = new kit.Copy(new kit.MemoryStore(), connection);
+      await other.sync();
+      const types = ["settings", "group", "person", "importantDate", "relationship", "relationshipType"];
+      const read = async (each) => JSON.stringify(await Promise.all(types.map((type) => each.all(type))));
+      return [(await read(copy)) === (await read(other)), (await copy.all("relationship")).length];
+    }""")
+    assert outcome == [True, 1600]
+
+
 AS_IN_MEMORY = """async (seed) => {
   const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
   const one = await kit.IndexedDbStore.open(`random ${seed}`);
