@@ -75,10 +75,17 @@ def tracked_files() -> list[str]:
     return [path for path in listed.splitlines() if (ROOT / path).exists()]
 
 
+@cache
+def nodes_of(tree: ast.Module) -> list[ast.AST]:
+    """All nodes of the tree. Walking all trees takes a second, and most rows need it."""
+    return list(ast.walk(tree))
+
+
+@cache
 def words_of(tree: ast.Module) -> Counter[str]:
     """How often each name, attribute, keyword and short string occurs."""
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Name(id=word) | ast.Attribute(attr=word) | ast.keyword(arg=str(word)):
                 found[word] += 1
@@ -102,7 +109,7 @@ def files_that_spell_dates() -> list[str]:
 
 def verbs() -> list[str]:
     """Those of VERBS that the project itself defines or calls on a row, a queryset or a manager."""
-    used = sum((words_of(tree) for tree in trees().values()), Counter[str]())
+    used = {verb: sum(words_of(tree)[verb] for tree in trees().values()) for verb in VERBS}
     return [f"{verb}: {used[verb]}" for verb in VERBS if used[verb]]
 
 
@@ -111,7 +118,7 @@ def imports_of_the_api() -> list[str]:
     for path, tree in trees().items():
         if "/api/" in path:
             continue
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             found += [f"{path}: {name}" for name in names if name.startswith("contacts_project.kernel.api")]
@@ -133,7 +140,7 @@ def short_private_functions() -> tuple[list[str], int]:
 
 
 def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -164,7 +171,7 @@ def files_with_models() -> list[str]:
     classes = [
         (path, node.name, {ast.unparse(base).partition("[")[0] for base in node.bases})
         for path, tree in trees().items()
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.ClassDef)
     ]
     models = {"models.Model", "Model", "AbstractBaseUser"}
