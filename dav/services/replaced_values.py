@@ -93,7 +93,10 @@ def _without_counterpart(name: str, old: list[Any], new: list[Any]) -> Iterator[
 
 
 def restore_replaced(*, owner: User, token_id: UUID, replaced_id: UUID, now: dt.datetime) -> Person:
-    """Bring one value back: a single value as it was, an entry beside the present ones. Raises MissingError."""
+    """Bring one value back: a single value as it was, an entry beside the present ones. Raises MissingError.
+
+    A date of a predefined type takes the place of the present one, whose id and reminders stay.
+    """
     with account_write(owner) as write:
         rows = ReplacedValue.objects.owned_by(owner).filter(created_at__gt=now - RETENTION)
         row = rows.filter(token=token_id, pk=replaced_id, person__deleted_at=None).first()
@@ -110,7 +113,8 @@ def restore_replaced(*, owner: User, token_id: UUID, replaced_id: UUID, now: dt.
         elif name in ENTRY_FIELDS:
             present = contact.fields[name]
             if row.value not in present:
-                write_fields(owner, write, contact, {**contact.fields, name: [*present, row.value]}, {name}, None)
+                others = [entry for entry in present if not _excludes(name, entry, row.value)]
+                write_fields(owner, write, contact, {**contact.fields, name: [*others, row.value]}, {name}, None)
         elif all(line["line"] != row.value for line in person.card_lines):
             writer = PersonWriter(owner, write, write.now)
             writer.edit(person)
@@ -118,6 +122,11 @@ def restore_replaced(*, owner: User, token_id: UUID, replaced_id: UUID, now: dt.
             writer.flush()
         row.delete()
     return person
+
+
+def _excludes(name: str, entry: Any, former: Any) -> bool:
+    """Whether a person cannot have both: a date of each predefined type is there once."""
+    return name == "importantDates" and former["type"] is not None and entry["type"] == former["type"]
 
 
 def purge_replaced(owner_id: UUID, now: dt.datetime) -> int:

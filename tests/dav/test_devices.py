@@ -155,6 +155,24 @@ def test_what_cannot_come_back_is_named(alice: User) -> None:
     assert kept["code"]
 
 
+def test_a_former_birthday_takes_the_place_of_the_present_one(alice: User) -> None:
+    api, device = client_of(alice), Device(alice)
+    device.put("a.vcf", card("BDAY:1980-01-02"))
+    (person,) = api.ok("GET", "/api/people?includeAll=true")["people"]
+    birthday = person["importantDates"][0]
+    url = f"/api/people/{person['id']}/important-dates/{birthday['id']}"
+    api.ok("PUT", url, {"type": "BIRTHDAY", "date": "1980-01-02", "reminderEnabled": True})
+    device.text("a.vcf")
+    assert device.put("a.vcf", card("BDAY:1990-09-09")).status_code == 204
+    (found,) = listed(api)
+    (replaced,) = found["replaced"]
+    api.ok("POST", f"/api/user/devices/{found['tokenId']}/replaced/{replaced['id']}/restore")
+    (date,) = api.ok("GET", f"/api/people/{person['id']}/important-dates")["importantDates"]
+    assert (date["id"], date["date"][:10], date["reminderEnabled"]) == (birthday["id"], "1980-01-02", True)
+    assert "BDAY:1980-01-02" in device.text("a.vcf")
+    assert listed(api)[0]["replaced"] == []
+
+
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_what_has_no_room_in_the_plan_stops_nothing_else(alice: User, settings: Any, limit: int) -> None:
     api, device = client_of(alice), Device(alice)
