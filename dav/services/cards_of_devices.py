@@ -13,6 +13,7 @@ from dav.conditions import Conditions
 from dav.errors import DavError, missing
 from dav.models import BookCard, FormerText, GivenCard
 from dav.resources.book import BookResource, CardResource
+from people.models import Person
 from people.vcard import CardText
 
 _NEVER_GIVEN = define_text("dav_never_given", "This device has never read this card. Read it first.")
@@ -33,12 +34,16 @@ class Base:
 
 def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:
     """The card of a name as the device has it; None if it is not in the book. Raises DavError (404) if it is outside
-    of what the device gets."""
-    if row is None or row.left_revision is not None:
+    of what the device gets, or of somebody who is in no book: quiet, or not to be synced."""
+    if row is None:
         return None
-    if not book.gets(row):
+    if row.left_revision is None:
+        if not book.gets(row):
+            raise missing()
+        return CardResource(book, row)
+    if row.person_id is not None and Person.objects.owned_by(row.owner_id).active().filter(pk=row.person_id).exists():
         raise missing()
-    return CardResource(book, row)
+    return None
 
 
 def find_base(device: Credentials, row: BookCard, current: CardText, conditions: Conditions) -> Base:

@@ -201,6 +201,18 @@ def test_quiet_people_and_those_not_to_be_synced_are_in_no_book(api: Client, dev
     assert statuses(device, device.last) == dict.fromkeys(names(ada), 200)  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("fields", [{"quiet": True}, {"cardDavSyncEnabled": False}])
+def test_a_put_to_somebody_who_is_in_no_book_is_404(api: Client, device: Device, fields: dict[str, bool]) -> None:
+    ada = make(api, "Ada")
+    name = path(device, ada).rpartition("/")[2]
+    text = device.text(name)
+    api.ok("PUT", f"/api/people/{ada['id']}", fields)
+    for sent in (text, text.replace("END:VCARD", "NOTE:mine\r\nEND:VCARD"), CARD):
+        assert device.put(name, sent).status_code == 404
+    assert api.ok("GET", f"/api/people/{ada['id']}")["person"]["notes"] is None
+    assert api.ok("GET", "/api/people")["pagination"]["total"] == 1
+
+
 CARD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:new-1\r\nN:New;Nell;;;\r\nFN:Nell New\r\nEND:VCARD\r\n"
 
 
