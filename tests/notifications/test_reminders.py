@@ -15,7 +15,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording_channel import RecordingChannel
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
 DAY, LEAD, CONTACT = "reminder.important_date", "reminder.important_date_lead", "reminder.contact"
 
@@ -226,6 +226,7 @@ def test_reminder_enabled_in_the_afternoon_of_its_day_is_sent_at_once(
     assert channel.sent[0].notice.content["late"] is False
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("now", "late"),
     [
@@ -251,6 +252,7 @@ def test_missed_reminders_are_caught_up_within_three_days(
     assert ImportantDate.unscoped.get().next_due_at == dt.datetime(2027, 5, 4, 9, tzinfo=dt.UTC)
 
 
+@pytest.mark.both_databases
 def test_only_three_days_are_caught_up_after_a_long_outage(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "2026-01-01", reminderInterval=1, reminderIntervalUnit="DAYS")
     run("2026-12-24T10:00:00Z")
@@ -309,6 +311,7 @@ def test_delivery_without_enabled_channel_is_recorded_as_skipped(
     assert channel.sent_notices == []
 
 
+@pytest.mark.both_databases
 def test_each_destination_has_its_own_delivery(api: Client, ada: Person, channel: RecordingChannel) -> None:
     channel.on = {"one": None, "two": None, "three": "disabled"}
     remind(api, ada, "1990-05-04")
@@ -329,6 +332,7 @@ def test_accounts_get_only_their_own_reminders(
     assert [sent.notice.owner.pk for sent in channel.sent] == [ada.owner_id]
 
 
+@pytest.mark.both_databases
 def test_account_that_breaks_the_scan_does_not_delay_others(
     api: Client, stranger: Client, ada: Person, mallory: User, channel: RecordingChannel
 ) -> None:

@@ -12,7 +12,7 @@ from tests.people.importing.test_address_book_imports import NEW_GOOGLE, OLD_GOO
 from tests.people.importing.uploads import import_file, import_vcards, vcard
 from tests.people.test_deathday_and_phonetic_names import export
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 FLAGS = ("favourite", "quiet")
 

@@ -13,7 +13,7 @@ from tests.client import Client
 from tests.people.importing.uploads import import_vcards, vcard
 from tests.people.steps import create_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 ROOT = Path(__file__).parents[2]
 THREE_WEEKS = {"interval": 3, "unit": "WEEKS"}
@@ -244,6 +244,7 @@ def test_a_rule_beyond_the_plan_is_not_applied_at_all(api: Client, settings: Laz
     assert [reminder(api, key) for key in people] == [((3, "WEEKS", "Family"), [7])] * 2
 
 
+@pytest.mark.both_databases
 def test_a_merge_is_undone_with_what_the_rule_wrote(api: Client) -> None:
     group_id = add_group(api, contactReminder=None, leadDays=None)
     ada = create_person(api, "Ada", importantDates=[BIRTHDAY])
@@ -255,6 +256,7 @@ def test_a_merge_is_undone_with_what_the_rule_wrote(api: Client) -> None:
     assert [reminder(api, key) for key in (ada, ben)] == [(None, [None])] * 2
 
 
+@pytest.mark.both_databases
 def test_a_merge_takes_a_reminder_with_its_group(api: Client) -> None:
     ada, ben = create_person(api, "Ada"), create_person(api, "Ben", groupIds=[add_group(api)])
     merge_id = api.ok("POST", "/api/people/merge", {"primaryId": ada, "secondaryId": ben})["mergeId"]

@@ -9,6 +9,8 @@ from people.vcard import read_card
 from tests.carddav.sync.synced_account import SyncedAccount, counts
 from tests.people.same_entries import DIFFERENT, SAME, Case, card_with
 
+pytestmark = pytest.mark.sqlite_suffices
+
 
 def meet(synced: SyncedAccount, case: Case) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The entries of the person before and after it met the card."""
