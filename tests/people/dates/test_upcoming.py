@@ -9,7 +9,7 @@ from people.models import Person
 from tests.builders import make_person
 from tests.client import Client
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
 
 def add(api: Client, person: Person, date: str, **body: Any) -> str:

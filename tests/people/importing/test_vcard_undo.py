@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
@@ -12,6 +13,8 @@ from tests.people.importing.test_group_cards import ADA, BOB, group_card, member
 from tests.people.importing.test_undo_import import undo
 from tests.people.importing.uploads import import_vcards, people_by_name, vcard
 from tests.people.steps import create_person
+
+pytestmark = pytest.mark.sqlite_suffices
 
 CARDS = vcard("UID:a", "FN:Ada", "CATEGORIES:Maths") + vcard("UID:b", "FN:Bob") + vcard("NOTE:?")
 
@@ -72,6 +75,7 @@ def test_undo_keeps_edited_people_and_their_groups(api: Client) -> None:
     assert members_of(api) == {"Friends": ["Ada"], "Maths": ["Ada"]}
 
 
+@pytest.mark.both_databases
 def test_undo_of_a_group_card_waits_for_nobody_any_more(api: Client) -> None:
     import_vcards(api, group_card("Friends", ADA))
     receipt = import_vcards(api, group_card("Friends", ADA, BOB))
@@ -96,6 +100,7 @@ def test_a_second_import_is_listed_and_its_undo_removes_nothing(api: Client) -> 
     assert set(people_by_name(api)) == {"Ada", "Bob"}
 
 
+@pytest.mark.both_databases
 def test_an_import_that_the_plan_refuses_is_not_listed(api: Client, settings: Any) -> None:
     set_plan_limits(settings, people=0, groups=5)
     assert import_vcards(api, vcard("FN:Ada"), 403)["code"] == "plan_limit"

@@ -17,7 +17,11 @@ from tests.builders import PASSWORD, make_person
 from tests.client import Client, client_of
 from tests.pictures import decode_picture, jpeg_of_scans, photo_files, picture, png_header, upload
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("media")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("media"),
+    pytest.mark.sqlite_suffices,
+]
 
 
 def stored_name(response: Any) -> str:
@@ -203,6 +207,7 @@ def test_a_full_disk_leaves_nothing_behind(
     assert decode_picture(api.call("get", f"/api/photos/{ada.pk}").content).size == (256, 256)
 
 
+@pytest.mark.both_databases
 def test_disk_full_at_fsync_leaves_nothing_behind(
     api: Client, ada: Person, media: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
