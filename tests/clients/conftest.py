@@ -31,6 +31,8 @@ __all__ = ["chromium", "kit_scripts", "started_browser"]
 
 
 @pytest.fixture
-def kit(chromium: Chromium, kit_scripts: dict[str, str], server: RunningServer, alice: User) -> KitPages:
+def kit(chromium: Chromium, kit_scripts: dict[str, str], server: RunningServer, alice: User) -> Iterator[KitPages]:
     """Pages with the kit, in which alice has a session."""
-    return KitPages(chromium, kit_scripts, server, alice)
+    yield KitPages(chromium, kit_scripts, server, alice)
+    for context in chromium.browser.contexts:  # before the service ends, which their streams would complain about
+        context.close()

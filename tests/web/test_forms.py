@@ -113,6 +113,7 @@ def test_back_button_keeps_the_draft_and_cancel_discards_it(web: Web, alice: Use
         page.get_by_role("button", name="Cancel").click()
         page.get_by_role("button", name="New field").click()
         expect(name).to_have_value("")
+        expect(name).to_be_focused()  # before, the dialog is not open yet, and Escape closes nothing
         page.keyboard.press("Escape")
     assert not CustomFieldTemplate.unscoped.exists()
 
