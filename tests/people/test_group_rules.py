@@ -256,6 +256,14 @@ def test_a_merge_is_undone_with_what_the_rule_wrote(api: Client) -> None:
     assert [reminder(api, key) for key in (ada, ben)] == [(None, [None])] * 2
 
 
+def test_a_reminder_that_a_merge_switches_off_is_the_owners(api: Client) -> None:
+    own = {"contactReminderEnabled": True, "contactReminderInterval": 2, "contactReminderIntervalUnit": "MONTHS"}
+    ada, ben = create_person(api, "Ada", **own), create_person(api, "Ben", groupIds=[add_group(api)])
+    body = {"primaryId": ada, "secondaryId": ben, "fieldOverrides": {"contactReminderEnabled": False}}
+    api.ok("POST", "/api/people/merge", body)
+    assert reminder(api, ada)[0] is None
+
+
 @pytest.mark.both_databases
 def test_a_merge_takes_a_reminder_with_its_group(api: Client) -> None:
     ada, ben = create_person(api, "Ada"), create_person(api, "Ben", groupIds=[add_group(api)])
