@@ -257,7 +257,11 @@ def test_a_merge_is_undone_with_what_the_rule_wrote(api: Client) -> None:
 
 
 def test_a_reminder_that_a_merge_switches_off_is_the_owners(api: Client) -> None:
-    own = {"contactReminderEnabled": True, "contactReminderInterval": 2, "contactReminderIntervalUnit": "MONTHS"}
+    own: dict[str, Any] = {
+        "contactReminderEnabled": True,
+        "contactReminderInterval": 2,
+        "contactReminderIntervalUnit": "MONTHS",
+    }
     ada, ben = create_person(api, "Ada", **own), create_person(api, "Ben", groupIds=[add_group(api)])
     body = {"primaryId": ada, "secondaryId": ben, "fieldOverrides": {"contactReminderEnabled": False}}
     api.ok("POST", "/api/people/merge", body)
