@@ -145,6 +145,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
+# The files that this process has claimed. What one leaves behind, such as an open transaction, fails the next.
+_claimed: list[str] = []
+
+
 @functools.cache
 def is_claimed_here(claims: Path, file: Path) -> bool:
     """Claim the test file by creating a file of its name in `claims`; False if another process has claimed it."""
@@ -154,6 +158,7 @@ def is_claimed_here(claims: Path, file: Path) -> bool:
         (claims / str(file.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
     except FileExistsError:
         return False
+    _claimed.append(file.name)
     return True
 
 
@@ -161,7 +166,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Note a failure at once for tests/run.py, which prints it even if the run is stopped before its end."""
     if report.failed and (claims := os.environ.get("TEST_CLAIMS")):
         with Path(claims, "failures").open("a") as failures:
-            failures.write(f"{report.nodeid} ({report.when})\n{report.longreprtext[-2000:]}\n")
+            earlier = ", ".join(_claimed[-4:-1])
+            failures.write(f"{report.nodeid} ({report.when}; after {earlier})\n{report.longreprtext[-2000:]}\n")
         with Path(claims, "failed").open("a") as failed:
             failed.write(f"{report.nodeid}\n")
 
