@@ -130,7 +130,8 @@ def _interactions_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
 def split_memberships(primary: Person, rows: RelatedRows) -> tuple[list[RelatedRow], list[RelatedRow]]:
     """The secondary's memberships in groups that are new to the primary, and the others, which stay."""
     new = _new_rows(primary, rows[GROUP])
-    return new, [row for row in rows[GROUP] if row.person_id != primary.pk and row not in new]
+    moving = {row.id for row in new}
+    return new, [row for row in rows[GROUP] if row.person_id != primary.pk and row.id not in moving]
 
 
 def move_memberships(primary: Person, rows: Iterable[RelatedRow]) -> None:
@@ -224,7 +225,8 @@ def copy_dismissals(primary: Person, rows: RelatedRows) -> list[str]:
 def mark_kept_rows(primary: Person, rows: RelatedRows, moved_dates: Collection[str]) -> None:
     """Mark the dates and interactions that stay with the secondary as changed in the change feed: to clients, what
     belongs to somebody in the trash disappears. `moved_dates` are those that do not stay."""
-    dates = [row.id for row in rows[DATE] if row.person_id != primary.pk and str(row.id) not in moved_dates]
+    moved = set(moved_dates)
+    dates = [row.id for row in rows[DATE] if row.person_id != primary.pk and str(row.id) not in moved]
     _dates_by_id.update({}, owner_id=primary.owner_id, row_ids=dates)
     shared = [row.other_id for row in rows[INTERACTION] if row.text]
     _interactions_by_id.update({}, owner_id=primary.owner_id, row_ids=shared)
