@@ -161,7 +161,7 @@ class PersonViewSet(TrashViewSet[Person]):
         """Move a person to the trash, with others as the body says."""
         person = self.get_object()
         options = self.read_body(PersonDeleteSerializer)
-        count = service.delete_people(owner=self.owner, person_ids=[person.pk], options=options, now=timezone.now())
+        count = service.delete_person(owner=self.owner, person_id=person.pk, options=options, now=timezone.now())
         return Response({"message": _DELETED if count == 1 else _SEVERAL_DELETED.format(count=count)})
 
     @extend_schema(operation_id="restorePerson", request=None, responses=_RECORD)
@@ -180,10 +180,7 @@ class PersonViewSet(TrashViewSet[Person]):
     @if_match
     def permanent(self, request: Request, person_id: UUID) -> Response:
         """Remove a deleted person for good."""
-        person = self.get_object()
-        if person.deleted_at is None:
-            raise NotDeletedError
-        delete_files(service.remove_people(owner=self.owner, person_ids=[person.pk]))
+        delete_files(service.remove_person(owner=self.owner, person_id=self.get_object().pk))
         return Response({"success": True})
 
     @extend_schema(

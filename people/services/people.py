@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
-from contacts_project.kernel.errors import NotDeletedError
+from contacts_project.kernel.errors import MissingError, NotDeletedError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.counts import deferred_counts
@@ -24,6 +24,15 @@ from people.signals import announce_change, announce_deletion
 
 #: From this many people in one statement on, recounting the account's rows is cheaper than subtracting them one by one.
 RECOUNT_THRESHOLD = 500
+
+
+def delete_person(*, owner: User, person_id: UUID, options: JsonMapping, now: dt.datetime) -> int:
+    """Move one person to the trash, as delete_people does; returns the number of people. Raises MissingError."""
+    with account_write(owner):
+        count = delete_people(owner=owner, person_ids=[person_id], options=options, now=now)
+        if not count:  # another request has deleted the person since it was read
+            raise MissingError
+    return count
 
 
 def delete_people(*, owner: User, person_ids: Iterable[UUID], options: JsonMapping, now: dt.datetime) -> int:
@@ -74,14 +83,18 @@ def restore_person(*, owner: User, person: Person, now: dt.datetime) -> Person:
     return person
 
 
-def remove_people(*, owner: User, person_ids: Collection[UUID]) -> list[str]:
-    """Remove people in the trash permanently, with their rows; returns the files to delete after commit."""
+def remove_person(*, owner: User, person_id: UUID) -> list[str]:
+    """Remove a person in the trash permanently, with its rows; returns the files to delete after commit.
+
+    Raises NotDeletedError, MissingError.
+    """
     with account_write(owner):
-        return remove_deleted_people(owner.pk, person_ids)
+        Person.objects.owned_by(owner).find_deleted(person_id)  # under the lock: it may have been restored meanwhile
+        return remove_deleted_people(owner.pk, [person_id])
 
 
 def remove_deleted_people(owner_id: UUID, person_ids: Collection[UUID]) -> list[str]:
-    """The same for the purge, which passes the id of the account and has opened `account_write`."""
+    """The same for several people, of which those that are not in the trash stay."""
     with account_write(owner_id) as write:
         rows = Person.objects.owned_by(owner_id).deleted().filter(pk__in=person_ids)
         ids, files = [], []

@@ -14,7 +14,7 @@ from carddav.services import books, runs, schedule
 from carddav.services.receipts import Receipt
 from carddav.tasks import run_sync
 from people.models import Person
-from people.services.people import delete_people, remove_people
+from people.services.people import delete_people, remove_person
 from tests.builders import make_person
 from tests.carddav.builders import make_connection
 from tests.carddav.faults import fail
@@ -104,7 +104,7 @@ def test_person_removed_permanently_during_its_push(synced: SyncedAccount, is_re
             synced.server.faults[len(synced.server.requests)] = "lose_after"
         now = timezone.now()
         delete_people(owner=synced.owner, person_ids=[person.pk], options={"delete_from_card_dav": True}, now=now)
-        remove_people(owner=synced.owner, person_ids=[person.pk])
+        remove_person(owner=synced.owner, person_id=person.pk)
 
     during_request(synced, "put", remove)
     assert synced.sync().code == ""

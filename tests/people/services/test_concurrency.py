@@ -1,11 +1,14 @@
-"""People under concurrent requests: the plan's limit holds, updates do not interleave."""
+"""People under concurrent requests: the plan's limit holds, updates do not interleave, a person is deleted once."""
 
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.errors import MissingError, NotDeletedError
 from people.models import Person
+from people.services.people import delete_person, remove_person
 from tests.builders import make_person, make_user, set_plan_limits
 from tests.client import client_of
 from tests.concurrency import repeat_concurrently
@@ -43,6 +46,28 @@ def test_restoring_the_same_person_twice_works_once(owner: User) -> None:
     client.ok("delete", f"/api/people/{person}")
     statuses = repeat_concurrently(owner, 4, lambda client, n: client.call("post", f"/api/people/{person}/restore"))
     assert statuses == {200: 1, 400: 3}
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_deleting_the_same_person_at_once_works_once(owner: User, number: int) -> None:
+    path = f"/api/people/{make_person(owner).pk}"
+    assert repeat_concurrently(owner, 4, lambda client, n: client.call("delete", path)) == {200: 1, 404: 3}
+
+
+def test_deleting_a_person_who_is_gone_writes_nothing(owner: User) -> None:
+    person = make_person(owner)
+    delete_person(owner=owner, person_id=person.pk, options={}, now=timezone.now())
+    before = User.objects.get(pk=owner.pk).revision
+    with pytest.raises(MissingError):
+        delete_person(owner=owner, person_id=person.pk, options={}, now=timezone.now())
+    assert User.objects.get(pk=owner.pk).revision == before
+
+
+def test_a_person_restored_meanwhile_is_not_reported_as_removed(owner: User) -> None:
+    person = make_person(owner)
+    with pytest.raises(NotDeletedError):
+        remove_person(owner=owner, person_id=person.pk)
+    assert Person.objects.owned_by(owner).active().filter(pk=person.pk).exists()
 
 
 def test_contact_reminders_count_as_reminders(owner: User) -> None:
