@@ -508,6 +508,55 @@ def test_change_between_the_sync_and_the_start_of_the_stream_is_shown(kit: KitPa
     wait_for_people(page, 1)
 
 
+@pytest.mark.parametrize("when", ["during the sync", "while the next one waits"])
+def test_event_makes_no_attempt_past_the_backoff(page: Page, when: str) -> None:
+    """On a clock that stands still until `run_for`: an event of a stream that is open, and a sync that fails."""
+    page.clock.install()
+    page.evaluate("""() => {
+      window.attempts = [];
+      window.events = [];
+      const copy = {
+        subscribe: () => () => undefined,
+        sync: () => new Promise((succeed, fail) => attempts.push({ succeed, fail })),
+      };
+      const connection = { revisions: async function* () {
+        while (true) yield await new Promise((happen) => events.push(happen));
+      } };
+      // Time for all that follows without a timer.
+      window.settle = async () => { for (let n = 0; n < 100; n++) await null; };
+      window.happen = async () => { events.at(-1)(1); await settle(); };
+      window.syncer = new kit.Syncer(copy, connection, "copy", () => undefined);
+      syncer.start();
+    }""")
+    page.wait_for_function("() => events.length === 1")  # the stream is open, and the first sync runs
+    told = page.evaluate(
+        """async (isDuring) => {
+          attempts[0].succeed();
+          await settle();
+          await happen();  // the first event of a connection
+          const before = attempts.length;
+          if (isDuring) await happen();
+          attempts.at(-1).fail(new Error("503"));
+          await settle();
+          if (!isDuring) await happen();
+          return [before, attempts.length];
+        }""",
+        when == "during the sync",
+    )
+    assert told == [2, 2]
+    page.clock.run_for(10_000)
+    assert page.evaluate("settle().then(() => attempts.length)") == 3
+    # After a success, an event is followed by a sync again, one during a sync included.
+    told = page.evaluate("""async () => {
+      await happen();
+      attempts.at(-1).succeed();
+      await settle();
+      return attempts.length;
+    }""")
+    assert told == 4
+    page.evaluate("syncer.stop()")
+
+
 def test_stream_pauses_while_the_page_is_hidden(kit: KitPages, page: Page, alice: User) -> None:
     page.evaluate("""() => {
       window.syncer = new kit.Syncer(copy, connection, "copy", (state) => { window.phase = state.phase; });

@@ -28,6 +28,7 @@ export class Syncer {
   #state: SyncState = { phase: "idle", progress: null, error: null, syncedAt: null };
   #isRunning = false;
   #isWanted = false;
+  #hasChanged = false; // elsewhere, since the running sync began
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,6 +64,13 @@ export class Syncer {
     if (!this.#isRunning) void this.#run();
   }
 
+  // Syncs after an event of the stream. While syncs fail, the next one waits all the same, and reads the change, too; but
+  // the first event of a connection says that the service is back.
+  #syncAfterEvent(isFirst: boolean): void {
+    if (this.#isRunning) this.#hasChanged = true;
+    else if (isFirst || this.#failures === 0) this.syncNow();
+  }
+
   #syncIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.syncNow(), milliseconds);
@@ -77,11 +85,13 @@ export class Syncer {
     this.#isRunning = true;
     while (this.#isWanted && !this.#ended.signal.aborted) {
       this.#isWanted = false;
+      this.#hasChanged = false;
       this.#tell({ phase: "syncing" });
       try {
         const onProgress = (progress: Progress) => this.#tell({ progress });
         await this.#copy.sync({ onProgress, signal: this.#ended.signal });
         this.#failures = 0;
+        this.#isWanted ||= this.#hasChanged;
         this.#tell({ phase: "idle", progress: null, error: null, syncedAt: new Date() });
       } catch (error) {
         if (this.#ended.signal.aborted) break;
@@ -126,7 +136,11 @@ export class Syncer {
     while (!signal.aborted) {
       const openedAt = Date.now();
       try {
-        for await (const _ of this.#connection.revisions({ signal })) this.syncNow();
+        let isFirst = true;
+        for await (const _ of this.#connection.revisions({ signal })) {
+          this.#syncAfterEvent(isFirst);
+          isFirst = false;
+        }
         if (Date.now() - openedAt > LASTING_MILLISECONDS) failures = 0;
       } catch (error) {
         if (error instanceof RefusedError && error.status === 401) failures = 10;
