@@ -9,7 +9,12 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 
-from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
+from contacts_project.kernel.external_waits import (
+    MAX_WAITS_OF_ACCOUNT,
+    TooManyExternalWaitsError,
+    account_of_request,
+    release_thread,
+)
 from contacts_project.server.admissions import Admissions
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.stalled import close_stalled_connection
@@ -59,6 +64,7 @@ class ThreadQueue:
         self.max_per_key = max(2, threads // 4)  # more would only wait for the GIL
         self.in_progress: Counter[object] = Counter()  # by caller, by caller and path, and by QueueKey
         self.running: Counter[QueueKey] = Counter()  # the requests that have a thread
+        self.waits: Counter[object] = Counter()  # by caller and path: an account's requests that wait for other servers
         # By caller and path: those whose last request was large. A dictionary as an ordered set, the latest last.
         self.large_paths: dict[tuple[object, bytes], None] = {}
         # Waiters that have waited for LARGE_WAIT_SECONDS.
@@ -134,16 +140,20 @@ class ThreadQueue:
         """In a worker thread: count it as free while it waits for the network, so that another request can run."""
         if not self.external_waits.acquire(blocking=False):
             raise TooManyExternalWaitsError
-        loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=1, in_progress=-1))
+        waits = int(account_of_request.get() is not None)
+        loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=1, in_progress=-1, waits=waits))
         try:
             yield
         finally:
             # It continues at once, even where its place was given away: free_threads may be negative for a while.
-            loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=-1, in_progress=1))
+            loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=-1, in_progress=1, waits=-waits))
             self.external_waits.release()
 
-    def _change_counts(self, key: QueueKey, *, free_threads: int = 0, in_progress: int = 0) -> None:
+    def _change_counts(self, key: QueueKey, *, free_threads: int = 0, in_progress: int = 0, waits: int = 0) -> None:
         self.free_threads += free_threads
+        self.waits[key.caller, key.path] += waits
+        if not self.waits[key.caller, key.path]:
+            del self.waits[key.caller, key.path]
         self.running[key] -= free_threads
         if not self.running[key]:
             del self.running[key]
@@ -176,11 +186,17 @@ class ThreadQueue:
 
     def _next_key_of(self, caller: object, paths: Waiters) -> QueueKey | None:
         for path, keys in paths.items():
-            if self.in_progress[caller, path] < MAX_PER_PATH:
+            if self._path_has_room(caller, path):
                 for key in keys:
                     if self.in_progress[key] < self.max_per_key and self._fits_large_limit(key):
                         return key
         return None
+
+    def _path_has_room(self, caller: object, path: bytes) -> bool:
+        number, waits = self.in_progress[caller, path], self.waits[caller, path]
+        # Where requests wait for other servers, the next one is likely to: beyond the account's limit it would be
+        # refused. In the queue it waits without a thread.
+        return number < MAX_PER_PATH and (not waits or number + waits < MAX_WAITS_OF_ACCOUNT)
 
     def _fits_large_limit(self, key: QueueKey) -> bool:
         if not self._is_large(key):

@@ -91,13 +91,28 @@ def test_account_has_a_few_of_the_places_for_waiting_requests(silent: SilentServ
         with external_wait(is_own_server=True):
             return HttpResponse("own")
 
-    views = {"/one": ask_as("one"), "/two": ask_as("two"), "/own": ask_own_server}
+    views = {"/one": ask_as("one"), "/another": ask_as("one"), "/two": ask_as("two"), "/own": ask_own_server}
     with serve_views(views, threads=2) as served:
         paths = [b"/one"] * MAX_WAITS_OF_ACCOUNT + [b"/two"]
         asking = [served.connect(ASK.replace(b"/ask", path)).makefile("rb") for path in paths]
         wait_until(lambda: len(silent.connections) == MAX_WAITS_OF_ACCOUNT + 1)
-        status, headers, body = read_response(served.connect(ASK.replace(b"/ask", b"/one")).makefile("rb"))
+        status, headers, body = read_response(served.connect(ASK.replace(b"/ask", b"/another")).makefile("rb"))
         assert (status, orjson.loads(body)["code"], int(headers["retry-after"]) > 0) == (503, "unavailable", True)
         assert requests.get(f"{served.base}/own", timeout=60).content == b"own"
         silent.release.set()
         assert [read_response(file)[0] for file in asking] == [200] * (MAX_WAITS_OF_ACCOUNT + 1)
+
+
+def test_further_requests_of_a_caller_to_the_same_path_wait_instead_of_being_refused(silent: SilentServer) -> None:
+    def ask(request: WSGIRequest) -> HttpResponse:
+        account_of_request.set("one")
+        return silent.call_from_view(request)
+
+    number = 2 * MAX_WAITS_OF_ACCOUNT + 2
+    with serve_views({"/ask": ask, "/quick": quick}, threads=2) as served:
+        asking = [served.connect(ASK).makefile("rb") for _ in range(number)]
+        wait_until(lambda: len(silent.connections) == MAX_WAITS_OF_ACCOUNT)
+        assert requests.get(f"{served.base}/quick", timeout=60).content == b"quick"
+        assert len(silent.connections) == MAX_WAITS_OF_ACCOUNT
+        silent.release.set()
+        assert [read_response(file)[0] for file in asking] == [200] * number
