@@ -1,5 +1,5 @@
-"""Authentication of API requests: a bearer token if an Authorization header is sent, otherwise the session cookie (open
-points, sections 1 and 2)."""
+"""Authentication of API requests: a bearer token if such a header is sent, otherwise the session cookie (open points,
+sections 1 and 2)."""
 
 from django.contrib.auth import get_user
 from django.http import HttpRequest
@@ -17,16 +17,21 @@ from contacts_project.kernel.texts import define_text
 _UNKNOWN_TOKEN = define_text("unknown_token", "The API token is not valid, or has expired.")
 
 
+def bearer_text(request: Request) -> str | None:
+    """What stands behind `Bearer` in the Authorization header; None without such a header."""
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    # Other schemes are not for this service: browsers send the Basic header of a proxy with every request.
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
 class BearerAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer <API token>`. With any Authorization header, the session cookie is ignored."""
+    """`Authorization: Bearer <API token>`. With such a header, valid or not, the session cookie is ignored."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        header = request.headers.get("Authorization", "")
-        if not header:
+        token = bearer_text(request)
+        if token is None:
             return None
-        scheme, _, text = header.partition(" ")
-        token = text.strip()
-        if scheme.lower() != "bearer" or not is_token_text(token):
+        if not is_token_text(token):
             raise exceptions.AuthenticationFailed
         row = token_in_use(text=token, now=timezone.now())
         if row is None:
@@ -56,7 +61,7 @@ class SessionAuthentication(authentication.SessionAuthentication):
         return () if method in permissions.SAFE_METHODS else (CsrfError,)
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
-        if request.headers.get("Authorization"):
+        if bearer_text(request) is not None:
             return None
         result = super().authenticate(request)
         key = request._request.session.session_key

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
+from accounts.api.authentication import bearer_text
 from accounts.api.idempotency import HEADER, REFUSALS, make_idempotent
 from accounts.api.preconditions import RecordView, require_if_match
 from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
@@ -122,9 +123,9 @@ class OpenViewSet(ApiViewSet[Any]):
 
 
 def session_user(request: Request) -> User | None:
-    """The account of the session cookie on an open route; None if there is none, or an Authorization header is sent."""
-    # BearerAuthentication ignores the session too once there is an Authorization header.
-    if request.headers.get("Authorization"):
+    """The account of the session cookie on an open route; None if there is none, or a bearer header is sent."""
+    # As on other routes: SessionAuthentication ignores the cookie, too.
+    if bearer_text(request) is not None:
         return None
     user = get_user(request._request)
     return user if isinstance(user, User) else None

@@ -29,10 +29,11 @@ class Caller(NamedTuple):
 def caller_of(scope: Scope) -> Caller:
     """Identify the caller by API token or session, however the header is spelled, else by address."""
     headers = _join_headers(scope)
-    if authorization := headers.get(b"authorization"):
-        # As the application reads it: with this header, the cookie is ignored.
-        token = _token_in(authorization)
-        return Caller("token", token) if token else Caller("address", address_of(scope))
+    scheme, _, text = headers.get(b"authorization", b"").partition(b" ")
+    if token := _token_in(scheme.lower(), text.strip()):
+        return Caller("token", token)
+    if scheme.lower() == b"bearer":  # as the application reads it: with this header, the cookie is ignored
+        return Caller("address", address_of(scope))
     key = parse_cookie(headers.get(b"cookie", b"").decode("latin1")).get(settings.SESSION_COOKIE_NAME, "")
     return Caller("session", key) if _SESSION_KEY.fullmatch(key) else Caller("address", address_of(scope))
 
@@ -44,18 +45,16 @@ def address_of(scope: Scope) -> str:
     return address_block(address_behind_proxies(forwarded, peer))
 
 
-def _token_in(authorization: bytes) -> bytes | None:
+def _token_in(scheme: bytes, text: bytes) -> bytes | None:
     """The API token of a Bearer header, or of a Basic one, where it is the password."""
-    scheme, _, text = authorization.partition(b" ")
-    token = text.strip()
-    if scheme.lower() == b"basic":
+    if scheme == b"basic":
         try:
-            token = b64decode(token, validate=True).partition(b":")[2]
+            text = b64decode(text, validate=True).partition(b":")[2]
         except binascii.Error:
             return None
-    elif scheme.lower() != b"bearer":
+    elif scheme != b"bearer":
         return None
-    return token if _TOKEN.fullmatch(token) else None
+    return text if _TOKEN.fullmatch(text) else None
 
 
 def _join_headers(scope: Scope) -> dict[bytes, bytes]:

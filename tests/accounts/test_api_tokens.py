@@ -65,6 +65,16 @@ def test_invalid_bearer_is_401_even_with_a_session(signed_in: Client) -> None:
     assert response.status_code == 401
 
 
+@pytest.mark.parametrize("header", ["Basic dXNlcjpwYXNzd29yZA==", "Digest x", "cnt_nonsense"])
+def test_header_of_another_scheme_leaves_the_session(signed_in: Client, browser: Client, header: str) -> None:
+    """Browsers send the Basic header of a proxy that asks for a password with every request."""
+    signed_in.ok("GET", "/api/people", HTTP_AUTHORIZATION=header)
+    browser.cookies = signed_in.cookies
+    assert browser.ok("POST", "/api/people", {"name": "Ada"}, status=403, HTTP_AUTHORIZATION=header)["code"] == "csrf"
+    response = Client().call("GET", "/api/people", HTTP_AUTHORIZATION=header)
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
+
+
 def test_token_cannot_create_tokens(alice: User) -> None:
     response = client_of(alice).ok("POST", "/api/user/api-tokens", {"name": "x"}, status=403)
     assert response["code"] == "session_required"

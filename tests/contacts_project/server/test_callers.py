@@ -63,6 +63,7 @@ def test_a_token_is_one_caller_however_the_header_is_spelled(headers: list[tuple
         [("cookie", f"sessionid={SESSION}")],
         [("cookie", f"csrftoken=x; sessionid={SESSION}; theme=1")],
         [("cookie", "theme=2"), ("cookie", f'sessionid="{SESSION}"')],
+        [("authorization", basic("user", "password of a proxy")), ("cookie", f"sessionid={SESSION}")],
     ],
 )
 def test_a_session_is_one_caller_whatever_other_cookies_are_sent(headers: list[tuple[str, str]]) -> None:
