@@ -18,8 +18,8 @@ from relationships.models import Relationship
 from relationships.projection import relationships_json_by_person
 from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import (
-    mark_changed,
     merge_relationships,
+    relationships_of,
     remove_answered_suggestions,
     return_to_secondary,
 )
@@ -80,7 +80,7 @@ class RelationshipsExtension(PersonExtension):
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        mark_changed(owner_id, person_ids)
+        relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> JsonObject:
         return merge_relationships(primary, secondary)

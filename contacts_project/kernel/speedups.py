@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.db import models
 
 from contacts_project.kernel.database.row_inserts import MAX_ROWS, OnConflict, insert_instances
-from contacts_project.kernel.database.row_updates import update_rows, update_where
+from contacts_project.kernel.database.row_updates import update_rows
 
 if TYPE_CHECKING:
     from rest_framework.serializers import Serializer
@@ -41,8 +41,8 @@ class QuickSave:
         if not values or any(hasattr(value, "resolve_expression") for _, _, value in values):
             djangos: Any = super()
             return bool(djangos._do_update(base_qs, using, pk_val, values, update_fields, forced_update))
-        new_values = {field.name: value for field, _, value in values}
-        return update_where(base_qs.model, {"id": pk_val}, new_values) > 0
+        row: Any = self  # `save` has set what fields such as `updated_at` compute
+        return update_rows(base_qs.model, [row], [field.name for field, _, _ in values], {}) > 0
 
 
 class QuickWritesQuerySet(models.QuerySet[M, M]):

@@ -20,10 +20,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Value
 from django.utils import timezone
 
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.row_updates import update_where
+from contacts_project.kernel.database.compiled_queries import Parameter, Rows, compiled_query
 from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, exchanges_of
 from contacts_project.kernel.outbound.hosts import BusyError, limited_hosts
@@ -126,8 +126,6 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
     is_due = delivery.next_try_at is not None and delivery.next_try_at <= now
     if not (is_due or delivery.state == DeliveryState.SENDING) or not delivery.is_free(clock):
         return False
-    # Compare and swap: a process that claimed the row since it was read has changed `claim` or `claims`.
-    as_read = {name: getattr(delivery, name) for name in ("id", "state", "claim", "claims", "attempts")}
     taken = {
         **lease_values(dt.timedelta(seconds=settings.DELIVERY_LEASE_SECONDS), clock),
         "state": DeliveryState.SENDING,
@@ -138,11 +136,24 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
         "updated_at": clock,
     }
     # Committed before anything is sent: if the process dies from here on, the row shows who had it and until when.
-    if not update_where(Delivery, as_read, taken):
+    if not _as_read.update(
+        taken,
+        key=delivery.pk,
+        state=delivery.state,
+        claim=delivery.claim,
+        claims=delivery.claims,
+        attempts=delivery.attempts,
+    ):
         return False
     for name, value in taken.items():
         setattr(delivery, name, value)
     return True
+
+
+@compiled_query
+def _as_read(key: UUID, state: str, claim: UUID | None, claims: int, attempts: int) -> Rows:
+    """Compare and swap: a process that claimed the row since it was read has changed `claim` or `claims`."""
+    return Delivery.unscoped.filter(pk=key, state=state, claim=claim, claims=Value(claims), attempts=Value(attempts))
 
 
 def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
@@ -202,7 +213,9 @@ def mark_late(delivery: Delivery, now: dt.datetime) -> None:
     delivery.late = True
     content = day_dependent_content(today, NoticeKind(delivery.kind), delivery.occurrence_on, late=True)
     delivery.content = {**delivery.content, **content}
-    _update_claimed(delivery, content=delivery.content, late=True, expires_at=delivery.expires_at)
+    Delivery.unscoped.rows().filter(pk=delivery.pk).held_by(delivery.claim).update(
+        content=delivery.content, late=True, expires_at=delivery.expires_at, updated_at=timezone.now()
+    )
 
 
 def build_notice(delivery: Delivery, now: dt.datetime) -> Notice:
@@ -314,12 +327,16 @@ def _defer(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | Non
     )
 
 
-def _update_claimed(delivery: Delivery, **values: object) -> int:
+def _update_claimed(delivery: Delivery, **values: Parameter | None) -> int:
     """Update the row if this process still has the claim; returns the number of rows, 0 or 1.
 
     After the lease has run out another process may have claimed the row. It records the outcome; this one must not.
     """
     if delivery.claim is None:
         return 0
-    claimed = {"id": delivery.pk, "claim": delivery.claim}
-    return update_where(Delivery, claimed, {**values, "updated_at": timezone.now()})
+    return _claimed.update({**values, "updated_at": timezone.now()}, key=delivery.pk, claim=delivery.claim)
+
+
+@compiled_query
+def _claimed(key: UUID, claim: UUID) -> Rows:
+    return Delivery.unscoped.filter(pk=key, claim=claim)

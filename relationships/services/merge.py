@@ -73,7 +73,7 @@ def _move_to_primary(primary: Person, secondary: Person, rows: Sequence[_Row]) -
     ]
     _set_person(primary, moved)
     if len(moved) < len(of_secondary):
-        mark_changed(primary.owner_id, [secondary.pk])
+        relationships_of.update({}, owner_id=primary.owner_id, person_ids=[secondary.pk])
     return [str(row_id) for row_id in moved]
 
 
@@ -125,13 +125,8 @@ def _set_person(person: Person, row_ids: Collection[UUID]) -> None:
     _inverse_rows.update({"related_person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
 
 
-def mark_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
-    """Mark the relationships of these people as changed in the change feed."""
-    _relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
-
-
 @compiled_query
-def _relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+def relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     return (
         Relationship.objects.owned_by(owner_id)
         .active()

@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.db.models import Value
 from django.db.models.functions import Upper
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.database.compiled_queries import CompiledQuery, Rows, compiled_query
@@ -166,8 +168,8 @@ def test_an_error_names_the_query_and_the_parameter(alice: User) -> None:
     named = r"test_compiled_queries\.test_an_error_names_the_query.*by_name"
     with pytest.raises(TypeError, match=named + ": the parameter name is missing"):
         by_name.rows(owner_id=alice.pk)
-    with pytest.raises(TypeError, match=named + ": the parameter name is of the type NoneType"):
-        by_name.rows(owner_id=alice.pk, name=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=named + ": the parameter name is of the type dict"):
+        by_name.rows(owner_id=alice.pk, name={"is": "Ada"})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=named + " has no parameter surname"):
         by_name.rows(owner_id=alice.pk, name="Ada", surname="King")
 
@@ -181,14 +183,30 @@ def test_a_column_may_have_the_name_of_a_parameter(alice: User) -> None:
     assert ada.name == "Eve"
 
 
-@pytest.mark.parametrize("missing", ["name", "surname"])
-def test_none_is_refused_instead_of_matching_nothing(alice: User, missing: str) -> None:
-    """update_where() takes None, as a condition and as a new value."""
-    make_person(alice, name="Ada", surname="Byron")
-    query = CompiledQuery(lambda owner_id, name: Person.objects.owned_by(owner_id).filter(name=name))
-    values: dict[str, Any] = {"name": "Ada", "surname": "King", missing: None}
-    with account_write(alice), pytest.raises(TypeError, match=missing):
-        query.update({"surname": values["surname"]}, owner_id=alice.pk, name=values["name"])
+def test_none_and_booleans_are_what_they_are_for_the_orm(alice: User) -> None:
+    _, bea = (make_person(alice, name=name) for name in ("Ada", "Bea"))
+    query = CompiledQuery(lambda owner_id, at: Person.objects.owned_by(owner_id).filter(deleted_at=at))
+    now = timezone.now()
+
+    def stored() -> list[tuple[Any, ...]]:
+        return list(Person.unscoped.order_by("name").values_list("deleted_at", "favourite"))
+
+    with account_write(alice):
+        bea.deleted_at = now
+        bea.save(update_fields=["deleted_at"])
+        assert query.update({"favourite": True}, owner_id=alice.pk, at=None) == 1
+        assert stored() == [(None, True), (now, False)]
+        assert query.update({"deleted_at": None, "favourite": True}, owner_id=alice.pk, at=now) == 1
+        assert query.update({"favourite": False}, owner_id=alice.pk, at=None) == 2
+    assert stored() == [(None, False), (None, False)]
+    assert len(query.instances(owner_id=alice.pk, at=None)) == 2
+
+
+def test_a_number_is_compared_as_a_value(alice: User) -> None:
+    query = CompiledQuery(lambda owner_id, number: Person.objects.owned_by(owner_id).filter(revision=Value(number)))
+    ada = make_person(alice)
+    assert [row.pk for row in query.instances(owner_id=alice.pk, number=ada.revision)] == [ada.pk]
+    assert query.instances(owner_id=alice.pk, number=ada.revision + 1) == []
 
 
 def test_an_update_changes_the_rows_that_the_orm_would_change(alice: User, mallory: User) -> None:

@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.kernel import speedups
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.row_updates import update_where
+from contacts_project.kernel.database.row_updates import update_rows
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.models import FeedModel, Tombstone
@@ -28,6 +28,7 @@ from tests.builders import make_person
 from tests.client import Client
 
 ACTIVE = CompiledQuery(lambda owner_id: Person.objects.owned_by(owner_id).active())
+BY_BASE_MANAGER = CompiledQuery(lambda key: Person._base_manager.filter(pk=key))
 
 
 @pytest.fixture
@@ -73,11 +74,13 @@ def test_saving_a_row_uses_the_statement_built_once(alice: User, monkeypatch: py
     assert list(ours.parameters) == list(djangos.parameters)
     written: list[tuple[Any, set[str]]] = []
 
-    def record(model: type[models.Model], where: Mapping[str, Any], values: Mapping[str, Any]) -> int:
-        written.append((where["id"], set(values)))
-        return update_where(model, where, values)
+    def record(
+        model: type[models.Model], rows: list[models.Model], columns: list[str], where: Mapping[str, Any]
+    ) -> int:
+        written.extend((row.pk, set(columns)) for row in rows)
+        return update_rows(model, rows, columns, where)
 
-    monkeypatch.setattr(speedups, "update_where", record)
+    monkeypatch.setattr(speedups, "update_rows", record)
     with account_write(alice):
         ada = make_person(alice)
         assert not written, "a new row is inserted"
@@ -96,7 +99,7 @@ def test_unscoped_write_without_owner_is_refused(alice: User, mallory: User, ref
             Person.unscoped.bulk_update(people, ["name"])
 
 
-def test_quiet_columns_and_update_where_need_no_lock(alice: User, refuse_unlocked_writes: None) -> None:
+def test_quiet_columns_and_the_base_manager_need_no_lock(alice: User, refuse_unlocked_writes: None) -> None:
     with account_write(alice) as write:
         ada = make_person(alice)
     with account_write(alice):
@@ -104,9 +107,10 @@ def test_quiet_columns_and_update_where_need_no_lock(alice: User, refuse_unlocke
     ada.save(update_fields=["contact_due_at"])
     Person.objects.owned_by(alice).update(contact_due_on=None)
     Person.unscoped.bulk_update([ada], ["contact_due_at"])
-    update_where(Person, {"id": ada.pk}, {"name": "Bob"})
+    Person._base_manager.filter(pk=ada.pk).update(name="Bob")
+    BY_BASE_MANAGER.update({"surname": "King"}, key=ada.pk)
     ada.refresh_from_db()
-    assert (ada.revision, ada.name) == (write.revision, "Bob")
+    assert (ada.revision, ada.name, ada.surname) == (write.revision, "Bob", "King")
 
 
 def test_every_kind_of_write_assigns_the_revision(alice: User) -> None:

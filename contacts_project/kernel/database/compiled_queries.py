@@ -26,9 +26,11 @@ from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAM
 from contacts_project.kernel.errors import MissingError
 
 Parameter = UUID | str | bytes | int | dt.date
-"""The value of one parameter; a dt.datetime is a dt.date. In a condition an int is the limit or offset of a slice."""
+"""The value of one parameter; a dt.datetime is a dt.date. In a condition an int is the limit or offset of a slice, or
+compared as Value(number): Django drops a condition that no number of the column's type can meet."""
 # A tuple, since `isinstance` with a union would make that union anew each time.
 _SCALARS = (UUID, str, bytes, int, dt.date)
+_LISTS = (list, tuple)
 
 # While a query is compiled, placeholders stand for the parameters and are recognised in the SQL and its values. They
 # must differ from every constant of a query: UUIDs without a version, a private-use character, very large numbers, the
@@ -76,6 +78,8 @@ class _Statement:
 class CompiledQuery:
     """Statements by the shape of their parameters: ids, texts, bytes, numbers, times, days, or lists of those.
 
+    None, True and False are part of the shape: a condition on None is IS NULL, as in the ORM.
+
     `build` takes the parameters by name and returns a queryset that compares them unchanged (it may not compute with
     them or look at their values). Each length of a list is compiled separately, so lists should be short: statements
     with more than MAX_BOUND_PARAMETERS values are built each time. Use the decorator `compiled_query`, or
@@ -88,9 +92,9 @@ class CompiledQuery:
         self.name = f"{build.__module__}.{build.__qualname__}"
         self._names = tuple(inspect.signature(build).parameters)
         self._statements: dict[tuple[Any, ...], _Statement] = {}
-        self._model: Any = None  # known after the first update
+        self._updated_rows: Any = None  # known after the first update
 
-    def rows(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+    def rows(self, **parameters: Parameter | Sequence[Parameter] | None) -> list[tuple[Any, ...]]:
         """The rows of a values_list() as the driver returns them; none if a list among the parameters is empty.
 
         For columns that need no conversion in Python: text, numbers, and expressions such as IdHex and TimestampText.
@@ -98,42 +102,44 @@ class CompiledQuery:
         found = self._execute(self._names, parameters, _fetch_all)
         return found[1] if found else []
 
-    def instances(self, **parameters: Parameter | Sequence[Parameter]) -> list[Any]:
+    def instances(self, **parameters: Parameter | Sequence[Parameter] | None) -> list[Any]:
         """The rows as model instances with select_related() and annotations; none if a list of parameters is empty."""
         found = self._execute(self._names, parameters, _fetch_all)
         return [found[0].build_instance(row) for row in found[1]] if found else []
 
-    def values(self, **parameters: Parameter | Sequence[Parameter]) -> list[tuple[Any, ...]]:
+    def values(self, **parameters: Parameter | Sequence[Parameter] | None) -> list[tuple[Any, ...]]:
         """The rows of a values_list() as the ORM returns them, with ids as UUIDs for example."""
         found = self._execute(self._names, parameters, _fetch_all)
         return [found[0].convert_row(row) for row in found[1]] if found else []
 
-    def instance(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
+    def instance(self, **parameters: Parameter | Sequence[Parameter] | None) -> Any:
         """The only row as a model instance, or None."""
         found = self.instances(**parameters)
         return found[0] if found else None
 
-    def find(self, **parameters: Parameter | Sequence[Parameter]) -> Any:
+    def find(self, **parameters: Parameter | Sequence[Parameter] | None) -> Any:
         """The only row as a model instance. Raises MissingError, which is 404 in the API."""
         found = self.instance(**parameters)
         if found is None:
             raise MissingError
         return found
 
-    def update(self, new: Mapping[str, Parameter], /, **parameters: Parameter | Sequence[Parameter]) -> int:
+    def update(
+        self, new: Mapping[str, Parameter | None], /, **parameters: Parameter | Sequence[Parameter] | None
+    ) -> int:
         """Set columns of the rows, as QuerySet.update does, and return their number; none if a list is empty.
 
-        Rows of the change feed get the revision of the open write as well (FeedModel.values_of_update).
+        Rows of the change feed get the revision of the open write as well (FeedQuerySet.values_of_update).
         """
-        if self._model is None:
-            self._model = self._build(**parameters).model
-        if values_of_update := getattr(self._model, "values_of_update", None):
+        if self._updated_rows is None:
+            self._updated_rows = self._build(**parameters)
+        if values_of_update := getattr(self._updated_rows, "values_of_update", None):
             new = {**new, **values_of_update(parameters["owner_id"], new)}
         given = {**parameters, **{_SET + column: value for column, value in new.items()}}
         done = self._execute((*self._names, *(_SET + column for column in new)), given, _count_rows)
         return done[1] if done else 0
 
-    def delete(self, **parameters: Parameter | Sequence[Parameter]) -> int:
+    def delete(self, **parameters: Parameter | Sequence[Parameter] | None) -> int:
         """Delete the rows, as QuerySet.delete does, and return their number; none if a list is empty.
 
         Of a model to which no other row refers, and that is not in the change feed. Raises TypeError for any other.
@@ -144,53 +150,66 @@ class CompiledQuery:
     def _execute(
         self,
         names: tuple[str, ...],
-        parameters: Mapping[str, Parameter | Sequence[Parameter]],
+        parameters: Mapping[str, Parameter | Sequence[Parameter] | None],
         read_result: Callable[[CursorWrapper], Found],
         *,
         is_delete: bool = False,
     ) -> tuple[_Statement, Found] | None:
         """Run the statement for these parameters. Returns it with what `read_result` reads from the cursor.
 
-        None if a list among the parameters is empty: no row could match. Raises TypeError for None as a parameter.
+        None if a list among the parameters is empty: no row could match.
         """
-        values: list[Parameter] = []
-        # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
-        database = connections[DEFAULT_DB_ALIAS]
-        shape: list[Any] = [database.vendor]
-        for name in names:
-            try:
-                value = parameters[name]
-            except KeyError:
-                raise TypeError(f"{self.name}: the parameter {name} is missing.") from None
-            if isinstance(value, _SCALARS):
-                shape.append(type(value))
-                values.append(value)
-            elif value:
-                shape.append((type(value[0]), len(value)))
-                values += value
-            elif isinstance(value, Sequence):
-                return None
-            else:  # a condition would need IS NULL, and NULL as a new value has no placeholder
-                raise TypeError(f"{self.name}: the parameter {name} is of the type {type(value).__name__}.")
+        found = self._shape_and_values(names, parameters)
+        if found is None:
+            return None
+        shape, values = found
         if len(values) > MAX_BOUND_PARAMETERS:
             return self._execute_once(parameters, read_result, is_delete=is_delete)
-        key = tuple(shape) if names is self._names and not is_delete else (is_delete, *shape, *names)
+        # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
+        database = connections[DEFAULT_DB_ALIAS]
+        vendor = database.vendor
+        key = (vendor, *shape) if names is self._names and not is_delete else (vendor, is_delete, *shape, *names)
         statement = self._statements.get(key)
         if statement is None:
             # Dropping all is rare, and needs no bookkeeping on each use as an LRU cache would.
             if len(self._statements) >= _MAX_STATEMENTS:
                 self._statements.clear()
-            statement = self._statements[key] = self._compile(names, parameters, shape[1:], is_delete=is_delete)
-        if database.vendor == "sqlite":
+            statement = self._statements[key] = self._compile(names, parameters, shape, is_delete=is_delete)
+        if vendor == "sqlite":
             values = [value if type(value) is str else _to_sqlite(value, database.ops) for value in values]
         named_values = dict(zip(_PARAMETER_NAMES, values, strict=False))
         cursor = kept_cursor(database)
         cursor.execute(statement.sql, {**statement.constants, **named_values})
         return statement, read_result(cursor)
 
+    def _shape_and_values(
+        self, names: tuple[str, ...], parameters: Mapping[str, Parameter | Sequence[Parameter] | None]
+    ) -> tuple[list[Any], list[Parameter]] | None:
+        """What the text of a statement depends on, and the values to bind. None if a list is empty."""
+        shape: list[Any] = []
+        values: list[Parameter] = []
+        for name in names:
+            try:
+                value = parameters[name]
+            except KeyError:
+                raise TypeError(f"{self.name}: the parameter {name} is missing.") from None
+            if value is None or value is True or value is False:
+                shape.append(value)
+            elif isinstance(value, _SCALARS):
+                shape.append(type(value))
+                values.append(value)
+            elif not isinstance(value, _LISTS):
+                raise TypeError(f"{self.name}: the parameter {name} is of the type {type(value).__name__}.")
+            elif value:
+                shape.append((type(value[0]), len(value)))
+                values += value
+            else:
+                return None
+        return shape, values
+
     def _execute_once(
         self,
-        parameters: Mapping[str, Parameter | Sequence[Parameter]],
+        parameters: Mapping[str, Parameter | Sequence[Parameter] | None],
         read_result: Callable[[CursorWrapper], Found],
         *,
         is_delete: bool,
@@ -226,9 +245,11 @@ class CompiledQuery:
             return placeholder
 
         arguments = {
-            name: make_placeholder(name, kind)
+            name: [make_placeholder(name, kind[0]) for _ in range(kind[1])]
+            if isinstance(kind, tuple)
+            else make_placeholder(name, kind)
             if isinstance(kind, type)
-            else [make_placeholder(name, kind[0]) for _ in range(kind[1])]
+            else kind
             for name, kind in zip(names, shape, strict=True)
         }
         compiler = self._make_compiler(arguments, is_delete=is_delete)
@@ -253,14 +274,14 @@ class CompiledQuery:
         return _make_statement(sql, constants, compiler)
 
     def _make_compiler(
-        self, arguments: Mapping[str, Parameter | Sequence[Parameter]], *, is_delete: bool
+        self, arguments: Mapping[str, Parameter | Sequence[Parameter] | None], *, is_delete: bool
     ) -> SQLCompiler:
         """Django's compiler of the statement with these parameters: a DELETE, an UPDATE if some of them are set, or a
         SELECT."""
         rows: Any = self._build(**{name: arguments[name] for name in self._names})
         query = rows.query
         if is_delete:
-            if hasattr(rows.model, "values_of_update") or not Collector(connection.alias).can_fast_delete(rows):
+            if hasattr(rows, "values_of_update") or not Collector(connection.alias).can_fast_delete(rows):
                 raise TypeError(f"{self.name}: rows of {rows.model.__name__} are deleted by the ORM.")
             query = query.chain(DeleteQuery)
         elif new := {name.removeprefix(_SET): value for name, value in arguments.items() if name.startswith(_SET)}:

@@ -1,4 +1,4 @@
-"""UPDATE of rows by the values of columns, without the ORM: of one by what it holds, or of many by their ids."""
+"""UPDATE of rows by their ids with what each holds, by a statement whose text is kept."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -9,39 +9,19 @@ from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from contacts_project.kernel.database.kept_cursor import kept_cursor
 
 
-def update_where(model: type[models.Model], where: Mapping[str, object], values: Mapping[str, object]) -> int:
-    """UPDATE the rows that have the values `where` (None matches NULL), and return their number. Keys are field names.
-
-    Unlike CompiledQuery.update it takes values of every type that a field takes. The ORM is not involved: a row of the
-    change feed keeps its revision, for changes that clients need not fetch. Say why at each such call.
-
-    If a column is in both `where` and `values`, only one of several concurrent callers updates the row.
-    """
-    database = connections[DEFAULT_DB_ALIAS]
-    conditions = tuple((name, value is None) for name, value in where.items())
-    statement, fields = _update_statement(database.vendor, model, tuple(values), conditions)
-    arguments = [*values.values(), *(value for value in where.values() if value is not None)]
-    parameters = [field.get_db_prep_save(value, database) for field, value in zip(fields, arguments, strict=True)]
-    cursor = kept_cursor(database)
-    cursor.execute(statement, parameters)
-    return int(cursor.rowcount)
-
-
 def update_rows(
     model: type[models.Model], rows: Sequence[models.Model], columns: Sequence[str], where: Mapping[str, Any]
 ) -> int:
     """UPDATE these columns of each row that has the values `where`, and return the number of rows.
 
-    One UPDATE by id for each row: all or none are written.
+    One UPDATE by id for each row: all or none are written. Columns are names of fields; no value of `where` is None.
     """
     if not rows or not columns:
         return 0
     database = connections[DEFAULT_DB_ALIAS]
-    conditions = tuple((name, value is None) for name, value in (("id", 0), *where.items()))
-    statement, fields = _update_statement(database.vendor, model, tuple(columns), conditions)
-    own = fields[: len(columns) + 1]
-    common = [value for value in where.values() if value is not None]
-    fixed = [f.get_db_prep_save(value, database) for f, value in zip(fields[len(own) :], common, strict=True)]
+    statement, fields = _update_statement(database.vendor, model, tuple(columns), ("id", *where))
+    own, compared = fields[: len(columns) + 1], fields[len(columns) + 1 :]
+    fixed = [field.get_db_prep_save(v, database) for field, v in zip(compared, where.values(), strict=True)]
     values = [
         [*(field.get_db_prep_save(getattr(row, field.attname), database) for field in own), *fixed] for row in rows
     ]
@@ -56,20 +36,11 @@ def update_rows(
 
 @functools.lru_cache(maxsize=256)
 def _update_statement(
-    vendor: str, model: type[models.Model], names: tuple[str, ...], conditions: tuple[tuple[str, bool], ...]
+    vendor: str, model: type[models.Model], columns: tuple[str, ...], conditions: tuple[str, ...]
 ) -> "tuple[str, list[models.Field[Any, Any]]]":
-    """The SQL, and the fields of its parameters. A condition is a field name and whether it compares with NULL."""
+    """The SQL, and the fields of its parameters."""
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
-    assignments = ", ".join(f"{quote(_field(model, name).column)} = %s" for name in names)
-    where = " AND ".join(
-        f"{quote(_field(model, name).column)} {'IS NULL' if is_null else '= %s'}" for name, is_null in conditions
-    )
-    statement = f"UPDATE {quote(model._meta.db_table)} SET {assignments} WHERE {where}"  # noqa: S608 - names of our own
-    compared = [name for name, is_null in conditions if not is_null]
-    return statement, [_field(model, name) for name in (*names, *compared)]
-
-
-def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
-    field = model._meta.get_field(name)
-    assert isinstance(field, models.Field), name  # noqa: S101 - the other side of a relation has no column
-    return field
+    fields: list[Any] = [model._meta.get_field(name) for name in (*columns, *conditions)]
+    terms = [f"{quote(field.column)} = %s" for field in fields]
+    assignments, where = ", ".join(terms[: len(columns)]), " AND ".join(terms[len(columns) :])
+    return f"UPDATE {quote(model._meta.db_table)} SET {assignments} WHERE {where}", fields  # noqa: S608 - names of our own

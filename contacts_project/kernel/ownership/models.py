@@ -48,7 +48,12 @@ class FeedQuerySet(OwnedQuerySet[M]):
 
     def update(self, **values: object) -> int:
         """Set columns. Without any, the rows get the new revision alone: what their answers show has changed."""
-        return super().update(**values, **self._feed_model.values_of_update(self.owner_id, values))
+        return super().update(**values, **self.values_of_update(self.owner_id, values))
+
+    def values_of_update(self, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
+        """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
+        is_change = not columns or self._feed_model.has_feed_columns(columns)
+        return revision_values(self.model, owner_id) if is_change else {}
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
@@ -110,11 +115,6 @@ class FeedModel(QuickSave, OwnedModel):
         """Take the revision of the open write. Raises NoOpenWriteError."""
         for column, value in revision_values(type(self), self.owner_id).items():
             setattr(self, column, value)
-
-    @classmethod
-    def values_of_update(cls, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
-        """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
-        return revision_values(cls, owner_id) if not columns or cls.has_feed_columns(columns) else {}
 
     @classmethod
     def has_feed_columns(cls, columns: Collection[str]) -> bool:

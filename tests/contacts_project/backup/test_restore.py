@@ -20,7 +20,6 @@ from contacts_project.backup import container, restorer
 from contacts_project.backup.container import Frame
 from contacts_project.kernel.database.earlier_migrations import earlier_migrations
 from contacts_project.kernel.database.new_tables import create_tables
-from contacts_project.kernel.database.row_updates import update_where
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.ownership.models import Tombstone
 from people.counts import wrong_counts
@@ -404,7 +403,7 @@ def test_row_of_several_megabytes_is_restored(path: Path, other_instance: Path, 
     owner = make_user("big@example.org")
     notes = "ü" * 3_000_000
     person = client_of(owner).ok("POST", "/api/people", {"name": "Big"}, status=201)["person"]["id"]
-    update_where(Person, {"id": person}, {"notes": notes})
+    Person._base_manager.filter(pk=person).update(notes=notes)
     big = path.with_name("big")
     call_command("backup", str(big), stdout=StringIO())
     flush()

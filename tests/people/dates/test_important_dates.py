@@ -10,7 +10,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.row_updates import update_where
 from contacts_project.kernel.errors import MissingError
 from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
@@ -278,7 +277,7 @@ def test_if_match_for_a_date_whose_person_goes_to_the_trash_meanwhile_is_404(
 
     def update_late(**arguments: Any) -> ImportantDate:
         # As another process does it: a request in this thread would take over the check of If-Match.
-        update_where(Person, {"id": ada.pk}, {"deleted_at": timezone.now()})
+        Person._base_manager.update(deleted_at=timezone.now())
         ImportantDate._base_manager.update(revision=F("revision") + 1)
         User.objects.filter(pk=ada.owner_id).update(revision=F("revision") + 1)
         return update_date(**arguments)
