@@ -22,7 +22,7 @@ from tests import ROOT
 PACKAGES = ("contacts_project", "accounts", "people", "relationships", "carddav", "dav", "notifications")
 VERBS = (
     *("save", "update", "update_quietly", "mark_changed", "bulk_create", "bulk_update", "update_where", "update_row"),
-    *("update_columns", "insert_rows", "delete_rows", "CompiledUpdate", "FeedUpdate"),
+    *("update_columns", "insert_rows", "delete_rows", "CompiledUpdate", "FeedUpdate", "delete"),
 )
 #: Who spells three of them says again what the fields of an important date are.
 DATE_FIELDS = (

@@ -6,10 +6,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from contacts_project.kernel.database.bare_rows import insert_rows
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.ids import IdHex
-from contacts_project.kernel.database.row_inserts import OnConflict
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_lock
 from dav.authentication import Credentials
@@ -79,10 +77,6 @@ def record_put(device: Credentials, sent: SentText, *, is_first: bool) -> None:
         drop_former_texts(owner_id, [card.pk])
 
 
-_GIVEN_COLUMNS = ("id", "created_at", "updated_at", "owner", "token", "card", "etag")
-_IF_GIVEN_BEFORE = OnConflict(unique=("token", "card"), updated=("etag",))
-
-
 def _store(device: Credentials, sent: Sequence[tuple[SentText, set[str]]]) -> None:
     """Store which text of each card the device has, and the text itself where it is none of the card's own ETags."""
     owner_id = device.owner.pk
@@ -97,4 +91,6 @@ def _store(device: Credentials, sent: Sequence[tuple[SentText, set[str]]]) -> No
         FormerText.objects.bulk_create(former, ignore_conflicts=True)
     now = timezone.now()
     rows = [(new_id(), now, now, owner_id, device.token.pk, t.card.pk, t.etag) for t, _ in sent]
-    insert_rows(GivenCard, _GIVEN_COLUMNS, rows, _IF_GIVEN_BEFORE)
+    GivenCard.as_tuples.bulk_create(
+        rows, update_conflicts=True, unique_fields=("token", "card"), update_fields=("etag",)
+    )

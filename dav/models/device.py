@@ -3,6 +3,7 @@
 from django.db import models
 
 from accounts.models import ApiToken
+from contacts_project.kernel.database.tuple_rows import TupleRows
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,
@@ -73,6 +74,7 @@ class GivenCard(OwnedModel):
 
     unscoped = UnscopedManager["GivenCard", OwnedQuerySet["GivenCard"]](OwnedQuerySet)
     objects = OwnedManager["GivenCard", OwnedQuerySet["GivenCard"]](OwnedQuerySet)
+    as_tuples = TupleRows("id", "created_at", "updated_at", "owner", "token", "card", "etag")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token", "card"], name="dav_given_once")]

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from contacts_project.kernel.database.tuple_rows import TupleRows
 from people.models.dates import Interaction
 from people.models.details import CustomFieldValue
 from people.models.person import Person
@@ -29,6 +30,8 @@ class LookupKey(models.Model):
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="lookup_keys")
     kind = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=320)
+
+    as_tuples = TupleRows("owner", "person", "kind", "key")
 
     class Meta:
         # varchar_pattern_ops, so that the index serves prefix searches under any collation of PostgreSQL.

@@ -10,8 +10,7 @@ from django.db.models import Model, QuerySet, Value
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.database import row_inserts
-from contacts_project.kernel.database.bare_rows import Row, delete_rows, insert_rows
-from contacts_project.kernel.database.row_inserts import OnConflict
+from contacts_project.kernel.database.tuple_rows import Row, TupleRows
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.models import BookCard, Device, GivenCard
 from people.models import Group, ImportantDate, Person
@@ -97,27 +96,29 @@ def test_rows_that_are_there_stay_or_are_updated(alice: User, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("number", [1, 2, 700])
-def test_bare_rows_are_those_of_django(alice: User, mallory: User, number: int) -> None:
+def test_rows_as_tuples_are_those_of_django(alice: User, mallory: User, number: int) -> None:
     make_token(alice)
     token, first, later = ApiToken.unscoped.get(), *(dt.datetime(2026, 3, n, 1, 2, 3, n, dt.UTC) for n in (1, 2))
     revisions: Any = dict.fromkeys(("read_revision", "changed_revision", "plain_changed_revision"), 1)
     cards = [BookCard(owner=alice, name=f"{n}.vcf", text=b"", **revisions) for n in range(number)]
     BookCard.objects.bulk_create(cards)
     columns = ("id", "created_at", "updated_at", "owner", "token", "card", "etag")
-    conflict = OnConflict(("token", "card"), ("etag", "updated_at"))
+    of_given, of_etags = GivenCard.as_tuples, TupleRows("owner", "card", "etag")
+    of_etags.model = GivenCard
+    of_token: Any = {"unique_fields": ("token", "card"), "update_fields": ("etag", "updated_at")}
 
     def rows(at: dt.datetime, etag: str) -> list[Row]:
         return [(uuid4(), at, at, alice.pk, token.pk, card.pk, f"{etag}{n}") for n, card in enumerate(cards)]
 
-    insert_rows(GivenCard, columns, [])
-    insert_rows(GivenCard, columns, inserted := rows(first, "a"))
+    of_given.bulk_create([])
+    of_given.bulk_create(inserted := rows(first, "a"))
     stored = list(GivenCard.objects.owned_by(alice).order_by("pk").values_list(*columns))
     assert stored == sorted(map(tuple, inserted), key=lambda row: str(row[0]))
     # The same cards again: only what is to be updated is.
-    insert_rows(GivenCard, columns, rows(later, "b"), conflict)
+    of_given.bulk_create(rows(later, "b"), update_conflicts=True, **of_token)
     again = list(GivenCard.objects.owned_by(alice).order_by("pk").values_list(*columns))
     assert again == [(*row[:2], later, *row[3:6], row[6].replace("a", "b")) for row in stored]
     with pytest.raises(IntegrityError), transaction.atomic():
-        insert_rows(GivenCard, columns, rows(later, "c"))
-    delete_rows(GivenCard, ("owner", "card", "etag"), [(alice.pk, cards[0].pk, "b0"), (mallory.pk, cards[-1].pk, "b")])
+        of_given.bulk_create(rows(later, "c"))
+    of_etags.delete([(alice.pk, cards[0].pk, "b0"), (mallory.pk, cards[-1].pk, "b")])
     assert GivenCard.objects.owned_by(alice).count() == number - 1
