@@ -139,10 +139,11 @@ class DateKey:
     """Decides on which days the date is."""
     reminder_default: str | int | None = None
     """The value if a reminder is switched on without one."""
+    column: str = ""
+    """Derived from the name."""
 
-    @property
-    def column(self) -> str:
-        return _column_of(self.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", _column_of(self.name))
 
     @property
     def empty(self) -> bool | list[int] | None:

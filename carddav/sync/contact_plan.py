@@ -16,9 +16,10 @@ from people.vcard import Card, patch_card
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """The result of a merge: the person gets `target` in the `changed` fields. `is_unsent`: the card has to be written,
-    too."""
+    """The result of a merge with a card that has the fields `remote`: the person gets `target` in the `changed` fields.
+    `is_unsent`: the card has to be written, too."""
 
+    remote: Fields
     merged: Merged
     target: Fields
     changed: set[str]
@@ -39,7 +40,7 @@ def plan_merge(
     was_named = mapping.base_local.get("fn")
     is_fn_changed = was_named is not None and was_named != contact.full_name(name_format)
     is_unsent = is_fn_changed or bool(changed_fields(remote, merged.target.remote))
-    return MergePlan(merged, target, changed_fields(contact.fields, target), is_fn_changed, is_unsent)
+    return MergePlan(remote, merged, target, changed_fields(contact.fields, target), is_fn_changed, is_unsent)
 
 
 def _takes_remote_photo(merged: Merged, local: Fields, picture: Picture) -> bool:
@@ -64,7 +65,7 @@ def patched_text(
     """The text of the card with what is to be sent; None if that changes nothing. `current` is what `raw` says, `photo`
     the bytes of a new photo."""
     target = merge_plan.merged.target.remote
-    changed = changed_fields(remote_fields(current), target) - (set() if with_photo else {"photo"})
+    changed = changed_fields(merge_plan.remote, target) - (set() if with_photo else {"photo"})
     if not changed and not merge_plan.is_fn_changed:
         return None
     card = replace_fields(current, target, changed, photo)

@@ -18,8 +18,8 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.contact import LocalContact, copy_unmapped_lines, load_local_contact, write_fields
-from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
-from people.contents.merge import FieldConflict, Merged, Sides, merge
+from people.contents.fields import EMPTY_FIELDS, Fields, photo_token
+from people.contents.merge import FieldConflict, Sides, merge
 from people.photos.files import read_photo
 from people.vcard import Card, VCardError, read_card, read_resource
 
@@ -46,25 +46,26 @@ def load_open_conflict(context: Context, mapping: Mapping) -> Conflict | None:
     return found
 
 
-def merge_contact(context: Context, mapping_id: UUID, fetched: FetchedCard | None = None) -> None:
-    """Merge a mapped contact with the fetched card, or with the card as last fetched. Raises VCardError.
+def merge_contact(context: Context, mapping_id: UUID, fetched: tuple[FetchedCard, Card] | None = None) -> None:
+    """Merge a mapped contact with a card that was fetched and read, or with its card as last fetched.
 
-    The person is read inside the transaction, so that an edit made meanwhile is not overwritten.
+    Raises VCardError if that cannot be read. The person is read inside the transaction, so that an edit made meanwhile
+    is not overwritten.
     """
     known = load_mapping(context, mapping_id)
     if known is None:
         return
-    card, _ = read_resource(fetched.text) if fetched else read_card(known.remote_raw)
+    found, card = fetched or (None, read_card(known.remote_raw)[0])
     picture = load_changed_picture(context, card, known.base_remote)
 
     def read() -> ContactState | None:
         # The picture was loaded without the lock: if the stored card was replaced meanwhile, its old text must not be
         # merged.
         mapping = load_mapping(context, mapping_id)
-        if mapping is None or (fetched is None and mapping.remote_raw != known.remote_raw):
+        if mapping is None or (found is None and mapping.remote_raw != known.remote_raw):
             return None
-        if fetched is not None:
-            mapping.keep_text(fetched.text, fetched.etag, card.uid)
+        if found is not None:
+            mapping.keep_text(found.text, found.etag, card.uid)
         return read_state(context, mapping, card, picture)
 
     context.decide(read, partial(plan_contact_now, context), partial(apply_state, context))
@@ -103,7 +104,7 @@ def apply_state(context: Context, write: AccountWrite, state: ContactState, plan
 def merge_or_report(context: Context, mapping_id: UUID, fetched: FetchedCard) -> bool:
     """Merge the fetched card; False, and an error of the run that names it, if it cannot be read."""
     try:
-        merge_contact(context, mapping_id, fetched)
+        merge_contact(context, mapping_id, (fetched, read_resource(fetched.text)[0]))
     except VCardError as error:
         context.tally.add_error(CARD_PROBLEM.format(href=fetched.href, reason=error.text))
         return False
@@ -113,7 +114,7 @@ def merge_or_report(context: Context, mapping_id: UUID, fetched: FetchedCard) ->
 def load_changed_picture(context: Context, card: Card, base_remote: JsonMapping) -> Picture:
     """The card's picture, stored for the write that may take it; without its bytes if it has not changed, so that it is
     not downloaded again. Must not be called inside a transaction."""
-    token = remote_fields(card)["photo"]
+    token = photo_token(card)
     if token == base_remote.get("photo"):
         return Picture(token)
     picture = load_picture(card, context.pixel_budget)
@@ -126,7 +127,6 @@ def _apply_merge(
 ) -> None:
     mapping, before = state.mapping, state.contact
     copy_unmapped_lines(context.owner, write, before, state.card)
-    name_format, remote = context.connection.name_format, remote_fields(state.card)
     contact = before
     if merge_plan.changed:
         image = {field: before.fields[field] for field in merge_plan.changed}
@@ -134,8 +134,8 @@ def _apply_merge(
         contact = write_fields(context.owner, write, before, merge_plan.target, merge_plan.changed, state.picture.jpeg)
         context.record_change(contact.person, RunAction.UPDATED, image, former_photo)
     bases, was_named = Sides(mapping.base_local, mapping.base_remote), mapping.base_local.get("fn")
-    base_local, base_remote = _agreed_bases(bases, remote, merge_plan.merged, before, contact)
-    base_local["fn"] = was_named if merge_plan.is_fn_changed else contact.full_name(name_format)
+    base_local, base_remote = _agreed_bases(bases, merge_plan, before, contact)
+    base_local["fn"] = was_named if merge_plan.is_fn_changed else contact.full_name(context.connection.name_format)
     # UNSENT is lower than every revision, so that the push selects the contact.
     # The account's revision, not the person's: dates and groups have revisions of their own.
     local_rev = UNSENT if merge_plan.is_unsent else write.revision
@@ -145,10 +145,11 @@ def _apply_merge(
 
 
 def _agreed_bases(
-    bases: Sides, remote: Fields, merged: Merged, before: LocalContact, after: LocalContact
+    bases: Sides, merge_plan: MergePlan, before: LocalContact, after: LocalContact
 ) -> tuple[Fields, Fields]:
     """The bases after the remote changes are applied. Local changes that are still to be sent keep differing from
     them."""
+    remote, merged = merge_plan.remote, merge_plan.merged
     # The merge without the local changes: what the remote side alone contributes.
     remote_only = merge(
         bases, Sides({field: bases.local.get(field, before.fields[field]) for field in EMPTY_FIELDS}, remote)

@@ -96,19 +96,19 @@ class IncomingCards:
             if len(self.new) >= _BATCH_SIZE:
                 self.flush()
         elif known.kind == "mapping":
-            self._merge_mapped(known, found)
+            self._merge_mapped(known, found, card)
         elif known.kind == "pending":
             self.context.act(partial(self._update_pending, known, found, card))
         else:
             self.context.act(partial(self._update_tombstone, known, found))
 
-    def _merge_mapped(self, known: KnownCard, found: FetchedCard) -> None:
+    def _merge_mapped(self, known: KnownCard, found: FetchedCard, card: Card) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
         unverified = _unverified_writes.values(owner_id=self.context.owner.pk, mapping_id=known.row_id)
         if unverified:
             self.context.act(partial(finish_read_back, self.context, unverified[0][0], found))
         else:
-            merge_contact(self.context, known.row_id, found)
+            merge_contact(self.context, known.row_id, (found, card))
 
     def flush(self) -> None:
         """Write the new cards that have been collected."""

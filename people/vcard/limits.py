@@ -97,8 +97,12 @@ class Limits:
         self.warnings = warnings
         self.entries: dict[str, list[Entry]] = {}
 
-    def truncate_scalar(self, field: str, value: str | None) -> str | None:
-        return self._truncate(value, TEXT_LIMITS[field], field_text(field)) or None
+    def truncate_scalars(self, values: Mapping[str, str | None]) -> dict[str, str | None]:
+        """All text fields of a card; None for one that is missing or empty."""
+        return {
+            field: self._truncate(text, limit, _FIELD_TEXTS[field]) or None if (text := values.get(field)) else None
+            for field, limit in TEXT_LIMITS.items()
+        }
 
     def truncate_category(self, value: str) -> str:
         return self._truncate(value, 100, _GROUP_NAME)

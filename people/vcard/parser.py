@@ -145,7 +145,7 @@ class _Parser:
         # First the lists: a card without a name is called by one of their entries.
         self._read_lists()
         scalars["name"] = scalars["name"] or self._fallback_name(scalars)
-        limited = {field: self.limits.truncate_scalar(field, scalars.get(field)) for field in TEXT_LIMITS}
+        limited = self.limits.truncate_scalars(scalars)
         is_group = "kind" in self.found
         other_values = {
             **{field: self._first_date(field) for field in DATE_FIELDS},

@@ -40,7 +40,7 @@ __all__ = [
     "retention_cutoff",
 ]
 
-M = TypeVar("M", bound=models.Model)
+M = TypeVar("M", bound="FeedModel")
 
 
 class FeedQuerySet(OwnedQuerySet[M]):
@@ -52,19 +52,19 @@ class FeedQuerySet(OwnedQuerySet[M]):
 
     def values_of_update(self, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
         """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
-        is_change = not columns or self._feed_model.has_feed_columns(columns)
+        is_change = not columns or self.model.has_feed_columns(columns)
         return revision_values(self.model, owner_id) if is_change else {}
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
-        for row in cast("list[Any]", rows):
+        for row in rows:
             row.set_revision()
         return super().bulk_create(rows, *args, **kwargs)
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
-        rows: list[Any] = list(objs)
+        rows = list(objs)
         columns = set(fields)
-        if rows and self._feed_model.has_feed_columns(columns):
+        if rows and self.model.has_feed_columns(columns):
             owners = {row.owner_id for row in rows} if self.owner_id is None else {self.owner_id}
             added = revision_values(self.model, owners.pop() if len(owners) == 1 else None)
             for row in rows:
@@ -76,10 +76,6 @@ class FeedQuerySet(OwnedQuerySet[M]):
         # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
         revision_values(self.model, self.owner_id)
         return super().delete()
-
-    @property
-    def _feed_model(self) -> Any:
-        return self.model
 
 
 class FeedModel(QuickSave, OwnedModel):

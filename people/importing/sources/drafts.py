@@ -191,9 +191,7 @@ class Draft:
         names = self._resolve_name()
         if self._notes:
             self._texts["notes"] = "\n\n".join(self._notes)
-        limited: dict[str, Any] = {
-            name: self.limits.truncate_scalar(name, self._texts.get(name)) for name in TEXT_LIMITS
-        }
+        limited: dict[str, Any] = self.limits.truncate_scalars(self._texts)
         if not limited["name"]:
             return RecordResult(index=index, name="", error=NAMELESS)
         lists: dict[str, Any] = {name: tuple(self.limits.entries.get(name, ())) for name in LIST_FIELDS}
