@@ -151,9 +151,10 @@ def _agreed_bases(
     them."""
     remote, merged = merge_plan.remote, merge_plan.merged
     # The merge without the local changes: what the remote side alone contributes.
-    remote_only = merge(
-        bases, Sides({field: bases.local.get(field, before.fields[field]) for field in EMPTY_FIELDS}, remote)
-    )
+    remote_only = merged
+    if merge_plan.is_unsent:
+        former = {field: bases.local.get(field, before.fields[field]) for field in EMPTY_FIELDS}
+        remote_only = merge(bases, Sides(former, remote))
     conflicting = {conflict.field for conflict in merged.conflicts}
     new_local, new_remote = {}, {}
     for field in EMPTY_FIELDS:

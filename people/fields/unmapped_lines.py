@@ -23,16 +23,17 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     """
     # A line of a card has a field if a reader knows its property.
     without_field = [kept for kept in card.lines if not kept.fields]
-    card_keys = _unmapped_keys([kept.text for kept in without_field])
+    theirs = [parse_line(line.text) for line in without_field]
+    card_keys = _unmapped_keys(theirs)
     present = {key for key in card_keys if key}
     candidates = [
-        line
-        for line, key in zip(without_field, card_keys, strict=True)
-        if key or parse_line(line.text).name in COMPANION_PROPERTIES
+        kept
+        for kept, line, key in zip(without_field, theirs, card_keys, strict=True)
+        if key or line.name in COMPANION_PROPERTIES
     ]
-    own_keys = _unmapped_keys([line["line"] for line in person.card_lines])
-    kept = [line for line, key in zip(person.card_lines, own_keys, strict=True) if key is None or key in present]
-    kept = _without_orphaned_labels(kept)
+    own = [parse_line(line["line"]) for line in person.card_lines]
+    known_keys = zip(person.card_lines, own, _unmapped_keys(own), strict=True)
+    kept = _without_orphaned_labels([(kept, line) for kept, line, key in known_keys if key is None or key in present])
     known = [
         KeptLine(line["line"], tuple(line.get("fields", ())), {"id": line["id"]} if "id" in line else None)
         for line in kept
@@ -43,28 +44,23 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     return [*kept, *({"line": line.text} for line in added)]
 
 
-def _unmapped_keys(texts: list[str]) -> list[tuple[str, str | None] | None]:
+def _unmapped_keys(lines: list[ContentLine]) -> list[tuple[str, str | None] | None]:
     """For each line of an unmapped property its text without item group, and its label; None for other lines."""
-    parsed = [parse_line(text) for text in texts]
-    labels = group_labels(parsed)
+    labels = group_labels(lines)
     return [
         None
         if has_reader(line.name) or line.name in COMPANION_PROPERTIES
-        else (text_without_group(text, line), labels.get(line.group.lower()) if line.group else None)
-        for text, line in zip(texts, parsed, strict=True)
+        else (text_without_group(line.text, line), labels.get(line.group.lower()) if line.group else None)
+        for line in lines
     ]
 
 
-def _without_orphaned_labels(lines: list[Line]) -> list[Line]:
-    """Remove labels (companion properties) whose item group has no other line left."""
-    parsed = [parse_line(line["line"]) for line in lines]
-    groups = {_item_group(line) for line in parsed if line.name not in COMPANION_PROPERTIES}
+def _without_orphaned_labels(lines: list[tuple[Line, ContentLine]]) -> list[Line]:
+    """Remove labels (companion properties) whose item group has no other line left. The lines are given with what they
+    say."""
+    groups = {line.group.lower() for _, line in lines if line.group and line.name not in COMPANION_PROPERTIES}
     return [
         kept
-        for kept, line in zip(lines, parsed, strict=True)
-        if line.name not in COMPANION_PROPERTIES or not line.group or _item_group(line) in groups
+        for kept, line in lines
+        if line.name not in COMPANION_PROPERTIES or not line.group or line.group.lower() in groups
     ]
-
-
-def _item_group(line: ContentLine) -> str:
-    return (line.group or "").lower()
