@@ -6,7 +6,7 @@ row is deleted or its text changes, so that a write needs only one more statemen
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import models
@@ -23,18 +23,14 @@ def words_of_interaction(row: Interaction) -> set[str]:
 
 def index_values(owner_id: UUID, rows: Iterable[CustomFieldValue]) -> None:
     """Insert the words of values after they were inserted or updated. Must be called inside `account_write`."""
-    words = [(row.pk, word) for row in rows for word in sorted(set(words_of_value(row.value)))]
-    if words:
-        ValueWord.objects.bulk_create(ValueWord(owner_id=owner_id, value_id=key, key=word) for key, word in words)
+    words = [(owner_id, row.pk, word) for row in rows for word in sorted(set(words_of_value(row.value)))]
+    ValueWord.as_tuples.bulk_create(words)
 
 
 def index_interactions(owner_id: UUID, rows: Iterable[Interaction]) -> None:
     """Insert the words of interactions after they were inserted, or their title or notes updated."""
-    words: list[tuple[Any, str]] = [(row.pk, word) for row in rows for word in sorted(words_of_interaction(row))]
-    if words:
-        InteractionWord.objects.bulk_create(
-            InteractionWord(owner_id=owner_id, interaction_id=key, key=word) for key, word in words
-        )
+    words = [(owner_id, row.pk, word) for row in rows for word in sorted(words_of_interaction(row))]
+    InteractionWord.as_tuples.bulk_create(words)
 
 
 def _deletion_trigger(

@@ -51,6 +51,8 @@ class ValueWord(models.Model):
     value = models.ForeignKey(CustomFieldValue, on_delete=models.DO_NOTHING, related_name="words")
     key = models.CharField(max_length=MAX_WORD_LENGTH)
 
+    as_tuples = TupleRows("owner", "value", "key")
+
     class Meta:
         indexes = [
             models.Index(
@@ -67,6 +69,8 @@ class InteractionWord(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     interaction = models.ForeignKey(Interaction, on_delete=models.DO_NOTHING, related_name="words")
     key = models.CharField(max_length=MAX_WORD_LENGTH)
+
+    as_tuples = TupleRows("owner", "interaction", "key")
 
     class Meta:
         indexes = [
