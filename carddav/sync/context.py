@@ -14,7 +14,6 @@ from accounts.models import User
 from carddav.client import Changes
 from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
-from carddav.sync.cards import limit_messages
 from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, Planned
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
@@ -25,6 +24,9 @@ from people.models import Person
 from people.photos.images import PixelBudget
 
 CARD_PROBLEM = define_text("card_problem", "%(href)s: %(reason)s")
+_MORE = define_text("more_messages", "and %(count)s more")
+
+_MAX_MESSAGES = 50
 
 #: Progress is written at most this often; streams read it twice a second.
 _PROGRESS_INTERVAL = dt.timedelta(seconds=0.5)
@@ -57,8 +59,11 @@ class ErrorReport:
 
     @property
     def shown_messages(self) -> list[Text]:
-        """At most 50 messages."""
-        return limit_messages(self.messages)
+        """At most _MAX_MESSAGES; the last one says how many more there are."""
+        if len(self.messages) <= _MAX_MESSAGES:
+            return self.messages
+        shown = self.messages[: _MAX_MESSAGES - 1]
+        return [*shown, _MORE.format(count=len(self.messages) - len(shown))]
 
 
 @dataclass(slots=True)

@@ -138,19 +138,30 @@ def _represent_rows(owner: User, rows: list[Any], *, for_feed: bool = False) -> 
         for person in people
         if (key := person["contactReminderFrom"]) and person["source_deleted_at"] is None
     }
-    groups, lists, short_values = _load_related(owner, [UUID(person["id"]) for person in people])
+    groups, lists, values = _load_related(owner, [UUID(person["id"]) for person in people])
     in_feed: dict[str, Fragment] = {}
-    feed_lists = _build_joiner({"customFieldValues": short_values})
-
-    def add_to_feed(key: str, person: dict[str, Any], own_lists: str) -> None:
-        kept = {name: value for name, value in person.items() if name not in REPEATED_IN_FEED}
-        in_feed[key] = Fragment(dumps(kept)[:-1] + f",{own_lists}{feed_lists(key)}}}".encode())
-
-    observe = add_to_feed if for_feed else None
+    observe = _feed_observer(in_feed, values) if for_feed else None
     assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, sources, groups, lists, observe=observe)
     for row, person in zip(rows, people, strict=True):
         body = Fragment(assemble(row))
         yield person["id"], Representation(person["revision"], body, in_feed.get(person["id"]))
+
+
+def _feed_observer(
+    in_feed: dict[str, Fragment], values: Mapping[str, list["_RelatedRow"]]
+) -> Callable[[str, dict[str, Any], str], None]:
+    """For build_assembler: stores each person in `in_feed` as the feed sends it, with these custom values."""
+    short_values = {
+        person_id: ",".join(_short_value_json(row.id, row.template_id, row.json) for row in sorted(rows))
+        for person_id, rows in values.items()
+    }
+    feed_lists = _build_joiner({"customFieldValues": short_values})
+
+    def observe(key: str, person: dict[str, Any], own_lists: str) -> None:
+        kept = {name: value for name, value in person.items() if name not in REPEATED_IN_FEED}
+        in_feed[key] = Fragment(dumps(kept)[:-1] + f",{own_lists}{feed_lists(key)}}}".encode())
+
+    return observe
 
 
 class TypeSummary(NamedTuple):
@@ -251,9 +262,9 @@ NO_GROUPS = GroupLists()
 
 def _load_related(
     owner: User, ids: Sequence[UUID]
-) -> tuple[dict[str, GroupLists], dict[str, Mapping[str, str]], dict[str, str]]:
-    """The `groups` and `lists` of build_assembler for these people, and the custom values as the feed sends them: one
-    statement, and one for each extension."""
+) -> tuple[dict[str, GroupLists], dict[str, Mapping[str, str]], dict[str, list["_RelatedRow"]]]:
+    """The `groups` and `lists` of build_assembler for these people, and the rows of their custom values: one statement,
+    and one for each extension."""
     found: dict[str, dict[str, list[_RelatedRow]]] = {_GROUP: {}, _DATE: {}, _VALUE: {}}
     for row in map(_RelatedRow._make, _related_rows.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person_id, []).append(row)
@@ -275,11 +286,7 @@ def _load_related(
         )
         for person_id, rows in found[_VALUE].items()
     }
-    short_values = {
-        person_id: ",".join(_short_value_json(row.id, row.template_id, row.json) for row in sorted(rows))
-        for person_id, rows in found[_VALUE].items()
-    }
-    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}, short_values
+    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}, found[_VALUE]
 
 
 _DATE_EXPRESSIONS: Mapping[Kind, Callable[[str], Any]] = {
