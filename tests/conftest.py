@@ -37,10 +37,12 @@ from tests.databases import flush
 from tests.forked_processes import forked_processes
 from tests.leaks import LeakLogHandler, leak_detector
 from tests.mailbox import Mailbox, smtp_server, use_mailbox
+from tests.open_transactions import end_open_transaction, record_connections
 from tests.rounds import rounds
 
 # Until the tests are collected: nearly all objects that this creates stay alive, so there is no garbage to find.
 gc.disable()
+record_connections()
 
 # No deadline: a property test must not fail because the machine is slow.
 hypothesis_settings.register_profile(
@@ -105,6 +107,10 @@ def depends_on_database(item: pytest.Item) -> bool:
         return False
     if item.get_closest_marker("sqlite_suffices") and not item.get_closest_marker("both_databases") and rounds(1) < 2:
         return False
+    return uses_database(item)
+
+
+def uses_database(item: pytest.Item) -> bool:
     fixtures = getattr(item, "fixturenames", [])
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"}.intersection(fixtures))
 
@@ -172,6 +178,14 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             failed.write(f"{report.nodeid}\n")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that leaves a transaction open, after its own has been rolled back."""
+    yield
+    if uses_database(item) and (found := end_open_transaction()):
+        pytest.fail(found, pytrace=False)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     shutil.rmtree(settings.DATA_DIR, ignore_errors=True)
 
@@ -209,6 +223,7 @@ def _tests_may_write_without_account_write() -> Iterator[None]:
 
     The caller is the first frame that is neither Django's nor that of the ownership classes.
     """
+    tests = f"{ROOT}/tests/"  # the path, as the project may lie in a folder of that name
     original_refuse_write = account_lock.refuse_write
     skipped = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
 
@@ -216,7 +231,7 @@ def _tests_may_write_without_account_write() -> Iterator[None]:
         frame = sys._getframe(1)
         while any(part in frame.f_code.co_filename for part in skipped) and frame.f_back:
             frame = frame.f_back
-        return {} if "/tests/" in frame.f_code.co_filename else original_refuse_write(model)
+        return {} if frame.f_code.co_filename.startswith(tests) else original_refuse_write(model)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_lock, "refuse_write", refuse)
