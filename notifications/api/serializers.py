@@ -94,7 +94,7 @@ class CreateDestination(serializers.Serializer[Any]):
     type = StrictChoiceField(list(DestinationType.values))
     label = StrictCharField(max_length=60)  # type: ignore[assignment]  # hides Field.label, which no field needs
     url = UrlText(max_length=MAX_URL_LENGTH)
-    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
+    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True, allow_blank=False)
 
     def validate(self, attrs: JsonObject) -> JsonObject:
         """A token is an ntfy topic's; a webhook has a signing secret that we make."""
@@ -109,7 +109,7 @@ class UpdateDestination(serializers.Serializer[Any]):
     label = StrictCharField(max_length=60, required=False)  # type: ignore[assignment]  # as above
     enabled = StrictBooleanField(required=False)
     url = UrlText(max_length=MAX_URL_LENGTH, required=False)
-    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True)
+    token = TopicToken(max_length=MAX_TOKEN_LENGTH, required=False, allow_null=True, allow_blank=False)
     rotateSecret = StrictBooleanField(required=False)
 
     def validate_rotateSecret(self, value: bool) -> bool:  # noqa: N802 - DRF calls it by this name

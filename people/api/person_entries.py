@@ -111,13 +111,16 @@ def check_year(day: dt.date) -> None:
 class DateOrDateTimeField(serializers.Field[dt.date, Any, str, Any]):
     """`YYYY-MM-DD` or an ISO datetime, of which the date part counts."""
 
-    PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII)
+    PATTERN = re.compile(
+        r"\d{4}-\d{2}-\d{2}"
+        r"(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)?)?\Z",
+        re.ASCII,
+    )
 
     def to_internal_value(self, data: object) -> dt.date:
         if not isinstance(data, str) or not self.PATTERN.match(data):
             raise InvalidError(_NOT_A_DATE_OR_TIME)
         try:
-            dt.time.fromisoformat(data[11:19].rstrip("Z") or "00:00")
             day = dt.date.fromisoformat(data[:10])
         except ValueError:
             raise InvalidError(NO_SUCH_DAY) from None

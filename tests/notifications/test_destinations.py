@@ -112,6 +112,7 @@ def test_secrets_are_encrypted_in_the_database(api: Client) -> None:
         ({"type": "NTFY", "url": "https://127.0.0.1/top.ic"}, "invalid"),
         ({"type": "NTFY", "url": "https://127.0.0.1/" + "t" * 65}, "invalid"),
         ({"type": "NTFY", "url": "https://127.0.0.1/topic?auth=QmFzaWM"}, "credentials_in_url"),
+        ({"type": "NTFY", "url": "https://127.0.0.1/topic", "token": ""}, "invalid"),
         ({"type": "NTFY", "url": "https://127.0.0.1/topic", "token": "x" * 256}, "invalid"),
         ({"type": "NTFY", "url": "https://127.0.0.1/topic", "token": "a\nb"}, "invalid"),
         ({"type": "NTFY", "url": "https://127.0.0.1/topic", "token": "schlüssel"}, "invalid"),
@@ -312,6 +313,7 @@ def test_token_can_be_kept_changed_or_removed(api: Client, ntfy: Recorder) -> No
     api.ok("put", path, {"label": "New"})
     assert stored() == "one"
     api.ok("put", path, {"token": "two"})
+    assert api.ok("put", path, {"token": " "}, status=400)["details"][0]["field"] == "token"
     assert stored() == "two"
     api.ok("put", path, {"token": None})
     assert stored() == ""

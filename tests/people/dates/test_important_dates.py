@@ -123,6 +123,8 @@ def test_valid_values_are_stored(api: Client, path: str, sent: dict[str, Any], s
         ({"date": "10000-01-01"}, "date"),
         ({"date": "04.05.1990"}, "date"),
         ({"date": "1990-05-04T25:00:00Z"}, "date"),
+        ({"date": "1990-05-04T12:00:00+24:00"}, "date"),
+        ({"date": "1990-05-04T12:00:00-02:60"}, "date"),
         ({"date": 19900504}, "date"),
         ({"yearUnknown": 1}, "yearUnknown"),
         ({"reminderEnabled": "true"}, "reminderEnabled"),
