@@ -108,9 +108,9 @@ def test_schema_of_client_ids_matches_what_is_accepted(path: str) -> None:
 @pytest.mark.parametrize("body", ["CreateDestinationRequest", "UpdateDestinationRequest"])
 def test_schema_of_ntfy_tokens_matches_what_is_accepted(body: str) -> None:
     described = schemas()[body]["properties"]["token"]
-    for taken in ("tk_1", " tk_1\n", "", " ", None):
+    for taken in ("tk_1", " tk_1\n", None):
         check_value(described, taken)
-    for refused in ("a b", "schlüssel", "x" * 256):
+    for refused in ("", "a b", "schlüssel", "x" * 256):
         with pytest.raises(jsonschema_rs.ValidationError):
             check_value(described, refused)
 
