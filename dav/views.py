@@ -1,6 +1,7 @@
 """One view for all that is below /dav/: authentication, the resource that the path names, and a function a method."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -8,7 +9,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 
 from contacts_project.kernel.errors import RateLimitedError
-from dav.authentication import CHALLENGE, authenticate
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from dav.authentication import CHALLENGE, UnauthorizedError, authenticate
 from dav.cards.sent import TOO_LONG
 from dav.errors import DavError
 from dav.methods.reading import READERS
@@ -35,6 +37,8 @@ def dav_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
         response["Retry-After"] = str(error.retry_after)
     except DavError as error:
         response = error.to_response()
+    except AccountGoneError:  # deleted since its password was read
+        response = UnauthorizedError().to_response()
     if response.status_code == 401:
         response["WWW-Authenticate"] = CHALLENGE
     response["DAV"] = CLASSES
@@ -46,11 +50,8 @@ def _refuse_body(request: HttpRequest, limit: int) -> HttpResponseBase:
     """The response to a body of which nothing was read. The owner is told of a card that did not come through."""
     place = read_path(request.path) or Place(())
     error = DavError(403, card("max-resource-size"), TOO_LONG) if request.method == "PUT" else DavError(413)
-    try:
-        device = authenticate(request)
-    except (DavError, RateLimitedError):
-        return error.to_response()
-    note_refused(device, place, str(request.method), error)
+    with suppress(DavError, RateLimitedError, AccountGoneError):
+        note_refused(authenticate(request), place, str(request.method), error)
     return error.to_response()
 
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from accounts.feed.cursor import is_of_epoch
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from dav.cards.changes import store
 from dav.cards.computed import KnownCard, compute_groups, compute_known, compute_people
 from dav.models import Book, BookCard, BookCardQuerySet
@@ -30,11 +31,13 @@ def refresh(owner: User) -> Book:
     """Bring the cards up to the revision of `owner`, and return the book.
 
     `owner` must have been read before: what is written afterwards has a higher revision, and is read next time.
+    Raises AccountGoneError.
     """
     book = Book.objects.owned_by(owner).first()
     if book is None:
-        Book.objects.bulk_create([Book(owner=owner)], ignore_conflicts=True)
-        book = Book.objects.owned_by(owner).get()
+        with account_lock(owner):
+            Book.objects.bulk_create([Book(owner=owner)], ignore_conflicts=True)
+            book = Book.objects.owned_by(owner).get()
     if book.read_revision < owner.revision:
         # After the restore of a backup the revisions of before may mean something else: devices list everything again.
         is_new = not is_of_epoch(book.read_revision, owner.revision)
@@ -49,7 +52,9 @@ def refresh(owner: User) -> Book:
             plain_changed |= bool(store(owner, list(compute_groups(owner, batch))))
         removed |= _leave(BookCard.objects.owned_by(owner).in_book().filter(group=None, is_group=True), owner)
         _finish(owner, changed=changed or removed, plain_changed=plain_changed or removed)
-        book.refresh_from_db()
+        book = Book.objects.owned_by(owner).first()
+        if book is None:
+            raise AccountGoneError
     return book
 
 

@@ -1,5 +1,7 @@
 """After a request of a device was refused: the device is told of the card again, and its owner of the refusal."""
 
+from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from contacts_project.kernel.texts import Text, define_text
 from dav.authentication import Credentials
 from dav.errors import DavError
@@ -15,13 +17,19 @@ _CONDITIONAL = 412
 
 
 def note_refused(device: Credentials, place: Place, method: str, error: DavError) -> None:
-    """Note the refusal of a write to a card. Nothing is noted of paths that are no cards of this account."""
+    """Note the refusal of a write to a card. Nothing is noted of paths that are no cards of this account.
+
+    Raises AccountGoneError.
+    """
     owner = device.owner
     name = place.card_name(owner.pk) or ""
     if not is_card_name(name) or error.status in {401, 404} or method not in {"PUT", "DELETE", "MOVE"}:
         return
     # What was rolled back has not raised it.
-    owner.refresh_from_db(fields=["revision"])
+    try:
+        owner.refresh_from_db(fields=["revision"])
+    except User.DoesNotExist:
+        raise AccountGoneError from None
     if error.status != _CONDITIONAL and method != "MOVE":
         list_refused(device, name)
     if error.status != _CONDITIONAL:

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from accounts.services.deletion import delete_account
 from contacts_project.kernel.invariants import find_violations
 from dav import authentication, selection
-from dav.cards import given
+from dav.cards import changes, given, refresh
 from dav.models import Device as DeviceRow
 from dav.models import GivenCard, Refusal
-from dav.services import device_write, refused
+from dav.services import device_write, refusals, refused
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
@@ -20,6 +21,18 @@ from tests.dav.test_selection import configure, row_of
 
 # The doctor looks at the rows of the schedule, too.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("schedule")]
+
+
+def delete_account_before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, user: User) -> None:
+    """Delete the account when this function is called first."""
+    function = getattr(module, name)
+
+    def deleted(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(module, name, function)
+        delete_account(user=User.objects.get(pk=user.pk))
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, deleted)
 
 
 def revoke_before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, device: Device) -> None:
@@ -85,6 +98,38 @@ def test_when_its_selection_is_read(alice: User, device: Device, monkeypatch: py
     revoke_before(monkeypatch, selection, "account_lock", device)
     assert device.sync().entries == {}
     assert_whole(alice)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "method", "body"),
+    [
+        (authentication, "_note_seen", "GET", ""),
+        (refresh, "_finish", "PROPFIND", ""),
+        (changes, "account_lock", "PROPFIND", ""),
+        (changes, "account_lock", "PUT", card("NOTE:two")),
+        (device_write, "account_write", "PUT", card("NOTE:two")),
+        (device_write, "account_write", "DELETE", ""),
+        (given, "account_lock", "GET", ""),
+        (refusals, "account_lock", "PUT", "no card"),
+        (refusals, "account_lock", "PUT", "x" * 2000),  # larger than a body may be
+    ],
+)
+def test_account_deleted_meanwhile(
+    alice: User,
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    module: Any,
+    name: str,
+    method: str,
+    body: str,
+) -> None:
+    settings.MAX_DAV_BYTES = 1000
+    client_of(alice).ok("PUT", f"/api/people/{Person.objects.owned_by(alice).get().pk}", {"notes": "other"})
+    delete_account_before(monkeypatch, module, name, alice)
+    response = device.call(method, f"{device.book}a.vcf", body, HTTP_DEPTH="0", content_type="text/vcard")
+    assert response.status_code == (403 if len(body) > 1000 else 401)
+    assert not User.objects.filter(pk=alice.pk).exists()
 
 
 def test_revoked_in_another_thread(alice: User) -> None:
