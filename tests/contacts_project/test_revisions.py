@@ -16,7 +16,6 @@ from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.kernel import speedups
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.row_updates import update_rows
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from contacts_project.kernel.ownership.models import FeedModel, Tombstone
@@ -80,6 +79,7 @@ def test_saving_a_row_uses_the_statement_built_once(alice: User, monkeypatch: py
         written.extend((row.pk, set(columns)) for row in rows)
         return update_rows(model, rows, columns, where)
 
+    update_rows = speedups.update_rows
     monkeypatch.setattr(speedups, "update_rows", record)
     with account_write(alice):
         ada = make_person(alice)
