@@ -11,7 +11,7 @@ from carddav.sync.plan import Action, Counts, Planned
 from people.contents.contact import LocalContact
 from people.contents.fields import Fields, changed_fields, remote_fields, replace_fields
 from people.contents.merge import Merged, Sides, merge
-from people.vcard import Card, patch_card
+from people.vcard import Card, CardText, patch_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,7 @@ def _takes_remote_photo(merged: Merged, local: Fields, picture: Picture) -> bool
 
 
 def patched_text(
-    raw: str,
-    current: Card,
+    before: CardText,
     merge_plan: MergePlan,
     full_name: str,
     photo: bytes | None,
@@ -62,15 +61,14 @@ def patched_text(
     with_photo: bool = True,
     revised: str | None = None,
 ) -> str | None:
-    """The text of the card with what is to be sent; None if that changes nothing. `current` is what `raw` says, `photo`
-    the bytes of a new photo."""
+    """The text of the card with what is to be sent; None if that changes nothing. `photo`: the bytes of a new photo."""
     target = merge_plan.merged.target.remote
     changed = changed_fields(merge_plan.remote, target) - (set() if with_photo else {"photo"})
     if not changed and not merge_plan.is_fn_changed:
         return None
-    card = replace_fields(current, target, changed, photo)
-    text = patch_card(raw, card, full_name=full_name if merge_plan.is_fn_changed else None, revised=revised)
-    return None if text == raw else text
+    card = replace_fields(before.card, target, changed, photo)
+    patched = patch_text(before, card, full_name=full_name if merge_plan.is_fn_changed else None, revised=revised)
+    return None if patched.text == before.text else patched.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def plan_state(state: ContactState, name_format: str, now: dt.datetime) -> Plann
 
     def there() -> Counts:
         text = patched_text(
-            mapping.remote_raw, state.card, merge_plan, contact.full_name(name_format), state.read_photo()
+            CardText(mapping.remote_raw), merge_plan, contact.full_name(name_format), state.read_photo()
         )
         is_sent = text is not None and not mapping.is_held_back(hash_text(text), now)
         return Counts(updated_remotely=is_sent)

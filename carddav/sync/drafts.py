@@ -10,7 +10,7 @@ from carddav.sync.context import Context
 from carddav.sync.pictures import Picture
 from people.contents.contact import LocalContact
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
-from people.vcard import read_card
+from people.vcard import CardText
 
 
 class NeedsMergeError(Exception):
@@ -44,8 +44,8 @@ def draft_card(
             return render_new_card(contact.card, photo=picture, full_name=full_name, revised=revised)
 
         return Draft(render_new, hash_text(render_new()), base_local)
-    current, _ = read_card(mapping.remote_raw)
-    remote = remote_fields(current)
+    before = CardText(mapping.remote_raw)
+    remote = remote_fields(before.card)
     merge_plan = plan_merge(mapping, contact, remote, Picture(remote["photo"]), name_format)
     if merge_plan.changed:
         raise NeedsMergeError
@@ -54,9 +54,7 @@ def draft_card(
     base_local |= {field: mapping.base_local.get(field) for field in conflicting}
 
     def render_patch(revised: str | None = None) -> str | None:
-        return patched_text(
-            mapping.remote_raw, current, merge_plan, full_name, photo, with_photo=with_photo, revised=revised
-        )
+        return patched_text(before, merge_plan, full_name, photo, with_photo=with_photo, revised=revised)
 
     if (plain := render_patch()) is not None:
         return Draft(lambda revised: render_patch(revised) or plain, hash_text(plain), base_local)
