@@ -1,12 +1,14 @@
 """Export of an account and import into another: complete, lossless and repeatable."""
 
 import base64
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import time_machine
 from django.core.files.storage import default_storage
 from django.test import override_settings
 
@@ -24,7 +26,7 @@ from tests.row_factory import account_models
 
 pytestmark = pytest.mark.sqlite_suffices
 
-TIMES = {"createdAt", "deletedAt", "exportedAt", "discoveredAt"}
+TIMES = {"createdAt", "deletedAt", "discoveredAt"}
 
 
 def export_document(client: Client) -> dict[str, Any]:
@@ -188,14 +190,14 @@ def test_a_second_import_changes_nothing(full: Client, importing_client: Client)
     second = importing_client.ok("POST", "/api/user/import", document)
     assert (second["imported"], second["updated"], second["errors"]) == (0, 0, 0)
     assert second["skipped"] == first["imported"] + first["updated"] + first["skipped"]
-    assert {**export_document(importing_client), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(importing_client), "exportedOn": 0} == {**before, "exportedOn": 0}
 
 
 def test_importing_into_the_same_account_duplicates_nothing(full: Client) -> None:
     document = export_document(full)
     receipt = full.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["updated"], receipt["errors"]) == (0, 0, 0)
-    assert {**export_document(full), "exportedAt": 0} == {**document, "exportedAt": 0}
+    assert {**export_document(full), "exportedOn": 0} == {**document, "exportedOn": 0}
 
 
 def test_validate_returns_the_receipt_of_an_import_and_writes_nothing(full: Client, importing_client: Client) -> None:
@@ -203,7 +205,7 @@ def test_validate_returns_the_receipt_of_an_import_and_writes_nothing(full: Clie
     document["people"][0]["name"] = ""
     files = default_storage.listdir("photos") if default_storage.exists("photos") else None
     preview = importing_client.ok("POST", "/api/user/import/validate", document)
-    assert {**export_document(importing_client), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(importing_client), "exportedOn": 0} == {**before, "exportedOn": 0}
     assert files == (default_storage.listdir("photos") if default_storage.exists("photos") else None)
     assert preview == importing_client.ok("POST", "/api/user/import", document)
 
@@ -376,6 +378,17 @@ def test_an_unchanged_export_is_304(api: Client) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_exports_with_one_etag_are_equal_byte_for_byte(api: Client) -> None:
+    """A strong ETag names the bytes (RFC 9110, section 8.8.1). The document says on which day it was made."""
+    exports: dict[str, bytes] = {}
+    for day, hour in ((1, 8), (1, 20), (2, 8)):
+        with time_machine.travel(dt.datetime(2026, 5, day, hour, tzinfo=dt.UTC), tick=False):
+            response = api.call("GET", "/api/user/export")
+        body = b"".join(response.streaming_content)
+        assert exports.setdefault(response["ETag"], body) == body
+    assert [orjson.loads(body)["exportedOn"] for body in exports.values()] == ["2026-05-01", "2026-05-02"]
+
+
 def test_derived_ids_keep_their_order_and_differ_by_account() -> None:
     first, second = sorted(new_id() for _ in range(2))
     owner, stranger = new_id(), new_id()
@@ -391,7 +404,7 @@ def test_nobody_reads_another_accounts_records_by_importing_their_ids(full: Clie
     for person in document["people"]:
         person["name"] = "Taken"
     importing_client.ok("POST", "/api/user/import", document)
-    assert {**export_document(full), "exportedAt": 0} == {**before, "exportedAt": 0}
+    assert {**export_document(full), "exportedOn": 0} == {**before, "exportedOn": 0}
 
 
 @pytest.mark.both_databases

@@ -204,4 +204,4 @@ def test_a_round_trip_loses_nothing(db: None, document: dict[str, Any]) -> None:
     copy = export_document(second)
     assert normalize_document(copy) == normalize_document(original)
     assert second.ok("POST", "/api/user/import", original)["imported"] == 0
-    assert {**export_document(second), "exportedAt": 0} == {**copy, "exportedAt": 0}
+    assert {**export_document(second), "exportedOn": 0} == {**copy, "exportedOn": 0}

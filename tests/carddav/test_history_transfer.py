@@ -90,7 +90,7 @@ def test_runs_and_conflicts_are_imported(api: Client, stranger: Client, mallory:
     assert normalize_document(copy) == normalize_document(document)
     again = stranger.ok("POST", "/api/user/import", document)
     assert (again["imported"], again["errors"]) == (0, 0)
-    assert {**export_document(stranger), "exportedAt": 0} == {**copy, "exportedAt": 0}
+    assert {**export_document(stranger), "exportedOn": 0} == {**copy, "exportedOn": 0}
     runs = [client.ok("GET", "/api/carddav/runs")["runs"] for client in (api, stranger)]
     assert [{**run, "id": 0} for run in runs[1]] == [{**run, "id": 0} for run in runs[0] if run["endedAt"]]
     assert Conflict.objects.owned_by(mallory).filter(mapping=None).count() == 2
@@ -100,7 +100,7 @@ def test_import_into_the_same_account_duplicates_nothing(api: Client, history: C
     document = export_document(api)
     receipt = api.ok("POST", "/api/user/import", document)
     assert (receipt["imported"], receipt["errors"]) == (0, 0)
-    assert {**export_document(api), "exportedAt": 0} == {**document, "exportedAt": 0}
+    assert {**export_document(api), "exportedOn": 0} == {**document, "exportedOn": 0}
 
 
 @pytest.mark.both_databases

@@ -74,10 +74,14 @@ class TransferViewSet(ApiViewSet[Any]):
     @excluded_from_batches
     def export(self, request: Request) -> StreamingHttpResponse:
         """Everything the account owns as one JSON document, photos and settings included, secrets not."""
-        now = timezone.now()
-        response = StreamingHttpResponse(export_document(self.owner, now), content_type="application/json")
-        response["Content-Disposition"] = f'attachment; filename="contacts-{now:%Y-%m-%d}.json"'
+        today = timezone.now().date()
+        response = StreamingHttpResponse(export_document(self.owner, today), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="contacts-{today}.json"'
         return response
+
+    def list_state(self, request: Request) -> str:
+        """The day (UTC), which the export names."""
+        return timezone.now().date().isoformat()
 
     @extend_schema(
         operation_id="importAccount",

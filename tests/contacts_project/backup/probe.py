@@ -53,7 +53,7 @@ def collect_responses(task: dict[str, Any]) -> dict[str, Any]:
         for user in User.objects.order_by("email"):
             client = Client()
             client.bearer = make_token(user)
-            found["export"][user.email] = client.ok("GET", "/api/user/export") | {"exportedAt": None}
+            found["export"][user.email] = client.ok("GET", "/api/user/export") | {"exportedOn": None}
             found["photos"][user.email] = [_photo(client, person) for person in _people(user)]
             found["counts"][user.email] = wrong_counts(user.pk)
         for email, body in task["sign-in"].items():
