@@ -86,10 +86,11 @@ class Workers:
         self.running.append(start_fork(fork_targets.run_worker, log, self.environment, *pool, *quiet, *options))
         return self.running[-1]
 
-    def start_background(self, *options: str) -> ForkServerProcess:
+    def start_background(
+        self, *options: str, program: str = "contacts_project.processes.background"
+    ) -> ForkServerProcess:
         """Start `python -m contacts_project.processes.background`, whose queues have threads of their own."""
         log = self.folder / f"worker-{len(self.running)}.log"
-        program = "contacts_project.processes.background"
         self.running.append(start_fork(fork_targets.run_module, log, self.environment, program, *options))
         return self.running[-1]
 

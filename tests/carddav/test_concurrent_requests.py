@@ -101,7 +101,7 @@ def test_account_deleted_while_its_run_is_created(alice: User, start_run: Callab
         time.sleep(0.5)  # the deletion begins before the run is committed
 
     def delete() -> None:
-        assert is_created.wait(10)
+        assert is_created.wait(120)
         delete_account(user=alice)
 
     post_save.connect(wait, sender=Run)
