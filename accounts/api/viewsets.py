@@ -26,11 +26,12 @@ from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.languages import language_of
-from contacts_project.kernel.ownership.models import OwnedQuerySet, TrashQuerySet
+from contacts_project.kernel.ownership.models import FeedModel, OwnedQuerySet, TrashQuerySet
 from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.speedups import kept_serializer
 
 M = TypeVar("M", bound=Model)
+T = TypeVar("T", bound=FeedModel)
 
 
 class IdConverter:
@@ -186,16 +187,16 @@ ACTIONS_IN_THE_TRASH = frozenset({"restore", "permanent"})
 """The actions that find rows in the trash."""
 
 
-class TrashViewSet(OwnedViewSet[M]):
+class TrashViewSet(OwnedViewSet[T]):
     """Routes of a soft-deleted model. Only the actions `restore` and `permanent` find rows in the trash."""
 
-    def get_queryset(self) -> TrashQuerySet[M]:
+    def get_queryset(self) -> TrashQuerySet[T]:
         """The active rows of the account; for `restore` and `permanent` also deleted rows within their retention."""
         model: Any = self.model
-        rows: TrashQuerySet[M] = model.objects.owned_by(self.owner)
+        rows: TrashQuerySet[T] = model.objects.owned_by(self.owner)
         return rows.within_retention(timezone.now()) if self.action in ACTIONS_IN_THE_TRASH else rows.active()
 
-    def get_object(self) -> M:
+    def get_object(self) -> T:
         """The row that the path names. Raises MissingError."""
         # A viewset that narrows the rows must be asked; for all active rows there is a compiled query. Not find_active,
         # which would be one more file on the path of every write (docs/request.md).
@@ -204,5 +205,5 @@ class TrashViewSet(OwnedViewSet[M]):
             return super().get_object()
         model: Any = self.model
         key = self.kwargs[self.lookup_url_kwarg]
-        row: M = model.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[key])
+        row: T = model.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[key])
         return row
