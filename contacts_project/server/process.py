@@ -101,4 +101,8 @@ def run(fd: int | None) -> None:
         listener = bind(settings.HOST, settings.PORT, shared=True) if fd is None else socket.socket(fileno=fd)
     except CannotListenError as error:
         sys.exit(str(error))
-    server.run(sockets=[listener])
+    try:
+        server.run(sockets=[listener])
+    finally:
+        # uvicorn does not wait for requests that take longer than timeout_graceful_shutdown, but their writes count.
+        application.close()

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -55,8 +55,8 @@ class ThreadQueue:
     """A thread pool with a fair queue. All methods are called on one event loop, so that no lock is needed."""
 
     def __init__(self, name: str, threads: int) -> None:
-        self._name, self._max_threads = name, threads + MAX_EXTERNAL_WAITS
-        self.pool = DatabaseThreadPool(self._max_threads, name)
+        self._name = name
+        self.pool = DatabaseThreadPool(name)
         self.free_threads = threads
         self.external_waits = threading.Semaphore(MAX_EXTERNAL_WAITS)
         self.requests_started = 0
@@ -113,15 +113,30 @@ class ThreadQueue:
         context.run(release_thread.set, partial(self._external_wait, loop, key))
         self.requests_started += 1
         self.requests_in_threads += 1
-        try:
-            await loop.run_in_executor(self.pool, context.run, function)
-        finally:
-            self.requests_in_threads -= 1
-            self._change_counts(key, free_threads=1)
+        finished: asyncio.Future[None] = loop.create_future()
+
+        def finish(error: BaseException | None) -> None:
+            # After the end of the loop nobody waits.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._finish, key, finished, error)
+
+        self.pool.submit(partial(context.run, function), finish)
+        await finished
+
+    def _finish(self, key: QueueKey, finished: "asyncio.Future[None]", error: BaseException | None) -> None:
+        """Free the thread, also where the request was cancelled meanwhile, and let the request go on."""
+        self.requests_in_threads -= 1
+        self._change_counts(key, free_threads=1)
+        if finished.done():
+            return
+        if error is None:
+            finished.set_result(None)
+        else:
+            finished.set_exception(error)
 
     def replace_pool(self) -> DatabaseThreadPool:
         """Use new threads from now on; returns the old ones, for the caller to end."""
-        old, self.pool = self.pool, DatabaseThreadPool(self._max_threads, self._name)
+        old, self.pool = self.pool, DatabaseThreadPool(self._name)
         return old
 
     def release(self, key: QueueKey, *, was_large: bool = False) -> None:

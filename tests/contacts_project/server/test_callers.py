@@ -133,7 +133,7 @@ def test_made_up_callers_of_an_address_share_ten_times_the_limit_of_one() -> Non
             if not task.cancelled() and task.exception() is None:
                 queue.release(key)
         assert not queue.admissions.by_address["203.0.113.7"]
-        queue.pool.shutdown()
+        queue.pool.end()
 
     asyncio.run(scenario())
 
@@ -152,7 +152,7 @@ def test_one_caller_does_not_use_up_the_limit_of_its_address() -> None:
         unknown = await admit(queue, [QueueKey(number, b"/") for number in range(MAX_PER_ADDRESS + 1)])
         assert count_refused(unknown) == 0
         await cancel([*greedy, *tasks, *unknown])
-        queue.pool.shutdown()
+        queue.pool.end()
 
     asyncio.run(scenario())
 

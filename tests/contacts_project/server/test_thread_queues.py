@@ -1,6 +1,7 @@
 """The queue for request threads: who gets a thread next."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -12,7 +13,7 @@ from contacts_project.server.thread_queues import MAX_LARGE_RUNNING, MAX_PER_CAL
 def run_scenario(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
     queue = ThreadQueue("test", threads)
     asyncio.run(scenario(queue))  # type: ignore[arg-type]  # an async function's awaitable is a coroutine
-    queue.pool.shutdown()
+    queue.pool.end()
 
 
 async def admission_order(queue: ThreadQueue, keys: list[QueueKey]) -> list[QueueKey]:
@@ -186,3 +187,45 @@ def test_cancelled_waiter_takes_no_thread() -> None:
         assert (queue.free_threads, queue.waiters) == (1, {})
 
     run_scenario(scenario)
+
+
+def test_requests_that_follow_each_other_have_one_thread() -> None:
+    key, threads = QueueKey("caller", b"/path"), set[int]()
+
+    async def scenario(queue: ThreadQueue) -> None:
+        async def ask(together: threading.Barrier | None = None) -> None:
+            def work() -> None:
+                threads.add(threading.get_ident())
+                if together:
+                    together.wait(60)
+
+            await queue.acquire(key)
+            await queue.run(key, work)
+            queue.release(key)
+
+        both = threading.Barrier(2)
+        await asyncio.gather(ask(both), ask(both))
+        assert len(threads) == 2
+        threads.clear()
+        for _ in range(50):
+            await ask()
+        assert len(threads) == 1
+
+    run_scenario(scenario)
+
+
+def test_a_failed_request_frees_its_thread() -> None:
+    key = QueueKey("caller", b"/path")
+
+    async def scenario(queue: ThreadQueue) -> None:
+        def fail() -> None:
+            raise KeyError("lost")
+
+        for _ in range(2):
+            await queue.acquire(key)
+            with pytest.raises(KeyError):
+                await queue.run(key, fail)
+            queue.release(key)
+        assert (queue.free_threads, queue.requests_in_threads) == (1, 0)
+
+    run_scenario(scenario, threads=1)
