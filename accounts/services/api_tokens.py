@@ -11,7 +11,7 @@ from accounts.services.credentials import InvalidCredentialsError
 from accounts.vocabularies import TokenKind
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.json import JsonMapping
-from contacts_project.kernel.ownership.account_lock import account_lock, account_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 
 PREFIX_LENGTH = 12
@@ -89,9 +89,10 @@ def revoke_tokens(owner: User, rows: QuerySet[ApiToken]) -> int:
     """Delete these API tokens of the account with all that belongs to them; returns how many there were.
 
     The account's lock keeps those who write for a token from adding rows meanwhile, and the lock of the tokens those
-    who only note that a token was used: otherwise a phone that asks at this moment could keep its token alive.
+    who only note that a token was used: otherwise a phone that asks at this moment could keep its token alive. It is a
+    write with a revision: who writes for a token looks for it once more only if others have written since it was read.
     """
-    with account_lock(owner):
+    with account_write(owner):
         ids = list(rows.select_for_update().values_list("pk", flat=True))
         ApiToken.objects.owned_by(owner).filter(pk__in=ids).delete()
         return len(ids)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -27,9 +28,11 @@ class Change:
 
 
 def changed_copy(before: BookCard, owner: User, **values: object) -> BookCard:
-    columns = {field.attname: getattr(before, field.attname) for field in BookCard._meta.concrete_fields}
+    changed = copy(before)
     # bulk_update does not set it, as save does.
-    return BookCard(**{**columns, **values, "read_revision": owner.revision, "updated_at": timezone.now()})
+    for name, value in {**values, "read_revision": owner.revision, "updated_at": timezone.now()}.items():
+        setattr(changed, name, value)
+    return changed
 
 
 def store(owner: User, changes: list[Change]) -> list[Change]:

@@ -7,7 +7,7 @@ import logging
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -58,17 +58,21 @@ def _groups_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
 @dataclass(frozen=True)
 class KnownCard:
     """What a write knows of the one card that it has changed, and so need not be read again: the stored card with its
-    text, and its person as it is now, if nothing has changed that since."""
+    text, and its person as it is now, if nothing has changed that since. `card` is that of the contact, if that still
+    is the person's."""
 
     row: BookCard
     source: CardText
     contact: LocalContact | None
+    card: Card | None = None
 
 
 def compute_known(owner: User, known: KnownCard, changed_groups: set[UUID]) -> Change | None:
     """As `compute_people`, for one card; None if it does not differ."""
     contact = known.contact or load_local_contact(owner, known.row.person_id)  # type: ignore[arg-type]  # it has one
-    return _compute(owner, contact.person, contact.dates, contact.groups, known.row, changed_groups, known.source)
+    person = contact.person
+    card = known.card and (replace(known.card, photo=PHOTO_MARKER) if person.photo else known.card)
+    return _compute(owner, person, contact.dates, contact.groups, known.row, changed_groups, known.source, card)
 
 
 def compute_people(owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID]) -> Iterator[Change]:
@@ -101,8 +105,10 @@ def _compute(
     before: BookCard | None,
     changed_groups: set[UUID],
     source: CardText | None = None,
+    card: Card | None = None,
 ) -> Change | None:
-    """The card of a person with these dates and groups. `source` is the text of `before`, if it is parsed already."""
+    """The card of a person with these dates and groups. `source` is the text of `before`, if it is parsed already, and
+    `card` what the person's card is to say, if that is known."""
     is_shown_before = before is not None and before.left_revision is None
     former = {UUID(hex=key) for key in before.group_ids} if before else set()
     if not _is_in_book(person):
@@ -114,7 +120,7 @@ def _compute(
     now = {group_id for group_id, _ in groups}
     is_other = before is None or not is_shown_before or before.uid != person.uid
     changed_groups |= now | former if is_other else now ^ former
-    card = card_of(person, dates, [name for _, name in groups], PHOTO_MARKER if person.photo else None)
+    card = card or card_of(person, dates, [name for _, name in groups], PHOTO_MARKER if person.photo else None)
     text = _text_of(card, before, source, revised=revised_at(person.updated_at))
     return _change_of(person, text, before, owner, sorted(group.hex for group in now))
 

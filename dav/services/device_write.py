@@ -18,9 +18,10 @@ def device_write(book: BookResource) -> Iterator[AccountWrite]:
     device, owner = book.device, book.device.owner
     book.bring_up_to_date()  # before the lock, which is then short
     with account_write(owner) as write:
-        if device.is_revoked():
-            raise UnauthorizedError
         if not write.is_fresh:
+            # To revoke a password is a write, too, and its row was read together with the owner's.
+            if device.is_revoked():
+                raise UnauthorizedError
             # Others have written since the cards were read: without this, an ETag of before would still match.
             owner.revision = write.revision - 1
             book.bring_up_to_date()

@@ -1,9 +1,5 @@
 """A device puts a card: it makes a person, or changes one (docs/dav.md). Group cards: dav.services.put_group."""
 
-from collections.abc import Sequence
-from uuid import UUID
-
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.authentication import Credentials
@@ -16,14 +12,13 @@ from dav.cards.shown import find_row
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
 from dav.conditions import Conditions
 from dav.errors import DavError
-from dav.models import BookCard, BookCardQuerySet
+from dav.models import BookCard
 from dav.resources.book import BookResource, CardResource
 from dav.resources.paths import member_path
-from dav.selection import active_group_ids, has_selection, note_made, only_selected
+from dav.selection import active_group_ids, note_made
 from dav.services.card_edit import PutCard, apply_edit, set_text
 from dav.services.cards_of_devices import (
     UID_STAYS,
-    UID_TAKEN,
     WRONG_KIND,
     Base,
     find_base,
@@ -32,18 +27,14 @@ from dav.services.cards_of_devices import (
 )
 from dav.services.device_properties import note_properties
 from dav.services.device_write import device_write
+from dav.services.known_cards import find_by_uid, find_known, find_same, uid_conflict
 from dav.services.listed_again import list_again
 from dav.services.refusals import forget_refusal, record_refusal
 from dav.xml import card as card_name
 from dav.xml import href
-from people.contents.contact import (
-    create_from_cards,
-    load_local_contacts,
-)
-from people.contents.fields import remote_fields
-from people.contents.merge import NO_BASES, Sides, merge
+from people.contents.contact import create_from_cards
 from people.importing.group_cards import awaiting_groups, forget_awaited
-from people.importing.known import name_key, uid_key, uid_spellings
+from people.importing.known import uid_key
 from people.models import Group, Person
 from people.photos.files import confirm_upload
 from people.services.groups import put_members
@@ -134,10 +125,6 @@ def _change_known(put: PutCard, row: BookCard, conditions: Conditions) -> BookCa
     return apply_edit(put, row, current, base, named_after(put.sent, row.uid))
 
 
-# With how many people of its name a new card is compared.
-_MAX_NAMESAKES = 20
-
-
 def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
     """Make the person of a new card; or find it again, in the trash by its UID, or active with the same content.
 
@@ -146,19 +133,11 @@ def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
     owner, write = put.owner, put.write
     sent = put.sent if put.sent.uid else named_after(put.sent, put.name.removesuffix(".vcf") or put.name)
     uid = str(sent.uid)
-    spellings = sorted(uid_spellings(uid))
-    if groups := _group_cards_of_uid.instances(owner_id=owner.pk, uids=spellings):
-        raise _uid_conflict(put, groups[0])
-    people = sorted(
-        _people_of_uid.instances(owner_id=owner.pk, uids=spellings),
-        key=lambda person: (person.deleted_at is not None, -(person.deleted_at or write.now).timestamp()),
-    )
-    if people and people[0].deleted_at is None:
-        raise _uid_conflict(put, put.book.cards().filter(person=people[0]).first())
-    if people:
-        person = restore_person(owner=owner, person=people[0], now=write.now)
+    known = find_known(put, sent)
+    if known.by_uid and (person := find_by_uid(put, uid)) is not None:
+        person = restore_person(owner=owner, person=person, now=write.now)
         return _come_again(put, person, sent, former), False
-    if (same := _find_same(put, sent)) is not None:
+    if known.by_name and (same := find_same(put, sent)) is not None:
         return _come_again(put, same, sent, former), False
     check_plan(owner, "people")
     card = without_photo(sent.card, is_stored_elsewhere=True)
@@ -176,8 +155,9 @@ def create_card(put: PutCard, former: BookCard | None) -> tuple[BookCard, bool]:
         row.original = confirm_upload(owner_id=owner.pk, jpeg=put.picture.original)
     set_text(row, text)
     is_joined = join_selection(put.device, write, person)
-    is_joined |= _join_awaiting_groups(put, person, uid)
-    row = store_new(owner, KnownCard(row, source, None if is_joined or card.categories else contact))
+    is_joined |= known.by_groups and _join_awaiting_groups(put, person, uid)
+    is_known = not is_joined and not card.categories
+    row = store_new(owner, KnownCard(row, source, *((contact, contact.card) if is_known else (None, None))))
     note_made(put.device, row, write.revision)
     return row, True
 
@@ -190,50 +170,6 @@ def _join_awaiting_groups(put: PutCard, person: Person, uid: str) -> bool:
     if awaiting:
         forget_awaited(put.owner, awaiting)
     return bool(awaiting)
-
-
-@compiled_query
-def _people_of_uid(owner_id: UUID, uids: Sequence[str]) -> Rows:
-    return Person.objects.owned_by(owner_id).filter(uid__in=uids).order_by("id")
-
-
-@compiled_query
-def _group_cards_of_uid(owner_id: UUID, uids: Sequence[str]) -> Rows:
-    return BookCard.objects.owned_by(owner_id).in_book().filter(is_group=True, uid__in=uids).order_by("id")
-
-
-def _uid_conflict(put: PutCard, other: BookCard | None) -> DavError:
-    inner = href(member_path(put.book.path, other.name)) if other else ""
-    return DavError(409, card_name("no-uid-conflict"), UID_TAKEN, inner)
-
-
-def _find_same(put: PutCard, sent: Sent) -> Person | None:
-    """An active person with the content of the card. Photos are not compared: programs encode them anew."""
-    remote = {**remote_fields(sent.card), "photo": None}
-    for contact in load_local_contacts(put.owner, _namesakes(put, name_key(sent.card))).values():
-        sides = Sides({**contact.fields, "photo": None}, remote)
-        merged = merge(NO_BASES, sides)
-        if not merged.conflicts and merged.target == sides:
-            return contact.person
-    return None
-
-
-def _namesakes(put: PutCard, sort_key: bytes) -> list[UUID]:
-    """The active people of this name whom the device gets, up to _MAX_NAMESAKES."""
-    if not has_selection(put.device):
-        return [key for (key,) in _people_of_name.values(owner_id=put.owner.pk, sort_key=sort_key)]
-    rows = only_selected(put.device, _cards_of_name(put.owner.pk, sort_key))
-    return list(rows.values_list("person_id", flat=True)[:_MAX_NAMESAKES])
-
-
-def _cards_of_name(owner_id: UUID, sort_key: bytes) -> BookCardQuerySet:
-    rows = BookCard.objects.owned_by(owner_id).in_book().filter(is_group=False)
-    return rows.filter(person__sort_key=sort_key, person__deleted_at=None).order_by("id")
-
-
-@compiled_query
-def _people_of_name(owner_id: UUID, sort_key: bytes) -> Rows:
-    return _cards_of_name(owner_id, sort_key).values_list("person_id")[:_MAX_NAMESAKES]
 
 
 def _come_again(put: PutCard, person: Person, sent: Sent, former: BookCard | None) -> BookCard:
@@ -253,7 +189,7 @@ def _come_again(put: PutCard, person: Person, sent: Sent, former: BookCard | Non
     refresh_people(owner, [person.pk])
     row = BookCard.objects.owned_by(owner).in_book().filter(person=person).first()
     if row is None:
-        raise _uid_conflict(put, None)
+        raise uid_conflict(put, None)
     rename_card(row, put.name, write)
     note_made(put.device, row, write.revision)
     current, given = _base_of(put.device, row, Conditions(None, frozenset()))

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.authentication import Credentials
@@ -57,11 +58,18 @@ def _keep(device: Credentials, values: Sequence[ReplacedValue]) -> None:
     if not values:
         return
     ReplacedValue.objects.bulk_create(values)
-    rows = ReplacedValue.objects.owned_by(device.owner).filter(token=device.token)
-    oldest = rows.order_by("-created_at", "-id")[MAX_VALUES:]
-    dropped = list(oldest.values_list("pk", "property", "value"))
-    rows.filter(pk__in=[pk for pk, _, _ in dropped]).delete()
-    delete_files(value for _, name, value in dropped if name == PHOTO)
+    of_device = {"owner_id": device.owner.pk, "token_id": device.token.pk}
+    dropped: list[ReplacedValue] = _oldest.instances(**of_device, kept=MAX_VALUES)
+    if dropped:
+        rows = ReplacedValue.objects.owned_by(device.owner).filter(token=device.token)
+        rows.filter(pk__in=[row.pk for row in dropped]).delete()
+        delete_files(row.value for row in dropped if row.property == PHOTO)
+
+
+@compiled_query
+def _oldest(owner_id: UUID, token_id: UUID, kept: int) -> Rows:
+    rows = ReplacedValue.objects.owned_by(owner_id).filter(token=token_id)
+    return rows.order_by("-created_at", "-id")[kept:]
 
 
 def _lost_values(contact: LocalContact, edit: DeviceEdit, changed: Collection[str]) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.utils.functional import cached_property
+
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.json import JsonObject
@@ -52,17 +54,23 @@ _BATCH_SIZE = 50
 _IN_ROWS = frozenset({"importantDates", "groups"})
 
 
-@dataclass(slots=True)
+@dataclass
 class LocalContact:
-    """A person and everything that a card can hold. `card` has no picture: the photo's token is in `fields`.
+    """A person and everything that a card can hold. `card` has no picture: `photo` is the name of its file.
 
     `groups` are the ids and the names of the groups of a person that was read."""
 
     person: Person
     card: Card
-    fields: Fields
+    photo: str | None
     dates: list[ImportantDate] = field(default_factory=list)
     groups: list[tuple[UUID, str]] = field(default_factory=list)
+
+    # Django's, since that of functools holds one lock for all instances up to Python 3.11.
+    @cached_property
+    def fields(self) -> Fields:
+        """The field map, with the token of the photo."""
+        return local_fields(self.card, self.photo)
 
     def full_name(self, name_format: str) -> str:
         """FN in the connection's name format."""
@@ -101,7 +109,7 @@ def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
 
 def _build_contact(person: Person, dates: list[ImportantDate], groups: list[tuple[UUID, str]]) -> LocalContact:
     card = card_of(person, dates, [name for _, name in groups])
-    return LocalContact(person, card, local_fields(card, person.photo), dates, groups)
+    return LocalContact(person, card, person.photo, dates, groups)
 
 
 def write_fields(

@@ -10,6 +10,8 @@ from django.db.models.fields import NOT_PROVIDED
 
 from contacts_project.kernel.database.kept_cursor import kept_cursor
 
+# Of these kinds of fields, and not of those derived from them, Django passes values of these types on as they are.
+_KEPT_TYPES: dict[type, type] = {models.CharField: str, models.TextField: str, models.BooleanField: bool}
 # For more rows bulk_create is faster: PostgreSQL gets one array for each column.
 MAX_ROWS = 4
 
@@ -34,9 +36,10 @@ def insert_instances(rows: Sequence[models.Model], on_conflict: OnConflict | Non
     if isinstance(model._meta.pk, models.AutoField):
         return False  # Django reads the new key back
     fields, returned = _fields_of(model)
+    plain, kept = _plain_names_of(model), _KEPT_TYPES
     if on_conflict and returned:
         return False  # of rows that are there already nothing is returned
-    values = [[field.pre_save(row, True) for field in fields] for row in rows]
+    values = [_values_to_insert(row, fields, plain) for row in rows]
     given = [field.db_default is not NOT_PROVIDED for field in fields]
     for row_values in values:
         for number, value in enumerate(row_values):
@@ -47,7 +50,7 @@ def insert_instances(rows: Sequence[models.Model], on_conflict: OnConflict | Non
     is_given = tuple(given)
     written = list(compress(fields, is_given))
     parameters = [
-        field.get_db_prep_save(value, database)
+        value if value is None or type(value) is kept.get(type(field)) else field.get_db_prep_save(value, database)
         for row_values in values
         for field, value in zip(written, compress(row_values, is_given), strict=True)
     ]
@@ -69,6 +72,21 @@ def _fields_of(model: type[models.Model]) -> tuple[list[Any], list[Any]]:
         # Values of other types would have to be converted.
         assert isinstance(field.output_field, models.IntegerField), field  # noqa: S101 - as said
     return [field for field in model._meta.concrete_fields if not field.generated], computed
+
+
+def _values_to_insert(row: models.Model, fields: Sequence[Any], plain: Sequence[str]) -> list[Any]:
+    columns = vars(row)
+    return [
+        columns[name] if name in columns else field.pre_save(row, True)
+        for name, field in zip(plain, fields, strict=True)
+    ]
+
+
+@functools.cache
+def _plain_names_of(model: type[models.Model]) -> list[str]:
+    """For each field to write the attribute that has its value; an empty text where `pre_save` computes it."""
+    fields, _ = _fields_of(model)
+    return [field.attname if type(field).pre_save is models.Field.pre_save else "" for field in fields]
 
 
 @functools.lru_cache(maxsize=512)
