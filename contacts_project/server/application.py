@@ -15,6 +15,7 @@ from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server.admissions import Admissions
 from contacts_project.server.bodies import Body, ClientDisconnectedError, Message, Receive, receive_body
 from contacts_project.server.callers import address_of, caller_of
+from contacts_project.server.connection import DISCONNECTED
 from contacts_project.server.environ import Environ, Scope, make_environ
 from contacts_project.server.memory import MemoryReleaser, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
@@ -59,7 +60,7 @@ class Application:
         body, response = Body(Spool()), WsgiResponse()
         try:
             await receive_request(scope, receive, body)
-            await self._serve(scope, receive, send, body, response)
+            await self._serve(scope, send, body, response)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
             await send_refusal(send, refused.status, _accept_language(scope))
@@ -69,37 +70,31 @@ class Application:
             body.spool.close()
             response.spool.close()
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body, response: WsgiResponse) -> None:
+    async def _serve(self, scope: Scope, send: Send, body: Body, response: WsgiResponse) -> None:
         queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
         key, received_at = queue_key(scope), time.perf_counter()
-        # After a complete body the only message that can follow is http.disconnect.
-        disconnected = (
-            asyncio.ensure_future(receive()) if body.is_complete else asyncio.get_running_loop().create_future()
-        )
+        disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
+        await queue.acquire(key)
         try:
-            await queue.acquire(key)
-            try:
-                # Before one more response has to be kept.
-                free_spool_space()
-                environ = make_environ(scope, body, received_at)
-                await queue.run(key, partial(self._run_wsgi, environ, response, disconnected))
-                if response.event_stream is None and response.asgi_response is None:
-                    await send_response(send, body, response, disconnected)
-            finally:
-                self._release(queue, key, body, response)
-            # Not in progress any more: a stream may take hours, and has a limit of its own.
-            if response.event_stream is not None:
-                # The headers alone answer a HEAD; its stream would never end.
-                events = response.event_stream if scope["method"] != "HEAD" else None
-                with self._open_stream(key):
-                    await self._send_events(send, response, events, disconnected)
-            elif response.asgi_response is not None:
-                ask = partial(self._answer_inner_request, scope, response.headers, disconnected)
-                await response.asgi_response.serve(
-                    scope, replay_body(body, disconnected), add_headers(send, response.headers), ask
-                )
+            # Before one more response has to be kept.
+            free_spool_space()
+            environ = make_environ(scope, body, received_at)
+            await queue.run(key, partial(self._run_wsgi, environ, response, disconnected))
+            if response.event_stream is None and response.asgi_response is None:
+                await send_response(send, body, response, disconnected)
         finally:
-            disconnected.cancel()
+            self._release(queue, key, body, response)
+        # Not in progress any more: a stream may take hours, and has a limit of its own.
+        if response.event_stream is not None:
+            # The headers alone answer a HEAD; its stream would never end.
+            events = response.event_stream if scope["method"] != "HEAD" else None
+            with self._open_stream(key):
+                await self._send_events(send, response, events, disconnected)
+        elif response.asgi_response is not None:
+            ask = partial(self._answer_inner_request, scope, response.headers, disconnected)
+            await response.asgi_response.serve(
+                scope, replay_body(body, disconnected), add_headers(send, response.headers), ask
+            )
 
     @contextmanager
     def _open_stream(self, key: QueueKey) -> Iterator[None]:

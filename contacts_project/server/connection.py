@@ -11,6 +11,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from contacts_project.kernel.api.request_log import count_refusal
+from contacts_project.server.bodies import Message
 from contacts_project.server.callers import caller_of
 from contacts_project.server.environ import Scope
 from contacts_project.server.refusals import refusal
@@ -22,6 +23,42 @@ SEND_TIMEOUT_SECONDS = 30
 SEND_BUFFER_BYTES = 128 * 1024
 # SO_LINGER, on with 0 seconds: close() sends a reset and discards the send buffer.
 NO_LINGER = struct.pack("ii", 1, 0)
+
+
+# What is written at once by itself: to join it with what follows would copy it.
+_MAX_HELD_BYTES = 16 * 1024
+#: Key in the state of a request's scope: a future that is done when its client has disconnected.
+DISCONNECTED = "disconnected"
+
+
+class JoiningTransport:
+    """A transport that sends a small piece, such as headers, together with the piece that follows, or alone at the end
+    of this iteration of the event loop. Each piece that is sent by itself wakes the client."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop, self._held = transport, loop, b""
+
+    def write(self, data: bytes) -> None:
+        if self._held:
+            self._transport.write(self._held + data)
+            self._held = b""
+        elif len(data) > _MAX_HELD_BYTES:
+            self._transport.write(data)
+        elif data:
+            self._held = data
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._held:
+            self._transport.write(self._held)
+            self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class Connection(H11Protocol):
@@ -39,9 +76,12 @@ class Connection(H11Protocol):
         self.header_timer: asyncio.TimerHandle | None = None
         self.send_timer: asyncio.TimerHandle | None = None
         self.caller: object = None
+        self.disconnected: asyncio.Future[Message] = self.loop.create_future()
+        self.app_state = {**self.app_state, DISCONNECTED: self.disconnected}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        self.transport = cast("asyncio.Transport", JoiningTransport(transport, self.loop))
         # With more, the process could not open files any more: no database, no photos, for any client.
         if len(self.connections) > Connection.max_connections:
             self.abort()
@@ -58,6 +98,13 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._update_header_timer()
 
+    def handle_events(self) -> None:
+        super().handle_events()
+        # After a complete body nobody asks for more, but its client may disconnect. Not if it has sent more: that
+        # waits until the response is sent.
+        if self.cycle is not None and not self.cycle.more_body and not self.conn.trailing_data[0]:
+            self.flow.resume_reading()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.conn.trailing_data[0]:  # pipelining: the beginning of the next request is here already
@@ -65,6 +112,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_header_timer()
+        self.disconnected.set_result({"type": "http.disconnect"})
         # Wake the task that waits for the client to read: it then finds that the client is gone.
         self.resume_writing()
         super().connection_lost(exc)
