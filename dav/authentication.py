@@ -5,7 +5,8 @@ import binascii
 import datetime as dt
 import re
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.write_lock import skip_if_locked
+from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.text_forms import fold_email
 from dav.errors import DavError
 from dav.models import Book, Device, ListedAgain, Refusal, UnreadTask
@@ -31,18 +33,40 @@ CHALLENGE = 'Basic realm="Contact network: your e-mail address and an app passwo
 UNKNOWN_PASSWORDS = Budget("dav-password", 30, 3600)
 
 
+class KnownBook(NamedTuple):
+    """The columns of an account's book that its requests need."""
+
+    read_revision: int
+    changed_revision: int
+    plain_changed_revision: int
+    calendars_revision: int
+    dates_revision: int
+    tasks_revision: int
+
+
+class KnownDevice(NamedTuple):
+    """The columns of a device that its requests need."""
+
+    last_seen_at: dt.datetime
+    user_agent: str
+    sent_properties: list[str]
+    selected_by: JsonObject | None
+    selection_revision: int
+    selection_changed_revision: int
+
+
 @dataclass(frozen=True)
 class Credentials:
     """A program that asks with an app password: its account and its token."""
 
     owner: User
     token: ApiToken
-    book: Book | None = None
+    book: KnownBook | None = None
     """The account's book as it was read together with the token; None if there is none yet."""
     told_again_revision: int = 0
     """The latest revision at which the device was told of a card again (ListedAgain), 0 if it has none of these."""
     user_agent: str = ""
-    known: Device | None = None
+    known: KnownDevice | None = None
     """What is known of the device, as it was read together with the token; None at its first request."""
     has_refusals: bool = True
     """Whether there are any rows of Refusal of the device."""
@@ -78,15 +102,10 @@ def is_of_apple(user_agent: str) -> bool:
     return _APPLE_PROGRAMS.search(user_agent) is not None
 
 
-_DEVICE_COLUMNS = (
-    *("last_seen_at", "user_agent", "sent_properties"),
-    *("selected_by", "selection_revision", "selection_changed_revision"),
-)
 _FLAGS: dict[str, Any] = {"has_refusals": Refusal, "has_unread_tasks": UnreadTask}
-_BOOK_COLUMNS = (
-    *("read_revision", "changed_revision", "plain_changed_revision"),
-    *("calendars_revision", "dates_revision", "tasks_revision"),
-)
+# What they are read from: columns beside those of the token.
+_book_values = attrgetter(*(f"book_{name}" for name in KnownBook._fields))
+_device_values = attrgetter(*(f"device_{name}" for name in KnownDevice._fields))
 
 
 class UnauthorizedError(DavError):
@@ -125,8 +144,8 @@ def _token_with_book(digest: str) -> Rows:
     books = Book.unscoped.rows().filter(owner=OuterRef("owner"))
     again = ListedAgain.unscoped.rows().filter(token=OuterRef("pk")).order_by("-revision").values("revision")[:1]
     devices = Device.unscoped.rows().filter(token=OuterRef("pk"))
-    columns = {f"book_{name}": Subquery(books.values(name)[:1]) for name in _BOOK_COLUMNS}
-    columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in _DEVICE_COLUMNS}
+    columns = {f"book_{name}": Subquery(books.values(name)[:1]) for name in KnownBook._fields}
+    columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in KnownDevice._fields}
     rows = ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
     columns |= {name: Exists(model.unscoped.rows().filter(token=OuterRef("pk"))) for name, model in _FLAGS.items()}
     return rows.annotate(**columns, told_again_revision=Subquery(again))
@@ -142,16 +161,12 @@ def _find_with_book(digest: str) -> Any:
     return _token_with_book.instance(digest=digest)
 
 
-def _read_book(token: Any) -> Book | None:
-    if token.book_read_revision is None:
-        return None
-    return Book(owner_id=token.owner_id, **{name: getattr(token, f"book_{name}") for name in _BOOK_COLUMNS})
+def _read_book(token: Any) -> KnownBook | None:
+    return None if token.book_read_revision is None else KnownBook._make(_book_values(token))
 
 
-def _read_device(token: Any) -> Device | None:
-    if token.device_last_seen_at is None:
-        return None
-    return Device(owner_id=token.owner_id, token=token, **{n: getattr(token, f"device_{n}") for n in _DEVICE_COLUMNS})
+def _read_device(token: Any) -> KnownDevice | None:
+    return None if token.device_last_seen_at is None else KnownDevice._make(_device_values(token))
 
 
 def _note_seen(device: Credentials) -> None:

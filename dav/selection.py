@@ -7,6 +7,7 @@ the account's revision before they are read: those of the people that have chang
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock
-from dav.authentication import Credentials
+from dav.authentication import Credentials, KnownDevice
 from dav.models import BookCard, Device, SelectedCard
 from dav.models.book import BookCardQuerySet
 from people.models import Group, Membership, Person
@@ -93,7 +94,8 @@ def find_wrongly_selected(device: Device) -> Iterator[UUID]:
     """The cards that the device gets although they are not selected, or does not get although they are: of the people
     and groups that have not changed since its rows were read."""
     owner, since = device.owner, device.selection_revision
-    credentials = Credentials(owner, device.token, known=device)
+    known = KnownDevice._make(attrgetter(*KnownDevice._fields)(device))
+    credentials = Credentials(owner, device.token, known=known)
     groups = active_group_ids(credentials)
     if device.selected_by != _selected_by(credentials, groups):
         return  # read again at its next request

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.functional import cached_property
 
-from dav.authentication import Credentials
+from dav.authentication import Credentials, KnownBook
 from dav.cards.group_texts import group_in_40
 from dav.cards.refresh import refresh
 from dav.cards.shown import ShownCard, find_row, needs_times, read_named, read_shown
@@ -66,7 +66,7 @@ class BookResource(Resource):
         return cls(device, book_path(device.owner.pk))
 
     @cached_property
-    def book(self) -> Book:
+    def book(self) -> Book | KnownBook:
         """The account's book, brought up to date."""
         book = self.device.book
         is_current = book is not None and book.read_revision >= self.device.owner.revision

@@ -18,7 +18,7 @@ from django.utils.functional import cached_property
 
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.models import Tombstone
-from dav.authentication import Credentials
+from dav.authentication import Credentials, KnownBook
 from dav.calendars.revisions import refresh_calendars
 from dav.calendars.texts import document
 from dav.calendars.unread import etag_of_unread
@@ -58,7 +58,7 @@ class CalendarResource(Resource):
         return self.calendar.today(timezone.now())
 
     @cached_property
-    def book(self) -> Book:
+    def book(self) -> Book | KnownBook:
         """The account's book, with what the calendars show as of now."""
         known, owner = self.device.book, self.device.owner
         is_current = known is not None and known.calendars_revision >= owner.revision

@@ -67,9 +67,9 @@ def apply_edit(
         return row
     record_replaced(put.device, contact, edit, changed, current=current)
     contact = write_fields(owner, write, contact, edit.fields, changed - {"photo"}, None)
-    _write_lines_and_photo(put, contact, edit, photo)
+    is_as_read = not _write_lines_and_photo(put, contact, edit, photo)
     _store_text(put, row, edit.source.text, photo, original)
-    return refresh_known(owner, KnownCard(row, edit.source, contact))
+    return refresh_known(owner, KnownCard(row, edit.source, contact, contact.card if is_as_read else None))
 
 
 def _comparable(put: PutCard, source: CardText, current: CardText) -> CardText:
@@ -94,12 +94,13 @@ def _photo_change(put: PutCard, row: BookCard, base: Base, edit: DeviceEdit) -> 
     return set(), row.photo, row.original
 
 
-def _write_lines_and_photo(put: PutCard, contact: LocalContact, edit: DeviceEdit, photo: str) -> None:
+def _write_lines_and_photo(put: PutCard, contact: LocalContact, edit: DeviceEdit, photo: str) -> bool:
+    """Returns whether there was anything to write."""
     person = contact.person
     card = with_spelling_of(edit.source.card, (line["line"] for line in person.card_lines))
     lines = with_unmapped_lines(person, without_photo(card, is_stored_elsewhere=True))
     if lines is None and (person.photo or "") == photo:
-        return
+        return False
     former = person.photo
     writer = PersonWriter(put.owner, put.write, put.write.now)
     writer.edit(person)
@@ -111,6 +112,7 @@ def _write_lines_and_photo(put: PutCard, contact: LocalContact, edit: DeviceEdit
         person.updated_at = put.write.now
         person.save(update_fields=["photo", "updated_at"])
         delete_files([former])
+    return True
 
 
 def set_text(row: BookCard, text: str) -> None:
