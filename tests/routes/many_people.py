@@ -17,16 +17,16 @@ _SYLLABLES = [one + two for one in "bdfghklmnprstvwz" for two in "aei"]
 _CROWD = "crowd"
 
 
-def add_many_people(owner: User, size: int, first: int = 0) -> None:
+def add_many_people(owner: User, size: int, first: int = 0, *, in_group: bool = True) -> None:
     """Add `size` people, each with a phone, an e-mail, a birthday in the next four weeks, four relationships.
 
-    Four in five are in a group; some are favourites, quiet, or without a last contact. One in three has a relationship
-    to the user. `first` is the number of people that earlier calls have added.
+    If `in_group`, four in five are in a group; some are favourites, quiet, or without a last contact. One in three has
+    a relationship to the user. `first` is the number of people that earlier calls have added.
     """
-    add_people_to_accounts([owner], size, first)
+    add_people_to_accounts([owner], size, first, in_group=in_group)
 
 
-def add_people_to_accounts(owners: list[User], size: int, first: int = 0) -> None:
+def add_people_to_accounts(owners: list[User], size: int, first: int = 0, *, in_group: bool = True) -> None:
     """Do the same for each of the accounts, in few statements."""
     if not first:
         Group.objects.bulk_create(Group(owner=owner, name=_CROWD, name_key=_CROWD, color="#000000") for owner in owners)
@@ -42,7 +42,7 @@ def add_people_to_accounts(owners: list[User], size: int, first: int = 0) -> Non
         Membership(owner=person.owner, person=person, group=groups[person.owner_id])
         for people in crowds
         for number, person in zip(numbers, people, strict=True)
-        if number % 5
+        if in_group and number % 5
     )
     fifty_years_ago = timezone.now().date() - dt.timedelta(50 * 365.2425)
     ImportantDate.objects.bulk_create(

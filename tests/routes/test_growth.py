@@ -94,14 +94,15 @@ def cost(route: Route, route_data: RouteData) -> int:
 def costs(*steps: tuple[int, list[Route]], analyzed: bool = True) -> Iterator[dict[str, int]]:
     """Yield the costs of the routes of each step in an account of that many people, by name and mode of the planner.
 
-    Each step adds people to the same account. All data are rolled back at the end.
+    Each step adds people to the same account. Those of the first are in a group, and no others: a page may show the
+    group, for which all its members are read. All data are rolled back at the end.
     """
     with transaction.atomic():
         owner: User = make_user("alice@example.org", name="Alice")
         made = make_route_data(owner)
         people = 0
         for size, routes in steps:
-            add_many_people(owner, size - people, people)
+            add_many_people(owner, size - people, people, in_group=not people)
             refresh_next_dates(now=timezone.now())  # as the task of every minute
             if analyzed and connection.vendor == "postgresql":
                 with connection.cursor() as cursor:  # as autovacuum does
