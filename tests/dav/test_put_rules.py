@@ -314,3 +314,15 @@ def test_entry_that_a_device_writes_as_another_property_stands_once(alice: User,
         ("jabber", "ada@jabber.example"),
         ("matrix", "@ada:example.org"),
     ]
+
+
+def test_a_line_that_two_devices_change_is_there_twice(alice: User) -> None:
+    """No field says that there is one X-ODD at most: neither device's text is lost."""
+    first, second = Device(alice), Device(alice)
+    first.put("a.vcf", card("X-ODD;P=1:one"))
+    second.put("a.vcf", second.text("a.vcf").replace("one", "of the second"))
+    assert first.put("a.vcf", card("X-ODD;P=1:of the first")).status_code == 204
+    assert sorted(more["value"] for more in person_of(alice)["more"] if more["name"] == "X-ODD") == [
+        "of the first",
+        "of the second",
+    ]
