@@ -24,7 +24,7 @@ from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 _HEIF_PICTURE = define_text("heif_picture", "a HEIC or HEIF picture")
 
 _NOT_SUCH_A_PICTURE = define_text("not_such_a_picture", "This is not %(formats)s.")
-_DAMAGED = define_text("picture_unreadable", "This picture is damaged: it cannot be read (%(error)s).")
+_DAMAGED = define_text("picture_unreadable", "This picture is damaged: it cannot be read.")
 
 SIDE = 256
 THUMBNAIL_SIDE = 128
@@ -193,8 +193,8 @@ def _open_image(data: bytes, formats: tuple[str, ...], description: Text) -> Ite
         raise PictureRefusedError(_TOO_BIG) from None
     except UnidentifiedImageError:
         raise PictureRefusedError(_NOT_SUCH_A_PICTURE.format(formats=description)) from None
-    except Exception as error:  # noqa: BLE001 - on a broken file, parsers raise errors of any kind
-        raise PictureRefusedError(_DAMAGED.format(error=type(error).__name__)) from None
+    except Exception as error:  # on a broken file, parsers raise errors of any kind
+        raise PictureRefusedError(_DAMAGED) from error
 
 
 def _check_size(width: int, height: int) -> None:

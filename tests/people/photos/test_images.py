@@ -226,6 +226,12 @@ def test_a_damaged_picture_is_a_photo_or_a_refusal(kind: str, at: float, junk: b
     assert decode_picture(photo).size == (256, 256)
 
 
+def test_refusal_of_a_truncated_picture_names_no_class_of_ours() -> None:
+    with pytest.raises(PictureRefusedError) as refused:
+        make_photo(picture("JPEG", (800, 600))[:600])
+    assert str(refused.value) == "This picture is damaged: it cannot be read."
+
+
 def test_large_picture_is_converted_in_a_separate_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pixels, "make_photo", None)  # fails if it is called in this process
     assert is_close(decode_picture(make_photo(picture("PNG", (4001, 3000)))).getpixel((128, 128)), (255, 0, 0))
