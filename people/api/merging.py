@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.preconditions import sends_etag
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import LockedIdField
@@ -22,7 +23,7 @@ from people.merging.merge import AlreadyUndoneError, list_merges, merge_people, 
 from people.merging.related_rows import UndoConflictError
 from people.merging.scalars import OVERRIDABLE_COLUMNS
 from people.models import MergeRecord
-from people.projection import serialize_people
+from people.projection import represent_person
 
 _NOT_OVERRIDABLE = define_text("not_overridable", "This field cannot be overridden.")
 
@@ -61,6 +62,7 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         responses={200: envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.UUIDField())},
     )
     @raises(PlanLimitError)
+    @sends_etag
     def create(self, request: Request) -> Response:
         """Merge the secondary into the primary. The secondary goes to the trash; `mergeId` undoes it all."""
         data = self.read_body(MergeSerializer)
@@ -71,8 +73,8 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
             overrides=data.get("overrides") or {},
             now=timezone.now(),
         )
-        [person] = serialize_people(self.owner, [data["primary_id"]])
-        return Response({"person": person, "mergeId": str(record.pk)})
+        person = represent_person(self.owner, data["primary_id"])
+        return Response({"person": person.body, "mergeId": str(record.pk)}, headers={"ETag": person.etag})
 
     @extend_schema(
         operation_id="undoMerge",
@@ -81,12 +83,14 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
     )
     @action(detail=True, methods=["post"])
     @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
+    @sends_etag
     def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
         record = undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now())
-        ids = [key for key in (record.primary_id, record.secondary_id) if key]
-        person, secondary = serialize_people(self.owner, ids)
-        return Response({"person": person, "secondary": secondary})
+        person, secondary = (
+            represent_person(self.owner, key) for key in (record.primary_id, record.secondary_id) if key
+        )
+        return Response({"person": person.body, "secondary": secondary.body}, headers={"ETag": person.etag})
 
 
 class MergedPersonSerializer(serializers.Serializer[Any]):

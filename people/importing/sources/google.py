@@ -54,6 +54,14 @@ _ADDRESS_KEYS = {
     "Country": "country",
 }
 _TYPE_NAMES = {"cell": "mobile", "workfax": "work fax", "homefax": "home fax"}
+_OFFERED_LABELS = frozenset(
+    {
+        *{"home", "work", "other", "mobile", "main", "home fax", "work fax", "fax", "google voice", "pager"},
+        *{"profile", "blog", "home page", "homepage", "spouse", "partner", "child", "parent", "mother", "father"},
+        *{"sister", "brother", "sibling", "friend", "relative", "manager", "assistant", "reference"},
+    }
+)
+_NAMED_BY_THE_OWNER = frozenset({"Custom Field", "Event"})
 _BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
 
 
@@ -82,7 +90,8 @@ class GoogleSheet(Sheet):
             else:
                 _set_column(draft, self.table.names[index], cell)
         for (kind, _), parts in numbered_parts.items():
-            _NUMBERED_SETTERS[kind](draft, _pop_type(parts), parts)
+            label = _pop_label(parts)
+            _NUMBERED_SETTERS[kind](draft, label if kind in _NAMED_BY_THE_OWNER else _type_from_label(label), parts)
 
 
 def _set_column(draft: Draft, name: str, cell: str) -> None:
@@ -119,10 +128,15 @@ def set_phonetic_name(draft: Draft, field: str, name: str, cell: str) -> None:
         draft.add_custom(name, cell)
 
 
-def _pop_type(parts: dict[str, str]) -> str:
-    """Remove the type from the parts and return it. A star before it marks the preferred entry."""
-    label = (parts.pop("Type", "") or parts.pop("Label", "")).strip().removeprefix("*").strip()
-    return _TYPE_NAMES.get(label.casefold(), label.lower() if label.isascii() else label)
+def _pop_label(parts: dict[str, str]) -> str:
+    """Remove the label from the parts and return it. A star before it marks the preferred entry."""
+    return (parts.pop("Type", "") or parts.pop("Label", "")).strip().removeprefix("*").strip()
+
+
+def _type_from_label(label: str) -> str:
+    """Types are in lower case if the label is one that Google offers; a label of the owner's stays as typed."""
+    folded = label.casefold()
+    return _TYPE_NAMES.get(folded, folded if folded in _OFFERED_LABELS else label)
 
 
 def _split_values(parts: dict[str, str], field: str) -> list[str]:
@@ -163,13 +177,13 @@ def _add_addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
 
 def _add_events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(parts, "event"):
-        found = draft.days.read(value) if kind == _ANNIVERSARY else None
+        found = draft.days.read(value) if kind.casefold() == _ANNIVERSARY else None
         if found and not found[1]:
             draft.set_day("anniversary", value)
-        elif kind in {_ANNIVERSARY, _BIRTHDAY}:
+        elif kind.casefold() in {_ANNIVERSARY, _BIRTHDAY}:
             draft.add_date(value, kind=kind.upper())
         else:
-            draft.add_date(value, title=kind.capitalize() or "Date")
+            draft.add_date(value, title=kind or "Date")
 
 
 def _add_relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:

@@ -134,7 +134,7 @@ def test_former_format_of_google(api: Client) -> None:
     assert (ada["organization"], ada["jobTitle"], ada["anniversary"]) == ("Engines Ltd", "Programmer", "1835-07-08")
     assert {(entry["key"], entry["value"]) for entry in ada["customFields"]} == {
         ("Department", "Cards"),
-        ("favourite number", "1"),
+        ("Favourite number", "1"),
     }
     assert [(day["type"], day["date"][:10]) for day in ada["importantDates"]] == [("BIRTHDAY", "1604-12-10")]
     assert [group["name"] for group in ada["groups"]] == ["Maths"]
@@ -156,6 +156,24 @@ def test_current_format_of_google(api: Client) -> None:
     ]
     assert (grace["emails"][0]["type"], grace["organization"]) == ("other", "Navy")
     assert [group["name"] for group in grace["groups"]] == ["Compilers"]
+
+
+def test_labels_of_the_owner_stay_as_typed_and_those_of_google_are_types(api: Client) -> None:
+    row = {
+        "First Name": "Ada",
+        "E-mail 1 - Label": "Summer House",
+        "E-mail 1 - Value": "ada@example.org",
+        "Phone 1 - Label": "Home Fax",
+        "Phone 1 - Value": "+44 20 7946 0001",
+        "Event 1 - Label": "Met at McDonald",
+        "Event 1 - Value": "1835-07-08",
+        "Custom Field 1 - Label": "Work",
+        "Custom Field 1 - Value": "Engines",
+    }
+    import_file(api, "google", table(row))
+    ada = people_by_name(api)["Ada"]
+    assert (ada["emails"][0]["type"], ada["phoneNumbers"][0]["type"]) == ("Summer House", "home fax")
+    assert (ada["importantDates"][0]["title"], ada["customFields"][0]["key"]) == ("Met at McDonald", "Work")
 
 
 def test_format_of_outlook(api: Client) -> None:

@@ -29,6 +29,14 @@ def test_the_secondary_goes_to_the_trash_and_the_primary_is_returned_whole(api: 
     assert [row["id"] for row in api.ok("get", "/api/people")["people"]] == [primary]
 
 
+def test_merge_and_undo_respond_with_the_etag_of_the_primary(api: Client) -> None:
+    primary, secondary = create_person(api, "Ada"), create_person(api, "Grace", notes="Admiral")
+    merged = api.call("post", "/api/people/merge", {"primaryId": primary, "secondaryId": secondary})
+    assert merged.headers["ETag"] == api.call("get", f"/api/people/{primary}").headers["ETag"]
+    undone = api.call("post", f"/api/people/merge/{merged.json()['mergeId']}/undo")
+    assert undone.headers["ETag"] == api.call("get", f"/api/people/{primary}").headers["ETag"]
+
+
 @pytest.mark.both_databases
 def test_an_empty_field_takes_the_secondarys_and_a_full_one_stays(api: Client) -> None:
     primary = create_person(api, "Ada", "Lovelace", jobTitle="Mathematician")
