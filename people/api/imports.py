@@ -25,8 +25,8 @@ from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
 from people.api.vcard_files import import_receipt_fields
 from people.importing.files import FileImport, Upload
-from people.importing.sources.days import AMBIGUOUS, DateColumns
-from people.importing.sources.sheets import is_date, read_dates
+from people.importing.sources.days import AMBIGUOUS
+from people.importing.sources.sheets import date_orders
 from people.importing.sources.tables import Table, TableOptions, open_table, read_options
 from people.importing.sources.target import Target
 from people.importing.sources.targets import propose_targets
@@ -185,8 +185,8 @@ class FileImportViewSet(ApiViewSet[Any]):
         with IMPORT_SLOTS.acquire():
             table = open_table(_read_file(request).file, _read_options(request))
             targets = propose_targets(table)
-            dates = read_dates(self.owner, table, targets, timezone.now())
-        columns = [_describe_column(table, index, target, dates) for index, target in enumerate(targets)]
+            orders = date_orders(self.owner, table, targets, timezone.now())
+        columns = [_describe_column(table, index, target, orders) for index, target in enumerate(targets)]
         encoding = {"encoding": table.encoding.name, "encodingCertain": table.encoding.is_certain}
         return Response({**encoding, "delimiter": table.delimiter, "columns": columns})
 
@@ -240,11 +240,11 @@ def _serialize_import(row: ContactImport) -> JsonObject:
     }
 
 
-def _describe_column(table: Table, index: int, target: Target, dates: DateColumns) -> JsonObject:
+def _describe_column(table: Table, index: int, target: Target, orders: dict[int, str]) -> JsonObject:
     cells = (row.cells[index].strip() for row in table.sample if len(row.cells) > index)
     samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
     column = {"name": table.names[index], "samples": samples, "proposal": str(target)}
-    return column | {"dateOrder": dates.order(index)} if is_date(target) else column
+    return column | {"dateOrder": orders[index]} if index in orders else column
 
 
 def _read_file(request: Request) -> Any:

@@ -22,8 +22,8 @@ _FIELDS = {
     "gender": "gender sex geschlecht genre sexe genero sexo kjonn 性別",
     "notes": "notes note comment comments remarks notiz notizen bemerkung bemerkungen anmerkung remarques notas nota"
     " notater notat description メモ 備考",
-    "birthday": "birthday birthdate dateofbirth dob born geburtstag geburtsdatum anniversairenaissance naissance"
-    " datedenaissance cumpleanos fechadenacimiento fodselsdag fodselsdato bursdag 誕生日 生年月日",
+    "birthday": "birthday birthdate dateofbirth dob born geburtstag geburtsdatum geb gebdatum anniversairenaissance"
+    " naissance datedenaissance cumpleanos fechadenacimiento fodselsdag fodselsdato bursdag 誕生日 生年月日",
     "birthday:year": "birthyear yearofbirth geburtsjahr anneedenaissance anodenacimiento fodselsar 誕生年",
     "birthday:month": "birthmonth monthofbirth geburtsmonat moisdenaissance mesdenacimiento fodselsmaned 誕生月",
     "birthday:day": "dayofbirth jourdenaissance diadenacimiento",

@@ -168,6 +168,11 @@ def _is_day(month: str, day: str) -> bool:
     return True
 
 
+def is_day(text: str) -> bool:
+    """Whether the text is a date in some order."""
+    return _parse(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class DayReader:
     """Parses dates. With `is_month_first`, 3/4 is the fourth of March. Two-digit years end at `this_year`.

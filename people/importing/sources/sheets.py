@@ -8,7 +8,7 @@ from accounts.models import User
 from contacts_project.kernel.texts import Text, define_text
 from people.importing.receipts import ROW
 from people.importing.sources.columns import fill
-from people.importing.sources.days import DateColumns
+from people.importing.sources.days import DateColumns, is_day
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
 from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
 from people.importing.sources.tables import Row, Table, TableOptions, open_table
@@ -80,6 +80,28 @@ def read_dates(owner: User, table: Table, targets: Sequence[Target], now: dt.dat
             ((index, row.cells[index]) for index in columns if index < len(row.cells)) for row in table.rows()
         )
     return dates
+
+
+def date_orders(owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> dict[int, str]:
+    """The order of the dates in each column of days, by index.
+
+    A column without a target is one if its samples are dates. It tells nothing about the others, since it is not read.
+    """
+    orders = _orders_of(read_dates(owner, table, targets, now), targets)
+    assumed = [
+        Target("birthday") if target.field in {"", IGNORE} and _holds_days(table, index) else target
+        for index, target in enumerate(targets)
+    ]
+    return _orders_of(read_dates(owner, table, assumed, now), assumed) | orders if assumed != list(targets) else orders
+
+
+def _orders_of(dates: DateColumns, targets: Sequence[Target]) -> dict[int, str]:
+    return {index: dates.order(index) for index, target in enumerate(targets) if is_date(target)}
+
+
+def _holds_days(table: Table, index: int) -> bool:
+    cells = [text for row in table.sample if len(row.cells) > index and (text := row.cells[index].strip())]
+    return bool(cells) and all(map(is_day, cells))
 
 
 def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime, options: TableOptions) -> Sheet:

@@ -67,6 +67,14 @@ def test_columns_without_dates_have_no_order(api: Client) -> None:
     assert ["dateOrder" in column for column in columns] == [False, True]
 
 
+def test_a_column_of_days_without_a_proposal_has_its_own_order(api: Client) -> None:
+    """The owner may map it to a birthday, and then needs its order. What is not imported decides nothing."""
+    data = "Name,Birthday,Since,Code\nAda,4/3/1980,25/12/2001,7\nBob,5/3/1980,,8\n"
+    columns = send_form(api, "/api/import/csv/inspect", data).json()["columns"]
+    assert [column["proposal"] for column in columns] == ["name", "birthday", "ignore", "ignore"]
+    assert [column.get("dateOrder") for column in columns] == [None, "ambiguous", "DMY", None]
+
+
 @pytest.mark.parametrize("date_format", ["MDY", "DMY"])
 def test_rows_that_no_date_decides_are_told_and_read_as_the_account_writes_dates(
     api: Client, alice: User, date_format: str
