@@ -22,7 +22,7 @@ from tests.client import Client
 from tests.concurrency import run_concurrently
 from tests.oidc_provider import Provider, approve_sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 START, TOKEN, PAGE = "/api/auth/oidc/start", "/api/auth/oidc/token", "/account/sign-in/code"
 LOOPBACK, OWN_SCHEME, CLAIMED = (
@@ -77,6 +77,7 @@ def device_of(made: Any) -> Client:
     return device
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("uri", "prompt"),
     [("http://127.0.0.1:50123/callback", "select_account"), (OWN_SCHEME, "select_account"), (CLAIMED, None)],
@@ -189,6 +190,7 @@ def test_errors_are_returned_to_the_redirect_uri(browser: Client, provider: Prov
     assert not User.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_code_needs_its_verifier_and_expires_after_a_minute(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False) as clock:
         code = redirect_parameters(finish_sign_in(browser, provider))["code"]
@@ -216,6 +218,7 @@ def test_a_second_exchange_revokes_the_token(browser: Client, provider: Provider
     device.ok("GET", "/api/auth/session", status=401)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_exchanges_of_a_code_return_one_token(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
@@ -224,6 +227,7 @@ def test_concurrent_exchanges_of_a_code_return_one_token(browser: Client, provid
     assert sorted(response.status_code for response in responses) == [201, 400, 400]
 
 
+@pytest.mark.both_databases
 def test_password_change_and_revocation_invalidate_codes(browser: Client, provider: Provider) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     user = User.objects.get()

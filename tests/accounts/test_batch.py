@@ -33,7 +33,7 @@ from tests.routes.table import ROUTES, Route
 
 __all__ = ["committed_route_data", "route_data"]  # fixtures
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 BATCH = "/api/batch"
 
 
@@ -129,6 +129,7 @@ def test_a_rolled_back_batch_sends_no_signals(
     assert callbacks == []
 
 
+@pytest.mark.both_databases
 def test_server_error_is_500_for_its_operation_and_424_for_the_others(
     api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +413,7 @@ def test_a_body_nested_too_deeply_is_refused(api: Client) -> None:
     assert api.generic("POST", "/api/groups", deep, HTTP_IDEMPOTENCY_KEY="deep").status_code == 400
 
 
+@pytest.mark.both_databases
 def test_operations_beyond_the_time_limit_are_503(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_runner, "MAX_SECONDS", -1.0)
     [result] = run_batch(api, group("One"))
@@ -465,6 +467,7 @@ def test_etags_of_a_rolled_back_batch_give_no_304(api: Client, ada: Person) -> N
     assert api.call("GET", path, HTTP_IF_NONE_MATCH='"x"').json()["person"]["surname"] == "Here"
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_atomic_batches_do_not_interleave() -> None:
     alice = make_user("alice@example.org")
@@ -480,6 +483,7 @@ def test_concurrent_atomic_batches_do_not_interleave() -> None:
     assert revision_of(alice) == 2  # after the one that began the account
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_with_one_key_run_once_inside_and_outside_a_batch() -> None:
     alice = make_user("alice@example.org")

@@ -20,7 +20,7 @@ from tests.dav.devices import Device
 from tests.dav.test_put_rules import card
 from tests.queries import count_queries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 
 def row_of(device: Device) -> ApiToken:
@@ -59,6 +59,7 @@ def test_a_device_is_listed_from_its_first_request_on(alice: User) -> None:
     }
 
 
+@pytest.mark.both_databases
 def test_last_seen_is_written_at_most_once_a_minute(alice: User) -> None:
     device = Device(alice)
     device.propfind("/dav/", "d:displayname", HTTP_USER_AGENT="One")
@@ -103,6 +104,7 @@ def test_devices_cost_the_same_statements_for_one_and_for_many(alice: User) -> N
     assert costs[0] == costs[1]
 
 
+@pytest.mark.both_databases
 def test_what_a_device_deleted_has_its_name_and_comes_back(alice: User, mallory: User) -> None:
     api, device = client_of(alice), Device(alice)
     first, second, third = fill(api, device, 3)
@@ -141,6 +143,7 @@ def test_what_a_lost_phone_deleted_comes_back_after_its_password_was_revoked(ali
     assert api.ok("POST", f"/api/user/devices/{token}/undo-deletions")["restored"] == 1
 
 
+@pytest.mark.both_databases
 def test_what_cannot_come_back_is_named(alice: User) -> None:
     api, device = client_of(alice), Device(alice)
     device.propfind("/dav/", "d:displayname", HTTP_USER_AGENT="iOS/18.1.1 (22B91) dataaccessd/1.0")
@@ -173,6 +176,7 @@ def test_a_former_birthday_takes_the_place_of_the_present_one(alice: User) -> No
     assert listed(api)[0]["replaced"] == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_what_has_no_room_in_the_plan_stops_nothing_else(alice: User, settings: Any, limit: int) -> None:
     api, device = client_of(alice), Device(alice)
@@ -198,6 +202,7 @@ def told() -> Any:
     many_deleted.disconnect(note)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("size", "silent"), [(8, 5), (40, 8)])
 def test_many_deletions_are_told_once(alice: User, told: list[dict[str, Any]], size: int, silent: int) -> None:

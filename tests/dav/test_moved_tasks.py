@@ -17,7 +17,7 @@ from tests.notifications.test_upcoming_reminders import short, upcoming
 from tests.queries import count_queries
 
 # The clock stands at noon on 1 March 2026.
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_an_overdue_task_is_moved_and_reminders_in_between_are_skipped(
     assert channel.sent_notices == [(CONTACT, "2026-03-03"), (CONTACT, "2026-03-24")]
 
 
+@pytest.mark.both_databases
 def test_a_move_over_many_reminders_costs_no_more_statements(api: Client, device: Device) -> None:
     reminder = {"contactReminderEnabled": True, "contactReminderInterval": 1, "contactReminderIntervalUnit": "DAYS"}
     body = {"name": "Ann", "lastContact": "2026-02-27", **reminder}
@@ -114,6 +115,7 @@ def test_a_move_over_many_reminders_costs_no_more_statements(api: Client, device
     assert many <= few + 3
 
 
+@pytest.mark.both_databases
 def test_moved_again_and_back(api: Client, device: Device, channel: RecordingChannel) -> None:
     person_id = make_friend(api, "Ann", "2026-02-15")
     old = served(device, person_id)

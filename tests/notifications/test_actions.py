@@ -16,7 +16,7 @@ from tests.notifications.recording_channel import DOWN, RecordingChannel
 from tests.notifications.test_reminders import CONTACT, DAY, LEAD, remind, run, run_each
 from tests.notifications.test_upcoming_reminders import short, upcoming
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
 # The clock is frozen at noon on 1 March 2026; runs use later instants.
 BIRTHDAY_RUN = "2026-03-11T09:00:00Z"
@@ -113,6 +113,7 @@ def test_skipped_occurrence_is_not_sent_on_its_day_either(
     ]
 
 
+@pytest.mark.both_databases
 def test_pending_deliveries_of_other_channels_are_not_sent(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
@@ -158,6 +159,7 @@ def test_later_action_replaces_the_earlier(
     assert len(channel.sent) == (2 if comes_on else 1)
 
 
+@pytest.mark.both_databases
 def test_actions_of_contact_reminders(api: Client, browser: Client, alice: User, channel: RecordingChannel) -> None:
     bob = make_person(alice, name="Bob")
     body = {"name": "Bob", "lastContact": "2026-02-13", "contactReminderEnabled": True}
@@ -173,6 +175,7 @@ def test_actions_of_contact_reminders(api: Client, browser: Client, alice: User,
     assert len(channel.sent) == 2
 
 
+@pytest.mark.both_databases
 def test_snoozed_reminder_follows_a_changed_hour(
     api: Client, browser: Client, channel: RecordingChannel, birthday: str
 ) -> None:
@@ -220,6 +223,7 @@ def test_action_for_a_deleted_person(
     assert answers(api) == [[]]
 
 
+@pytest.mark.both_databases
 def test_actions_survive_export_and_import(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:

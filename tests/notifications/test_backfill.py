@@ -15,7 +15,7 @@ from tests.client import Client
 from tests.notifications.recording_channel import DOWN, RecordingChannel
 from tests.notifications.test_reminders import CONTACT, DAY, LEAD, remind, run, run_each
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 MONDAY, WEDNESDAY, SUNDAY = 1, 3, 0
 
 
@@ -59,6 +59,7 @@ def test_day_may_be_run_before_its_advance_notice(api: Client, ada: Person, chan
     assert channel.sent_notices == [(DAY, "2026-05-10"), (LEAD, "2026-05-10")]
 
 
+@pytest.mark.both_databases
 def test_run_for_another_instant_does_not_change_the_schedule(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
@@ -75,6 +76,7 @@ def test_run_for_another_instant_does_not_change_the_schedule(
     assert channel.sent_notices == [(DAY, "2026-05-10"), (DAY, "2026-03-10")]
 
 
+@pytest.mark.both_databases
 def test_run_for_this_morning_in_the_afternoon(api: Client, ada: Person, channel: RecordingChannel) -> None:
     remind(api, ada, "1990-03-01")
     run("2026-03-01T08:59:00Z")
@@ -85,6 +87,7 @@ def test_run_for_this_morning_in_the_afternoon(api: Client, ada: Person, channel
     assert run_worker(channel) == 0
 
 
+@pytest.mark.both_databases
 def test_run_for_this_morning_does_not_repeat_what_was_sent(
     api: Client, ada: Person, channel: RecordingChannel
 ) -> None:
@@ -94,6 +97,7 @@ def test_run_for_this_morning_does_not_repeat_what_was_sent(
     assert len(channel.sent) == 1
 
 
+@pytest.mark.both_databases
 def test_worker_does_not_send_deliveries_planned_for_the_past(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
@@ -117,6 +121,7 @@ def test_history_shows_deliveries_of_a_run_for_the_past(api: Client, ada: Person
     assert Delivery.unscoped.count() == 1
 
 
+@pytest.mark.both_databases
 def test_missed_delivery_does_not_break_a_run_for_its_day(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
@@ -144,6 +149,7 @@ def occurrences() -> list[str]:
     return [str(day) for day in rows.values_list("occurrence_on", flat=True)]
 
 
+@pytest.mark.both_databases
 def test_digests_may_be_run_for_instants_in_any_order(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
@@ -172,6 +178,7 @@ def test_future_week_has_one_digest_on_its_weekday(
         assert len(channel.sent) - before == (moment.isoweekday() % 7 == weekday)
 
 
+@pytest.mark.both_databases
 def test_missed_digest_is_caught_up_in_the_next_week(api: Client, ada: Person, channel: RecordingChannel) -> None:
     add_events(api, ada)
     switch(api, WEDNESDAY)

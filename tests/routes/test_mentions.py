@@ -26,7 +26,7 @@ from tests.routes.calls import owner_client, send
 from tests.routes.route_data import RouteData
 from tests.routes.table import ROUTES
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of Sunday, 1 March 2026
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
 #: What the user looks for: quiet people are there like all others.
 SHOWN = {
@@ -126,6 +126,7 @@ def cast(route_data: RouteData) -> Cast:
     return Cast(User.objects.get(pk=route_data.owner.pk), api, quiet, others, common)
 
 
+@pytest.mark.both_databases
 def test_routes_show_or_leave_out_quiet_people(route_data: RouteData, cast: Cast) -> None:
     # One test for all routes, which only read: making the cast takes a dozen requests.
     shown, expected = {}, {}
@@ -176,11 +177,13 @@ def duplicates_of_a_namesake(cast: Cast) -> str:
 PLACES = [calendar_feed, book_of_a_device, digest, new_cards_of_a_server, duplicates_of_a_namesake]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_places_leave_them_out(cast: Cast, place: Callable[[Cast], str]) -> None:
     assert cast.in_text(place(cast)) == (False, True)
 
 
+@pytest.mark.both_databases
 def test_reminders_of_others_are_sent(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     channel = RecordingChannel()
     monkeypatch.setattr("notifications.channels.CHANNELS", (channel,))
@@ -203,6 +206,7 @@ def test_the_stored_counts_know_them(cast: Cast) -> None:
         assert counts() == (before[0] + number, before[1] + number)
 
 
+@pytest.mark.both_databases
 def test_both_forms_of_the_definition_agree(alice: User) -> None:
     for quiet in (False, True):
         for deathday in (None, dt.date(2020, 1, 1)):

@@ -36,6 +36,8 @@ from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
 from tests.pictures import picture
 
+pytestmark = pytest.mark.sqlite_suffices
+
 CRON_HEADERS = {"HTTP_AUTHORIZATION": "Bearer cron-secret"}
 
 
@@ -80,6 +82,7 @@ def test_discover_without_a_connection_is_404(api: Client) -> None:
         assert api.call("POST", f"/api/carddav/{path}", body).status_code == 404
 
 
+@pytest.mark.both_databases
 def test_imported_people_get_the_chosen_groups(synced: SyncedAccount) -> None:
     for name in ("Ada L", "Bob M", "Cy N"):
         synced.server.edit(f"{name}.vcf", vcard(name, "TEL:1"))
@@ -113,6 +116,7 @@ def pending_ids(synced: SyncedAccount) -> list[str]:
     return [row["id"] for row in synced.api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]]
 
 
+@pytest.mark.both_databases
 def test_large_import_executes_statements_per_batch(synced: SyncedAccount, django_assert_max_num_queries: Any) -> None:
     for number in range(120):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "TEL:1", uid=f"uid-{number}"))
@@ -126,6 +130,7 @@ def test_large_import_executes_statements_per_batch(synced: SyncedAccount, djang
     assert Mapping.objects.owned_by(synced.owner).count() == 120
 
 
+@pytest.mark.both_databases
 def test_failing_import_does_not_stop_the_others(synced: SyncedAccount) -> None:
     for number in range(5):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X"))
@@ -155,6 +160,7 @@ def test_import_stops_at_the_plan_limit_and_reports_the_rest(synced: SyncedAccou
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 7}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_uploaded", [True, False])
 def test_import_stops_at_its_time_limit(
     synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, is_uploaded: bool
@@ -175,6 +181,7 @@ def test_import_stops_at_its_time_limit(
     assert synced.api.ok("GET", "/api/carddav/pending-count") == {"count": 3 - response["imported"]}
 
 
+@pytest.mark.both_databases
 def test_pictures_beyond_the_time_limit_are_loaded_by_the_next_run(
     synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch, media: Any
 ) -> None:
@@ -200,6 +207,7 @@ def test_uploaded_card_is_imported_without_connection(api: Client, alice: User) 
     assert not Mapping.objects.owned_by(alice).exists()
 
 
+@pytest.mark.both_databases
 def test_bulk_export_reports_the_refused_card(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.services.exports._BATCH_SIZE", 10)
     people = [synced.make_person(name=f"P{number}") for number in range(11)]
@@ -257,6 +265,7 @@ def test_failure_is_an_error_event_and_in_the_history(synced: SyncedAccount) -> 
     assert (shown["code"], shown["trigger"], shown["dryRun"]) == ("auth", "manual", False)
 
 
+@pytest.mark.both_databases
 def test_password_changed_during_the_run_ends_the_pause(synced: SyncedAccount) -> None:
     def refuse(what: str) -> None:
         synced.api.ok("PUT", "/api/carddav/connection", {"password": "another"})
@@ -268,6 +277,7 @@ def test_password_changed_during_the_run_ends_the_pause(synced: SyncedAccount) -
     assert (synced.reload().pause, synced.sync().code) == ("", "")
 
 
+@pytest.mark.both_databases
 def test_lock_of_a_killed_run_expires(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.server.faults[2] = "kill_before"
@@ -285,6 +295,7 @@ def test_lock_of_a_killed_run_expires(synced: SyncedAccount) -> None:
     assert [row.code for row in Run.objects.owned_by(synced.owner).order_by("started_at")] == ["interrupted", ""]
 
 
+@pytest.mark.both_databases
 def test_write_without_the_lock_is_refused(synced: SyncedAccount) -> None:
     with locked_connection(synced.owner) as context:
         Connection.objects.owned_by(synced.owner).update(claim="0199c1a0-0000-7000-8000-000000000000")
@@ -348,6 +359,7 @@ def test_command_syncs_due_accounts_or_one_user(synced: SyncedAccount) -> None:
         call_command("sync_carddav", user="nobody@example.org")
 
 
+@pytest.mark.both_databases
 def test_sweep_starts_due_runs_and_ends_killed_ones(synced: SyncedAccount) -> None:
     enqueued: list[str] = []
     schedule.sweep(now=timezone.now(), enqueue_due=enqueued.append)
@@ -370,6 +382,7 @@ def test_sweep_skips_inactive_accounts(synced: SyncedAccount) -> None:
     assert len(enqueued) == 1
 
 
+@pytest.mark.both_databases
 def test_edit_starts_a_run_if_automatic_sync_is_enabled(synced: SyncedAccount) -> None:
     synced.sync()
     assert schedule.start_if_unsent(owner_id=synced.owner.pk, now=timezone.now()) is None
@@ -406,6 +419,7 @@ def test_conflict_is_resolved_by_its_owner_with_valid_values_only(synced: Synced
     assert Group.objects.owned_by(synced.owner).count() == 0
 
 
+@pytest.mark.both_databases
 def test_conflict_has_the_name_in_the_users_order_and_errors_name_the_field(alice: User) -> None:
     synced = SyncedAccount(alice)
     User.objects.filter(pk=alice.pk).update(name_order="EASTERN")
@@ -421,6 +435,7 @@ def test_conflict_has_the_name_in_the_users_order_and_errors_name_the_field(alic
     assert (response.status_code, response.json()["details"][0]["field"]) == (400, "values.organization")
 
 
+@pytest.mark.both_databases
 def test_import_mode_notify_sends_one_notice_for_new_cards(alice: User) -> None:
     synced = SyncedAccount(alice, import_mode="notify")
     for number in range(3):
@@ -435,6 +450,7 @@ def test_import_mode_notify_sends_one_notice_for_new_cards(alice: User) -> None:
     assert message.subject == "3 new contacts on your server"
 
 
+@pytest.mark.both_databases
 def test_export_skips_people_who_are_already_in_the_book(synced: SyncedAccount) -> None:
     synced.server.edit("ada.vcf", vcard("Ada L", uid="uid-ada"))
     ada = synced.make_person(name="Ada", surname="L", uid="uid-ada")
@@ -490,6 +506,7 @@ def test_new_card_with_a_lost_response_is_found_under_another_name(synced: Synce
     assert synced.person("Bob").notes == "mine"  # fields that the server drops are kept here
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_export", [False, True])
 def test_new_card_of_a_killed_run_keeps_its_name(synced: SyncedAccount, is_export: bool) -> None:
     """The killed run's request may still arrive; of two with the same name the server accepts only one."""

@@ -17,6 +17,8 @@ from people.trash.purge import purge_deleted
 from tests.client import Client
 from tests.people.importing.uploads import import_file, people_by_name
 
+pytestmark = pytest.mark.sqlite_suffices
+
 DATA = "Name,Email,Group\nAda,ada@example.org,New\nBob,bob@example.org,New\nCyd,cyd@example.org,Other\n"
 
 
@@ -24,6 +26,7 @@ def undo(client: Client, import_id: str, status: int = 200) -> Any:
     return client.ok("DELETE", f"/api/imports/{import_id}", status=status)
 
 
+@pytest.mark.both_databases
 def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
     receipt = import_file(api, "csv", DATA)
     ada, bob = people_by_name(api)["Ada"], people_by_name(api)["Bob"]
@@ -43,6 +46,7 @@ def test_undo_deletes_everything_except_edited_records(api: Client) -> None:
     assert not ImportedRecord.unscoped.exists()
 
 
+@pytest.mark.both_databases
 def test_undo_restores_changed_people(api: Client) -> None:
     body = {"name": "Ada", "emails": [{"email": "ada@example.org"}], "importantDates": []}
     ada = api.ok("POST", "/api/people", body, status=201)["person"]
@@ -67,6 +71,7 @@ def test_undo_ignores_restored_and_removed_records(api: Client) -> None:
     assert people_by_name(api) == {}
 
 
+@pytest.mark.both_databases
 def test_import_older_than_the_retention_cannot_be_undone(api: Client, alice: User, settings: Any) -> None:
     receipt = import_file(api, "csv", DATA)
     later = timezone.now() + dt.timedelta(days=settings.RETENTION_DAYS + 1)
@@ -77,6 +82,7 @@ def test_import_older_than_the_retention_cannot_be_undone(api: Client, alice: Us
     assert set(people_by_name(api)) == {"Ada", "Bob", "Cyd"}
 
 
+@pytest.mark.both_databases
 def test_killed_undo_continues(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"P{n},p{n}@example.org,New\n" for n in range(250))
     receipt = import_file(api, "csv", f"Name,Email,Group\n{rows}")

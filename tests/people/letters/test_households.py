@@ -19,7 +19,7 @@ from tests.people.steps import create_person
 from tests.queries import count_queries, count_work
 from tests.relationships.steps import relate
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
 ROOT = Path(__file__).parents[3]
 HOME = {"type": "home", "streetLine1": "Hauptstraße 5", "postalCode": "1010", "locality": "Wien", "country": "AT"}
@@ -67,6 +67,7 @@ def test_those_who_share_an_address_and_are_related_get_one_letter(api: Client) 
     assert names(api) == ["Meier and Huber family", "Far Away"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("language", "order", "expected"),
     [
@@ -95,6 +96,7 @@ def test_people_without_surname_are_not_one_household(api: Client) -> None:
     assert names(api) == ["Anna", "Ben"]
 
 
+@pytest.mark.both_databases
 def test_the_preferred_address_is_the_marked_one_then_home_then_the_first(api: Client) -> None:
     work = {"type": "work", "locality": "Work", "country": "AT"}
     add(api, "Home", addresses=[work, HOME])
@@ -109,6 +111,7 @@ def test_the_preferred_address_is_the_marked_one_then_home_then_the_first(api: C
     assert found == {"Home": "Wien", "First": "Work", "Empty": "Work", "Marked": "Marked", "Ranked": "First"}
 
 
+@pytest.mark.both_databases
 def test_quiet_and_deceased_people_get_no_letter(api: Client) -> None:
     add(api, "Anna", "Meier")
     add(api, "Ben", "Meier", quiet=True)
@@ -116,6 +119,7 @@ def test_quiet_and_deceased_people_get_no_letter(api: Client) -> None:
     assert names(api) == ["Anna Meier"]
 
 
+@pytest.mark.both_databases
 def test_only_people_of_the_groups_are_in(api: Client) -> None:
     group = api.ok("POST", "/api/groups", {"name": "Xmas"}, status=201)["group"]["id"]
     add(api, "Anna", "Meier", groupIds=[group])

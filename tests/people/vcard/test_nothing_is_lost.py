@@ -18,6 +18,8 @@ from tests.people.vcard.our_cards import OUR_CARDS
 from tests.people.vcard.real_cards import FOLDER, real_cards, split
 from tests.people.vcard.test_export import export
 
+pytestmark = pytest.mark.sqlite_suffices
+
 CARDS = {**OUR_CARDS, **real_cards()}
 #: The reasons for which a card does not become a person.
 NO_PERSON_REASONS = {"the card has no name, and nothing else to call it by", "a group, not a person"}
@@ -98,6 +100,7 @@ def test_real_cards_are_available() -> None:
     assert len(CARDS) > 160
 
 
+@pytest.mark.both_databases
 def test_edit_through_the_api_changes_only_its_lines(importer: Client, imported: Imported) -> None:
     """Edits with and without an id, and a removal: only those lines differ, and they keep their parameters."""
     changed: dict[str, int] = {}
@@ -147,6 +150,7 @@ def test_groups_that_the_plan_refuses_stay_in_the_card(api: Client, settings: An
     assert [import_vcards(api, data)["skipped"] for data in (card, body)] == [1, 1]
 
 
+@pytest.mark.both_databases
 def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) -> None:
     import_vcards(api, b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nBDAY;X-A=1:1815-12-10\r\nEND:VCARD\r\n")
     [person] = list_people(api)
@@ -160,6 +164,7 @@ def test_the_line_of_a_date_goes_when_the_date_is_removed_for_good(api: Client) 
     assert "BDAY" not in str(Person.unscoped.get(pk=person["id"]).card_lines)
 
 
+@pytest.mark.both_databases
 def test_merging_moves_card_lines_and_undo_restores_them(api: Client) -> None:
     first = b"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:1\r\nFN:Ada\r\nTEL;PREF=1:1\r\nitem1.URL;X-A=1:http://a.org\r\nEND:VCARD\r\n"
     lines = [
