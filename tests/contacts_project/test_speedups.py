@@ -85,9 +85,6 @@ def test_a_kept_serializer_takes_fewer_calls() -> None:
 
 
 def test_a_kept_cursor_takes_fewer_calls(alice: User, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite's cursors are not kept")
-
     def read() -> None:
         assert len(Person.objects.active_ids.rows(owner_id=alice.pk, row_ids=[ada.pk])) == 1
 

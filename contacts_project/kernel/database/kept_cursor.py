@@ -1,4 +1,4 @@
-"""A cursor that a connection to PostgreSQL keeps. Django makes, checks and wraps a new one for each statement."""
+"""A cursor that a connection keeps. Django makes, checks and wraps a new one for each statement."""
 
 from typing import Any
 
@@ -23,6 +23,6 @@ def kept_cursor(database: BaseDatabaseWrapper) -> CursorWrapper:
     if is_usable and not wrapper.queries_logged:
         return cursor
     cursor = wrapper.cursor()
-    if wrapper.vendor == "postgresql" and not wrapper.queries_logged:
+    if not wrapper.queries_logged:
         setattr(wrapper, _ATTRIBUTE, (wrapper.connection, cursor))
     return cursor

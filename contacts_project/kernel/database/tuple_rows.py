@@ -110,10 +110,9 @@ def _execute(statement: str, rows: Sequence[Row]) -> None:
         # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
         kept_cursor(database).execute(statement, [list(column) for column in values])
         return
-    with database.cursor() as cursor:
-        # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
-        adapted = (_to_sqlite(column, database.ops) for column in values)
-        cursor.executemany(statement, list(zip(*adapted, strict=True)))
+    # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
+    adapted = (_to_sqlite(column, database.ops) for column in values)
+    kept_cursor(database).executemany(statement, list(zip(*adapted, strict=True)))
 
 
 def _to_sqlite(column: Sequence[object], operations: BaseDatabaseOperations) -> Sequence[object]:

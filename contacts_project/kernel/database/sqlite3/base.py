@@ -27,6 +27,8 @@ class QueuedCursor(base.SQLiteCursorWrapper):
     database: "DatabaseWrapper"
 
     def execute(self, query: str, params: Any = None) -> Any:
+        if self.database.in_atomic_block:
+            return super().execute(query, params)
         with self.database.queued_statement(query):
             return super().execute(query, params)
 
@@ -90,8 +92,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     def create_cursor(self, name: Any = None) -> Any:
         is_chunked = name == _CHUNKED
-        if self.in_atomic_block and not is_chunked:
-            return super().create_cursor(name)
+        # In a transaction, too: a cursor may be kept beyond its end (database/kept_cursor.py).
         cursor = self.connection.cursor(factory=ChunkedCursor if is_chunked else QueuedCursor)
         cursor.database = self
         if is_chunked:
