@@ -1,15 +1,16 @@
-"""CPU time and SQL statements of requests through the whole WSGI application, including log lines.
+"""CPU time, SQL statements and function calls of requests through the whole WSGI application, including log lines.
 
-CPU times do not depend on other load on the machine. No test client is used, because it would take as long as a small
-request.
+CPU times do not depend on other load on the machine, calls of functions (cProfile: Python's and C's) not on the machine
+at all. No test client is used, because it would take as long as a small request.
 """
 
+import cProfile
 import io
 import logging
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import orjson
 from accounts.models import User
 from contacts_project.wsgi import application
 from people.models import Person, RelationshipType
+from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, query_count
 from tests.bench.people import large_account
 from tests.builders import make_token
@@ -67,16 +69,27 @@ class Caller:
 
 
 def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
-    """The median CPU time of `work` over rounds of many requests, and its statements."""
+    """The median CPU time of `work` over rounds of many requests, its statements, and in the note its calls."""
     work()
     queries = query_count(work)
+    calls = f"{call_count(work):,} calls"
     spans = []
     for _ in range(ROUNDS):
         start = time.process_time()
         for _ in range(TIMES):
             work()
         spans.append((time.process_time() - start) / TIMES)
-    return Figure(name, statistics.median(spans), queries, None, note)
+    return Figure(name, statistics.median(spans), queries, None, f"{calls}; {note}" if note else calls)
+
+
+def call_count(work: Callable[[], Any]) -> int:
+    """The fewest calls of functions in three runs: a run may also have refreshed a cache that expires."""
+    counts = []
+    for _ in range(3):
+        with cProfile.Profile() as profile:
+            work()
+        counts.append(sum(entry.callcount for entry in profile.getstats()))
+    return min(counts)
 
 
 def cpu(shared: SharedData) -> list[Figure]:
@@ -143,6 +156,35 @@ def make_requests(owner: User, caller: Caller) -> Iterator[tuple[str, Callable[[
         caller.ok("POST", "/api/people/merge", {"primaryId": first, "secondaryId": second})
 
     yield "merge", merge
+    yield from make_other_writes(owner, caller, keys, kind)
+
+
+def make_other_writes(
+    owner: User, caller: Caller, keys: Sequence[str], kind: str
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    numbers = count()
+    relationship = str(Relationship.objects.owned_by(owner).active().values_list("pk", flat=True)[0])
+    path = f"/api/relationships/{relationship}"
+    yield (
+        "change a relationship",
+        lambda: caller.ok("PUT", path, {"relationshipTypeId": kind, "notes": f"Met {next(numbers)}"}),
+    )
+    group = orjson.loads(caller.ask("POST", "/api/groups", {"name": "Choir"})[2])["group"]["id"]
+    yield "rename a group", lambda: caller.ok("PUT", f"/api/groups/{group}", {"name": f"Choir {next(numbers)}"})
+    members = iter(keys)
+    yield (
+        "add a member",
+        lambda: caller.ok("POST", f"/api/groups/{group}/members", {"personId": next(members)}),
+    )
+    dates = f"/api/people/{keys[0]}/important-dates"
+    day = {"title": "Met", "date": "2020-05-04"}
+    date = orjson.loads(caller.ask("POST", dates, day)[2])["importantDate"]["id"]
+    yield (
+        "change a date",
+        lambda: caller.ok("PUT", f"{dates}/{date}", {**day, "title": f"Met {next(numbers)}"}),
+    )
+    talk = {"kind": "CALL", "at": "2026-02-03T12:00:00Z", "personIds": [keys[1]]}
+    yield "add an interaction", lambda: caller.ok("POST", "/api/interactions", {**talk, "notes": f"{next(numbers)}"})
 
 
 BENCHES = [("cpu of requests", cpu)]
