@@ -32,7 +32,7 @@ export function Shell() {
       <div class={isIn ? "app" : ""}>
         {isIn && <Navigation />}
         <main id="main" class="app-main">
-          {isIn && <Banners />}
+          {isIn ? <Banners /> : <Brand class="app-brand" path="/" />}
           <CurrentPage isIn={isIn} />
         </main>
       </div>
@@ -108,6 +108,15 @@ function LoadFailed() {
   );
 }
 
+function Brand({ class: className, path }: { class: string; path: string }) {
+  return (
+    <a class={`brand ${className}`} href={path}>
+      <img src="/app/icon.svg" alt="" width="28" height="28" />
+      {t("Contact network")}
+    </a>
+  );
+}
+
 function Navigation() {
   useKeys([
     { key: "?", label: t("Show the keys"), act: () => (isHelpOpen.value = true) },
@@ -121,10 +130,7 @@ function Navigation() {
   const isCurrent = (entry: string) => (entry === "/" ? path === "/" : path === entry || path.startsWith(`${entry}/`));
   return (
     <nav class="app-nav no-print" aria-label={t("Main")}>
-      <a class="brand wide-only" href={href("/")}>
-        <img src="/app/icon.svg" alt="" width="28" height="28" />
-        {t("Contact network")}
-      </a>
+      <Brand class="wide-only" path={href("/")} />
       <ul>
         {ENTRIES.map(({ path: target, label, icon, isOnPhone }) => (
           <li key={target} class={isOnPhone ? "" : "wide-only"}>

@@ -40,10 +40,10 @@ export default function AccountPage() {
       </section>
       <nav class="card" aria-label={t("More of the account")}>
         <ul class="stack tight">
-          <li><a href={href("/account/preferences")}>{t("Preferences: language, names, dates, colours")}</a></li>
-          <li><a href={href("/account/security")}>{t("Security: password, second factor, sessions, app passwords")}</a></li>
-          <li><a href={href("/devices")}>{t("Phones and computers")}</a></li>
-          <li><a href={href("/account/data")}>{t("Your data: export, import, delete the account")}</a></li>
+          <li><a class="row tall-link" href={href("/account/preferences")}>{t("Preferences: language, names, dates, colours")}</a></li>
+          <li><a class="row tall-link" href={href("/account/security")}>{t("Security: password, second factor, sessions, app passwords")}</a></li>
+          <li><a class="row tall-link" href={href("/devices")}>{t("Phones and computers")}</a></li>
+          <li><a class="row tall-link" href={href("/account/data")}>{t("Your data: export, import, delete the account")}</a></li>
         </ul>
       </nav>
       <p><button onClick={() => void leave()}>{t("Sign out")}</button></p>

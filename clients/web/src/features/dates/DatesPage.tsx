@@ -78,7 +78,7 @@ function Coming() {
       <div class="span-choice no-print">
         <SelectField label={t("How far ahead")} value={span} onValue={(value) => setQuery({ days: value === DEFAULT_SPAN ? null : value })} options={SPANS.map(({ days, label }) => [days, t(label)] as const)} />
       </div>
-      {dates && coming.length === 0 && <p class="card">{t("Nobody has a day in this time.")}</p>}
+      {dates && coming.length === 0 && <p class="card">{t("Nothing is coming up in this time.")}</p>}
       {[...days].map(([day, list]) => (
         <section key={day} class="card stack tight">
           <h2>

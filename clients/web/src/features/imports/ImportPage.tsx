@@ -18,7 +18,7 @@ type Import = components["schemas"]["ContactImport"];
 
 // Where files come from. Only vCards have no dry run: an import of them is undone instead.
 const SOURCES = [
-  { id: "vcard", label: "A phone or an address book (vCard, .vcf)", accept: ".vcf,.vcard,text/vcard" },
+  { id: "vcard", label: "Phone, address book (vCard)", accept: ".vcf,.vcard,text/vcard" },
   { id: "google", label: "Google Contacts (CSV)", accept: ".csv" },
   { id: "outlook", label: "Outlook (CSV)", accept: ".csv" },
   { id: "linkedin", label: "LinkedIn (CSV)", accept: ".csv" },

@@ -46,7 +46,7 @@ export default function LettersPage() {
       <p class="soft small" role="status">
         {data && tn("{count} letter.", "{count} letters.", data.length)} {t("One for all who live together. Who is quiet, has died or has no address gets none.")}
       </p>
-      <ul class="letters">
+      <ul class="letters-list">
         {data?.slice(0, SHOWN).map((household) => (
           <li key={household.personIds[0]} class="card">
             <Envelope household={household} />

@@ -5,6 +5,7 @@ import { t } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
 import { search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
+import "./people.css";
 
 interface Props {
   label: string;

@@ -5,11 +5,12 @@ import { useAccount } from "../../app/session.ts";
 import { formatDay } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
-import { useChanges } from "../../store/records.ts";
+import { useChanges, useRecord } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { type ImportantDate, occasion } from "./dates.ts";
 import { addressLines, type Entry, type Person, telUrl } from "./entries.ts";
+import { PersonGone } from "./PersonGone.tsx";
 import "./person.css";
 
 const FAMILY_TYPES = new Set(["PARENT", "CHILD", "SIBLING", "SPOUSE", "PARTNER", "RELATIVE"]);
@@ -23,8 +24,13 @@ interface Member {
 }
 
 export default function FamilyPage({ params }: { params: Record<string, string> }) {
+  const record = useRecord("person", params["id"]!).value;
+  if (record === undefined) return <div class="page" aria-busy="true" />;
+  return record ? <Family id={record.id} /> : <PersonGone />;
+}
+
+function Family({ id }: { id: string }) {
   const account = useAccount();
-  const id = params["id"]!;
   const [members, setMembers] = useState<Member[] | null>(null);
   // Read again when relationships change, such as while a new device is still reading them.
   const version = useChanges("relationship");

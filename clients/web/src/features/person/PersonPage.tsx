@@ -27,6 +27,7 @@ import { Notes } from "./Notes.tsx";
 import { RelationshipsSection } from "./RelationshipsSection.tsx";
 import { draftKey, SectionForm } from "./SectionForm.tsx";
 import { askForShared } from "./sharedAddress.ts";
+import { PersonGone } from "./PersonGone.tsx";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { Timeline } from "./Timeline.tsx";
 import "./person.css";
@@ -38,20 +39,8 @@ export default function PersonPage({ params }: { params: Record<string, string> 
   const id = params["id"]!;
   const record = useRecord("person", id).value;
   if (record === undefined) return <div class="page" aria-busy="true" />;
-  if (record === null) return <Gone />;
+  if (record === null) return <PersonGone />;
   return <OnePerson person={record} />;
-}
-
-function Gone() {
-  const { sync } = useAccount();
-  return (
-    <Page title={t("This person is not here")} back="/people">
-      <p>{sync.value.progress ? t("Your account is still being read.") : t("They were deleted, or are of another account.")}</p>
-      <p>
-        <a href={href("/people")}>{t("Go to the people")}</a>
-      </p>
-    </Page>
-  );
 }
 
 function OnePerson({ person }: { person: Person }) {

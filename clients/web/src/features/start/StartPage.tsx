@@ -68,7 +68,7 @@ export default function StartPage() {
       )}
       <section class="card stack tight">
         <h2>{t("The next seven days")}</h2>
-        {coming.length === 0 && <p class="soft">{t("Nobody has a day.")}</p>}
+        {coming.length === 0 && <p class="soft">{t("Nothing is coming up.")}</p>}
         <ul class="plain-lines">
           {coming.map((each) => (
             <li key={each.id} class="row apart">
@@ -96,7 +96,7 @@ export default function StartPage() {
               </li>
             ))}
           </ul>
-          {waiting.length > MAX_WAITING && <p class="soft small">{tn("and {count} more", "and {count} more", waiting.length - MAX_WAITING)}</p>}
+          {waiting.length > MAX_WAITING && <p><a class="row person-link" href={href("/dates")}>{tn("and {count} more", "and {count} more", waiting.length - MAX_WAITING)}</a></p>}
         </section>
       )}
     </Page>
