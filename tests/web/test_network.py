@@ -1,6 +1,7 @@
 """The network: the same graph as the service's, filters, zoom, names that cover no other, one person's."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -283,3 +284,12 @@ def test_few_lines_are_drawn_in_motion_and_all_of_them_at_rest(web: Web, alice: 
     }""")
     assert seen
     page.wait_for_function("() => lines.at(-1) > 1900", timeout=30_000)
+
+
+@pytest.mark.parametrize("page_of_them", ["family", "network"])
+def test_a_page_about_somebody_deleted_says_so(web: Web, page_of_them: str) -> None:
+    page = web.open(f"/people/{uuid4()}/{page_of_them}")
+    web.synced(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("This person is not here")
+    page.get_by_role("link", name="Go to the people").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("People")

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href, navigate, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatList, t, tn } from "../../i18n/index.ts";
-import { useAll } from "../../store/records.ts";
+import { useAll, useRecord } from "../../store/records.ts";
 import { type PersonRow, search } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
@@ -12,6 +12,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
+import { PersonGone } from "../person/PersonGone.tsx";
 import { buildGraph, type Graph, type Node, surroundingsOf, tieInWords, typePairs, USER } from "./graph.ts";
 import { arrange, knownPositions, shapeOf } from "./layout.ts";
 import { NetworkPicture } from "./picture.ts";
@@ -23,8 +24,18 @@ const TIES_SHOWN = 60;
 const PAN_PIXELS = 60;
 
 export default function NetworkPage({ params }: { params: Record<string, string> }) {
+  const id = params["id"];
+  return id ? <NetworkOf id={id} /> : <Network centre={null} />;
+}
+
+function NetworkOf({ id }: { id: string }) {
+  const record = useRecord("person", id).value;
+  if (record === undefined) return <div class="page" aria-busy="true" />;
+  return record ? <Network centre={id} /> : <PersonGone />;
+}
+
+function Network({ centre }: { centre: string | null }) {
   const account = useAccount();
-  const centre = params["id"] ?? null;
   const name = centre ? (account.person(centre)?.name ?? "") : "";
   const graph = useGraph(centre);
   const [selectedId, setSelectedId] = useState<string | null>(centre ?? place.value.query.get("at"));
