@@ -1,4 +1,4 @@
-"""Style sheets of the client: pages load them as they are opened, so each page must bring the styles of all its parts."""
+"""Style sheets of the client: pages load them when they are opened, so each brings the styles of all its parts."""
 
 import re
 from collections import Counter
