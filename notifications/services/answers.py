@@ -22,6 +22,7 @@ from notifications.notices.actions import Action, ActionKind
 from notifications.notices.notice import NoticeKind
 from notifications.services.device_notices import undo_deletions_of
 from people.dates import schedule
+from people.merging.merge import find_merged
 from people.models import ImportantDate, Person
 from people.services.interactions import create_interaction
 from people.vocabularies import InteractionKind
@@ -125,18 +126,29 @@ class AnswerResult:
 
 
 def find_delivery(delivery_id: UUID) -> Delivery:
-    """The delivery with its owner and person. Raises MissingError if the account, person or date is gone or off."""
+    """The delivery with its owner and person. Raises MissingError if the account, person or date is gone or off.
+
+    Of a person that was merged since, the person is the one into whom: the link in the mail is still about them.
+    """
     rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk=delivery_id, owner__is_active=True)
     delivery = rows.with_owner_and_person().first()
     if delivery is not None and delivery.kind == NoticeKind.DAV_DELETIONS:
         return delivery
-    if delivery is None or delivery.person is None or delivery.person.deleted_at is not None:
+    if delivery is None or delivery.person is None:
         raise MissingError(_GONE_MESSAGE)
-    if delivery.kind != NoticeKind.CONTACT:
-        dates = ImportantDate.objects.owned_by(delivery.owner_id).active()
-        if not dates.filter(pk=delivery.source_id).exists():
-            raise MissingError(_GONE_MESSAGE)
+    is_merged = delivery.person.deleted_at is not None
+    if is_merged:
+        delivery.person = find_merged(delivery.owner, delivery.person)
+    if delivery.person is None or not (is_merged or _has_source(delivery)):
+        raise MissingError(_GONE_MESSAGE)
     return delivery
+
+
+def _has_source(delivery: Delivery) -> bool:
+    """Whether the reminder can come again: a merge ends contact reminders of the secondary, and doubled dates."""
+    if delivery.kind == NoticeKind.CONTACT:
+        return delivery.source_id == delivery.person_id
+    return ImportantDate.objects.owned_by(delivery.owner_id).active().filter(pk=delivery.source_id).exists()
 
 
 def has_answer(delivery: Delivery, action: Action) -> bool:
@@ -195,6 +207,8 @@ def take_back_answer(*, owner: User, source: ImportantDate | Person, day: dt.dat
 
 def _apply_to_delivery(delivery: Delivery, action: Action, now: dt.datetime) -> AnswerResult:
     if action.kind is not ActionKind.RESTORE:
+        if action.kind is not ActionKind.CONTACTED and not _has_source(delivery):
+            raise MissingError(_GONE_MESSAGE)
         return _apply_answer(occurrence_of(delivery), action, now)
     restored = undo_deletions_of(delivery, now)
     rows = Delivery.objects.owned_by(delivery.owner_id).filter(source_id=delivery.source_id, kind=delivery.kind)

@@ -179,6 +179,18 @@ def merges_of_deleted(owner: User, people: Mapping[UUID, object]) -> dict[UUID, 
     return {key: merge_id for key, merge_id, deleted_at in found if key and people[key] == deleted_at}
 
 
+def find_merged(owner: User, person: Person) -> Person | None:
+    """The active person into whom a deleted one was merged, in several steps if need be; None if there is none."""
+    seen: set[UUID] = set()
+    current: Person | None = person
+    while current is not None and current.deleted_at is not None and current.pk not in seen:
+        seen.add(current.pk)
+        merges = merges_of_deleted(owner, {current.pk: format_timestamp(current.deleted_at)})
+        records = MergeRecord.objects.owned_by(owner).filter(pk__in=merges.values()).select_related("primary")
+        current = next((record.primary for record in records), None)
+    return current if current is not None and current.deleted_at is None else None
+
+
 def owners_of_old_merges(now: dt.datetime) -> list[UUID]:
     """Ids of the accounts with merges older than the retention period, which cannot be undone any more."""
     old = MergeRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))

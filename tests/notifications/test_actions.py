@@ -223,6 +223,39 @@ def test_action_for_a_deleted_person(
     assert answers(api) == [[]]
 
 
+def merge_into_bob(api: Client, alice: User, person: Person) -> str:
+    bob = str(make_person(alice, name="Bob").pk)
+    api.ok("post", "/api/people/merge", {"primaryId": bob, "secondaryId": str(person.pk)})
+    return bob
+
+
+def test_action_for_a_person_merged_since_is_about_whom_they_were_merged_into(
+    api: Client, browser: Client, alice: User, ada: Person, channel: RecordingChannel, birthday: str
+) -> None:
+    bob = merge_into_bob(api, alice, ada)
+    for _ in range(2):
+        submit_action(browser, links(channel)["contacted"])
+    assert [row["personIds"] for row in interactions(api)] == [[bob]]
+    submit_action(browser, links(channel)["snooze1"])
+    run("2026-03-12T09:00:00Z")
+    assert len(channel.sent) == 2
+
+
+def test_action_after_a_merge_that_ended_the_reminder(
+    api: Client, browser: Client, alice: User, channel: RecordingChannel
+) -> None:
+    carl = make_person(alice, name="Carl")
+    api.ok("put", f"/api/people/{carl.pk}", {"lastContact": "2026-02-13", "contactReminderEnabled": True})
+    run("2026-03-13T09:00:00Z")
+    bob = merge_into_bob(api, alice, carl)
+    for kind in ("snooze1", "skip"):
+        assert browser.call("post", links(channel)[kind]).status_code == 404
+    submit_action(browser, links(channel)["contacted"])
+    assert [row["personIds"] for row in interactions(api)] == [[bob]]
+    api.ok("delete", f"/api/people/{bob}", {})
+    assert browser.call("post", links(channel)["contacted"]).status_code == 404
+
+
 @pytest.mark.both_databases
 def test_actions_survive_export_and_import(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
