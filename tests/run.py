@@ -49,8 +49,7 @@ POSTGRESQL_SETTINGS = {
 # SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. More processes than two cores need:
 # many tests wait for a worker, a browser or a clock, and the cores stay busy when one database ends before the other.
 PROCESSES = {"sqlite": 4, "postgresql": 2}
-# A thread of a test that leaves its transaction open locks SQLite for all tests that follow in its process. What is
-# broken fails again; the limit only bounds the time.
+# What is broken fails again; the limit only bounds the time. A fixture of a module that fails takes its file along.
 SECOND_TRIES = 200
 
 
