@@ -10,7 +10,7 @@ from notifications.models import Delivery
 from notifications.notices.actions import ActionKind
 from notifications.notices.notice import WITHOUT_PERSON, NoticeKind
 from people.mentions import Topic, silence, topic_of
-from people.models import ImportantDate
+from people.models import ImportantDate, Person
 
 _ANSWER_REASONS = {
     ActionKind.CONTACTED: "contacted",
@@ -25,10 +25,17 @@ class Facts:
     """What is loaded for a batch of deliveries at once.
 
     `reminder_enabled`: of each important date that is not deleted, whether its reminders are on.
+    `moved_to`: the person that has the date now, by the date's id, where the person of the delivery was merged since.
     """
 
     reminder_enabled: Mapping[UUID, bool]
+    moved_to: Mapping[UUID, Person]
     targets: TargetsByAccount
+
+    def person_of(self, delivery: Delivery) -> Person | None:
+        """The active person that the delivery is about; None if there is none any more."""
+        person = delivery.person
+        return self.moved_to.get(delivery.source_id) if person is None or person.deleted_at is not None else person
 
     def target_of(self, delivery: Delivery) -> Target | None:
         """The delivery's target; None if it was removed."""
@@ -44,7 +51,20 @@ def load_facts(deliveries: Collection[Delivery]) -> Facts:
     rows = ImportantDate.unscoped.filter(pk__in=ids, deleted_at=None) if ids else ImportantDate.unscoped.none()
     owners = {delivery.owner_id: delivery.owner for delivery in deliveries}
     names = {delivery.channel for delivery in deliveries}
-    return Facts(dict(rows.values_list("pk", "reminder_enabled")), load_targets(owners.values(), names))
+    return Facts(
+        reminder_enabled=dict(rows.values_list("pk", "reminder_enabled")),
+        moved_to=_load_moved(deliveries),
+        targets=load_targets(owners.values(), names),
+    )
+
+
+def _load_moved(deliveries: Collection[Delivery]) -> dict[UUID, Person]:
+    ids = [row.source_id for row in deliveries if row.person is not None and row.person.deleted_at is not None]
+    if not ids:
+        return {}
+    dates = ImportantDate.unscoped.filter(pk__in=ids, deleted_at=None, person__deleted_at=None)
+    deferred = (f"person__{column}" for column in Person.HEAVY_COLUMNS)
+    return {date.pk: date.person for date in dates.select_related("person").defer(*deferred)}
 
 
 def irrelevance_reason(delivery: Delivery, facts: Facts) -> str | None:
@@ -58,21 +78,20 @@ def irrelevance_reason(delivery: Delivery, facts: Facts) -> str | None:
         reason = None if delivery.owner.weekly_digest_enabled else "reminder_off"
     elif kind in WITHOUT_PERSON:
         reason = None
-    elif delivery.person is None or delivery.person.deleted_at is not None:
+    elif (person := facts.person_of(delivery)) is None:
         reason = "deleted"
     elif kind is NoticeKind.CONTACT:
-        reason = _contact_reason(delivery)
+        reason = _contact_reason(delivery, person)
     else:
-        reason = _date_reason(delivery, facts.reminder_enabled.get(delivery.source_id))
+        reason = _date_reason(delivery, person, facts.reminder_enabled.get(delivery.source_id))
     if reason:
         return reason
     target = facts.target_of(delivery)
     return target.off_reason if target else "removed"
 
 
-def _contact_reason(delivery: Delivery) -> str | None:
-    person = delivery.person
-    if person is None or not person.contact_reminder_enabled:
+def _contact_reason(delivery: Delivery, person: Person) -> str | None:
+    if not person.contact_reminder_enabled:
         return "reminder_off"
     if why := silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday):
         return why
@@ -80,10 +99,10 @@ def _contact_reason(delivery: Delivery) -> str | None:
     return "contacted" if is_done else None
 
 
-def _date_reason(delivery: Delivery, is_on: bool | None) -> str | None:
+def _date_reason(delivery: Delivery, person: Person, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
-    person, topic = delivery.person, topic_of(delivery.content.get("type"))
-    if person and (why := silence(topic, quiet=person.quiet, deathday=person.deathday)):
+    topic = topic_of(delivery.content.get("type"))
+    if why := silence(topic, quiet=person.quiet, deathday=person.deathday):
         return why
     return None if is_on else "reminder_off"

@@ -8,12 +8,13 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import User
+from notifications.channels.interface import Outcome
 from notifications.models import Delivery
 from notifications.services import dispatch
 from people.models import ImportantDate, Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.notifications.recording_channel import RecordingChannel
+from tests.notifications.recording_channel import DOWN, OK, RecordingChannel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock"), pytest.mark.sqlite_suffices]
 
@@ -377,3 +378,19 @@ def test_contact_reminder_counts_from_the_last_contact_or_the_creation(api: Clie
     api.ok("put", f"/api/people/{bob['id']}", {"contactReminderEnabled": False})
     run("2026-05-15T09:00:00Z")
     assert len(channel.sent) == 2
+
+
+@pytest.mark.parametrize(("own_date", "outcomes"), [(None, [DOWN, OK]), ("1981-05-04", [DOWN])])
+def test_notice_that_waits_for_a_retry_outlives_a_merge_if_its_date_does(
+    api: Client, alice: User, ada: Person, channel: RecordingChannel, own_date: str | None, outcomes: list[Outcome]
+) -> None:
+    bob = make_person(alice, name="Bob")
+    birthday = {"type": "BIRTHDAY", "title": None}
+    if own_date:
+        remind(api, bob, own_date, **birthday, reminderEnabled=False)
+    remind(api, ada, "1990-05-04", **birthday)
+    channel.outcomes = [DOWN]
+    run("2026-05-04T09:00:00Z")
+    api.ok("post", "/api/people/merge", {"primaryId": str(bob.pk), "secondaryId": str(ada.pk)})
+    run("2026-05-04T09:02:00Z")
+    assert [sent.outcome for sent in channel.sent] == outcomes
