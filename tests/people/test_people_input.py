@@ -1,5 +1,6 @@
 """The body of a person: what is valid, and 400 with the name of the field otherwise; nothing is written in part."""
 
+import gzip
 from typing import Any
 
 import orjson
@@ -184,6 +185,15 @@ def test_a_body_over_its_limit_is_413(api: Client, alice: User) -> None:
 def test_a_media_type_that_is_not_json(api: Client) -> None:
     assert api.generic("POST", "/api/people", b"name=Ada", "application/x-www-form-urlencoded").status_code == 415
     assert api.generic("POST", "/api/people", b"name=Ada", "nonsense").status_code == 400
+
+
+def test_encoded_body_is_refused_as_such(api: Client) -> None:
+    body = gzip.compress(b'{"name": "Ada"}')
+    answer = api.generic("POST", "/api/people", body, "application/json", HTTP_CONTENT_ENCODING="gzip")
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+    assert "gzip" in answer.json()["error"]
+    plain = api.generic("POST", "/api/people", b'{"name": "Ada"}', "application/json", HTTP_CONTENT_ENCODING="identity")
+    assert plain.status_code == 201
 
 
 def test_unknown_and_read_only_fields_are_ignored(api: Client) -> None:

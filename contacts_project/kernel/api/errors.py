@@ -68,6 +68,9 @@ _HOST_NOT_ALLOWED = define_text(
 _FORBIDDEN = define_text("forbidden", "This is not allowed.")
 CSRF_FAILED = define_text("csrf", "The CSRF check failed: %(reason)s")
 INTERNAL = define_text("internal", "Something went wrong on our side. The failure has been logged.")
+_ENCODED_BODY = define_text(
+    "encoded_body", "The body must be sent as it is, without the Content-Encoding %(encoding)s."
+)
 _TOO_LARGE = define_text("body_too_large", "The body is too large.")
 _TOO_MANY_BYTES = define_text("too_many_bytes", "The body is too large: at most %(limit)s bytes.")
 _TOO_MANY_MEBIBYTES = define_text("too_many_mebibytes", "The body is too large: at most %(limit)s MiB.")
@@ -132,6 +135,14 @@ class PayloadTooLargeError(exceptions.APIException):
         super().__init__(str(text), code=text.code)
 
 
+class EncodedBodyError(exceptions.APIException):
+    """The body has a content coding, such as gzip (RFC 9110, section 15.5.16)."""
+
+    def __init__(self, encoding: str) -> None:
+        text = _ENCODED_BODY.format(encoding=encoding)
+        super().__init__(str(text), code=text.code)
+
+
 _failures: dict[type[Exception], Failure] = {
     DomainError: Failure(400, "refused"),
     FieldError: Failure(400, "invalid"),
@@ -142,6 +153,7 @@ _failures: dict[type[Exception], Failure] = {
     RateLimitedError: Failure(429, "rate_limited"),
     UnavailableError: Failure(503, "unavailable"),
     PayloadTooLargeError: Failure(413, "too_large"),
+    EncodedBodyError: Failure(415, "unsupported_media_type"),
     exceptions.ValidationError: Failure(400, "invalid"),
     exceptions.ParseError: Failure(400, "invalid"),
     exceptions.NotAuthenticated: Failure(401, "unauthenticated"),

@@ -12,6 +12,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from contacts_project.kernel.api.errors import EncodedBodyError
 from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import Text, define_text
@@ -28,7 +29,8 @@ class UnreadableBodyError(ParseError):
 
 
 class JSONParser(BaseParser):
-    """The parser of JSON endpoints. A body that is not exactly one JSON document gets 400."""
+    """The parser of JSON endpoints. A body that is not exactly one JSON document gets 400, one with a
+    content coding 415."""
 
     media_type = "application/json"
 
@@ -36,6 +38,10 @@ class JSONParser(BaseParser):
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> Any:
         body = stream.read()
+        request = parser_context and parser_context.get("request")
+        encoding = request.META.get("HTTP_CONTENT_ENCODING", "") if isinstance(request, Request) else ""
+        if encoding.lower() not in {"", "identity"}:
+            raise EncodedBodyError(encoding[:20])
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
