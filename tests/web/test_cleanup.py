@@ -137,3 +137,16 @@ def test_what_is_removed_for_good_is_asked_first(web: Web, alice: User, elsewher
     page.get_by_role("dialog").get_by_role("button", name="Remove for good").click()
     expect(page.get_by_text("0 entries.")).to_be_visible()
     assert not Person.unscoped.exists()
+
+
+def test_what_could_not_be_read_offline_is_read_once_there_is_a_network(web: Web) -> None:
+    web.chromium.complaints.expected += ["ERR_INTERNET_DISCONNECTED", "Failed to fetch"]
+    context = web.context()
+    page = web.open("/trash", context)
+    web.synced(page)
+    context.set_offline(True)
+    page.get_by_role("button", name="Groups").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no connection to the service.")
+    context.set_offline(False)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_text("0 entries.")).to_be_visible()

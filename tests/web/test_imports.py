@@ -47,3 +47,13 @@ def test_a_table_is_looked_at_before_it_is_taken(web: Web, tmp_path: Path) -> No
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="What the import did")).to_be_visible()
     assert Person.unscoped.count() == 2
+
+
+def test_a_card_without_a_name_is_named_by_its_place(web: Web) -> None:
+    cards = b"BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nEND:VCARD\nBEGIN:VCARD\nVERSION:3.0\nNOTE:nobody\nEND:VCARD\n"
+    page = web.open("/import")
+    page.get_by_role("button", name="The file").set_input_files(
+        {"name": "two.vcf", "mimeType": "text/vcard", "buffer": cards}
+    )
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("Entry 2 of the file")).to_be_visible()

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatNumber, t, tn } from "../i18n/index.ts";
 import { announce } from "../ui/announce.ts";
 import { href } from "./router.ts";
-import { useAccount, wasRemoved } from "./session.ts";
+import { state, useAccount, wasRemoved } from "./session.ts";
 import { loadNewVersion, newVersion } from "./version.ts";
 
 export function Banners() {
@@ -46,7 +46,7 @@ export function Banners() {
           {unsent > 0 && <a href={href("/unsent")}>{t("Show")}</a>}
         </div>
       )}
-      {phase === "failed" && <SyncFailed />}
+      {phase === "failed" && state.value === "in" && <SyncFailed />}
       {problems > 0 && (
         <div class="banner danger">
           <span>{tn("{count} change needs a decision.", "{count} changes need a decision.", problems)}</span>

@@ -1,4 +1,5 @@
-// What is not in the copy and is asked for: sessions, trash, imports ... Read when a view opens, and again when it says so.
+// What is not in the copy and is asked for: sessions, trash, imports ... Read when a view opens, again when it says so, and when
+// there is a network again after a failure.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { RefusedError } from "contacts-client";
@@ -22,7 +23,12 @@ export function useRemote<V>(name: string, read: (signal: AbortSignal) => Promis
   };
   useEffect(() => {
     void reload();
-    return () => controller.abort();
+    const readAgain = () => value.peek().problem && void reload();
+    addEventListener("online", readAgain);
+    return () => {
+      removeEventListener("online", readAgain);
+      controller.abort();
+    };
   }, [name]);
   return [value, reload];
 }

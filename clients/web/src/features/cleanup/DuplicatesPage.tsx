@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { href, navigate } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { timeInWords } from "../../i18n/days.ts";
-import { formatList, formatNumber, t } from "../../i18n/index.ts";
+import { formatList, formatNumber, t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
@@ -12,6 +12,8 @@ import { PersonPicker } from "../people/PersonPicker.tsx";
 import { PersonCard } from "./PersonCard.tsx";
 import { comparePath, dismiss, type DuplicateGroup, type Merge, undoMerge } from "./merging.ts";
 import "./cleanup.css";
+
+const MAX_NAMES = 4; // in the heading of a group
 
 export default function DuplicatesPage() {
   const [duplicates, reload] = useRemote("duplicates", async (signal) => {
@@ -34,7 +36,7 @@ export default function DuplicatesPage() {
 function Group({ group: { people, similarity }, onDone }: { group: DuplicateGroup; onDone: () => Promise<void> }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const names = formatList(people.map(({ name }) => name));
+  const names = namesOf(people);
   const separate = async () => {
     setBusy(true);
     try {
@@ -77,6 +79,13 @@ function Group({ group: { people, similarity }, onDone }: { group: DuplicateGrou
       </div>
     </section>
   );
+}
+
+// All, or the first ones of many: a name that many have would fill the screen.
+function namesOf(people: DuplicateGroup["people"]): string {
+  const names = people.map(({ name }) => name);
+  const more = names.length - MAX_NAMES;
+  return formatList(more > 1 ? [...names.slice(0, MAX_NAMES), tn("{count} more", "{count} more", more)] : names);
 }
 
 function MergeOthers() {

@@ -112,7 +112,8 @@ export default function TrashPage() {
           </button>
         ))}
       </nav>
-      <ProblemNote problem={problem ?? unread} />
+      <ProblemNote problem={problem} />
+      <ProblemNote problem={unread} onRetry={() => void reload()} />
       {data && (
         <>
           <p class="soft small" role="status">

@@ -114,7 +114,7 @@ export default function ImportPage() {
         <ProblemNote problem={problem} />
       </form>
       {receipt && <ReceiptCard {...receipt} onUndo={undo} />}
-      <ProblemNote problem={found.value.problem} />
+      <ProblemNote problem={found.value.problem} onRetry={() => void reload()} />
       {found.value.data && found.value.data.length > 0 && <History imports={found.value.data} zone={account.settings.value.timezone} onUndo={undo} />}
     </Page>
   );
@@ -139,8 +139,8 @@ function ReceiptCard({ body, isPreview, onUndo }: { body: Receipt; isPreview: bo
         <ul class="plain-lines">
           {told.slice(0, SHOWN_RESULTS).map(({ index, name, personId, reason, remarks }) => (
             <li key={index}>
-              <bdi>{personId && !isPreview ? <a href={href(`/people/${personId}`)}>{name}</a> : <strong>{name || `${index + 1}`}</strong>}</bdi>
-              <span class="soft small block">{remarks ? remarks.map(({ text }) => text).join(" ") : reason}</span>
+              <bdi>{personId && !isPreview ? <a href={href(`/people/${personId}`)}>{name}</a> : <strong>{name || t("Entry {number} of the file", { number: index + 1 })}</strong>}</bdi>
+              <span class="soft small block">{remarks ? remarks.map(({ text }) => text).join("; ") : reason}</span>
             </li>
           ))}
         </ul>

@@ -27,7 +27,7 @@ export default function LettersPage() {
   const { query } = place.value;
   const chosen = query.get("groups") ?? "";
   const sheet = query.get("sheet") ?? SHEETS[0]![0];
-  const [found] = useRemote(`letters ${chosen}`, async (signal) => (await connection.ask("GET", `/api/people/addresses?groupIds=${chosen}`, undefined, { signal }))["households"] as Household[]);
+  const [found, reload] = useRemote(`letters ${chosen}`, async (signal) => (await connection.ask("GET", `/api/people/addresses?groupIds=${chosen}`, undefined, { signal }))["households"] as Household[]);
   const { data, problem } = found.value;
   return (
     <Page title={t("Letters|by post")}>
@@ -42,7 +42,7 @@ export default function LettersPage() {
           {t("Download a table (CSV)")}
         </a>
       </div>
-      <ProblemNote problem={problem} />
+      <ProblemNote problem={problem} onRetry={() => void reload()} />
       <p class="soft small" role="status">
         {data && tn("{count} letter.", "{count} letters.", data.length)} {t("One for all who live together. Who is quiet, has died or has no address gets none.")}
       </p>
