@@ -1,1 +1,0 @@
-import{h as s}from"./session-C3RhOBmi.js";import{b as i}from"./Icon-DiHYFMS-.js";import{t as r}from"./toast-CqYRpPA9.js";async function b(t){const{restored:o,kept:n}=await s.ask("POST",`/api/user/devices/${t}/undo-deletions`,{});r([i("{count} entry is back.","{count} entries are back.",o),...n.map(({name:e,reason:a})=>`${e}: ${a}`)].join(" "))}export{b};
