@@ -27,7 +27,7 @@ urlpatterns = [
     path("app/", web_client),
     *(path(name, well_known_icon, {"name": icon}) for name, icon in WELL_KNOWN_ICONS.items()),
     path("people/labels", labels_page),
-    path("people/<str:person_id>", person_page),
+    path("people/<str:person_id>", person_page, name="person-page"),
     # Django tries them in order, so the most used ones come first. Except relationships, whose people/bulk must come
     # before people/<id>, which would match it.
     path("api/", include("relationships.api.urls")),

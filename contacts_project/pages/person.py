@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -23,6 +24,7 @@ from contacts_project.pages.entries import (
     interaction_entries,
 )
 from contacts_project.pages.network_diagram import RelatedPerson, build_diagram
+from people.merging.merge import find_merged
 from people.models import CustomFieldValue, Group, ImportantDate, Interaction, Person
 from people.models.groups import in_name_order
 from relationships.models import Relationship
@@ -33,10 +35,17 @@ _MAX_INTERACTIONS = 5
 @require_safe
 @sign_in_required
 def person_page(request: HttpRequest, viewer: User, person_id: str) -> HttpResponse:
-    """The page of an active person of the viewer. Any other id gets the same 404, whether or not it exists."""
+    """The page of an active person of the viewer. Any other id gets the same 404, whether or not it exists.
+
+    Of a person that was merged, it leads to the page of the one into whom: notices sent before name the former.
+    """
     key = parse_id(person_id)
-    people = Person.objects.owned_by(viewer).active().select_related("relationship_to_user")
+    people = Person.objects.owned_by(viewer).select_related("relationship_to_user")
     person: Person | None = people.filter(pk=key).first() if key else None
+    if person is not None and person.deleted_at is not None:
+        if merged := find_merged(viewer, person):
+            return redirect("person-page", person_id=merged.pk)
+        person = None
     if person is None:
         return render_page(request, "pages/missing.html", {"viewer": viewer}, language=viewer.language, status=404)
     with translation.override(viewer.language):

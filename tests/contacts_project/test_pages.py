@@ -98,6 +98,23 @@ def test_person_page_shows_relationships_with_their_type(signed_in: Client, api:
     assert "Byron" not in person_page(signed_in, ada)
 
 
+def test_page_of_a_merged_person_leads_to_the_one_into_whom(
+    signed_in: Client, api: Client, alice: User, ada: str
+) -> None:
+    countess, king = (str(make_person(alice, name=name).pk) for name in ("Countess", "King"))
+    for primary, secondary in ((king, countess), (ada, king)):
+        api.ok("post", "/api/people/merge", {"primaryId": primary, "secondaryId": secondary})
+    assert signed_in.get(f"/people/{countess}").headers["Location"] == f"/people/{ada}"
+    stranger = make_user("mallory@example.org")
+    other = str(make_person(stranger, name="Other").pk)
+    client_of(stranger).ok(
+        "post", "/api/people/merge", {"primaryId": other, "secondaryId": str(make_person(stranger, name="Eve").pk)}
+    )
+    assert {signed_in.get(f"/people/{key}").status_code for key in (other, UNKNOWN_ID)} == {404}
+    api.ok("delete", f"/api/people/{ada}", {})
+    assert signed_in.get(f"/people/{countess}").status_code == 404
+
+
 @pytest.mark.both_databases
 def test_person_page_uses_language_formats_and_name_order_of_the_account(
     signed_in: Client, alice: User, ada: str
