@@ -149,7 +149,9 @@ def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> 
         process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, process_group=None if arguments else 0
         )
-        if not arguments:
+        if arguments:
+            stack.callback(process.terminate)
+        else:
             stack.callback(end_group, process)
         run = Run(name, environment, claims, process, output)
         stack.callback(run.print_failures)
