@@ -90,6 +90,7 @@ class Cost:
 def measure(server: Server, work: Callable[[], object]) -> Cost:
     """Do the work while a thread looks at the memory of the server's processes."""
     server.connection.close()  # some servers have closed it meanwhile
+    os.sync()  # else it waits for the disk to take what was written before it, by whomever
     peak, done = 0.0, threading.Event()
 
     def look() -> None:
