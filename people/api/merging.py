@@ -23,7 +23,7 @@ from people.merging.merge import AlreadyUndoneError, list_merges, merge_people, 
 from people.merging.related_rows import UndoConflictError
 from people.merging.scalars import OVERRIDABLE_COLUMNS
 from people.models import MergeRecord
-from people.projection import represent_person
+from people.projection import represent_people, represent_person
 
 _NOT_OVERRIDABLE = define_text("not_overridable", "This field cannot be overridden.")
 
@@ -87,9 +87,9 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
     def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""
         record = undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now())
-        person, secondary = (
-            represent_person(self.owner, key) for key in (record.primary_id, record.secondary_id) if key
-        )
+        ids = [key for key in (record.primary_id, record.secondary_id) if key]
+        found = represent_people(self.owner, ids)
+        person, secondary = (found[key] for key in ids)
         return Response({"person": person.body, "secondary": secondary.body}, headers={"ETag": person.etag})
 
 
