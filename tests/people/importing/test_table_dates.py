@@ -75,6 +75,12 @@ def test_a_column_of_days_without_a_proposal_has_its_own_order(api: Client) -> N
     assert [column.get("dateOrder") for column in columns] == [None, "ambiguous", "DMY", None]
 
 
+@pytest.mark.parametrize("heading", ["Geb", "Geb.", "GebDatum", "Geb.-Datum"])
+def test_a_shortened_german_heading_is_proposed_as_a_birthday(api: Client, heading: str) -> None:
+    columns = send_form(api, "/api/import/csv/inspect", f"Name;{heading}\nAda;25.12.1980\n").json()["columns"]
+    assert (columns[1]["proposal"], columns[1]["dateOrder"]) == ("birthday", "DMY")
+
+
 @pytest.mark.parametrize("date_format", ["MDY", "DMY"])
 def test_rows_that_no_date_decides_are_told_and_read_as_the_account_writes_dates(
     api: Client, alice: User, date_format: str
