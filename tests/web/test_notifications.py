@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from accounts.models import User
 from notifications.models import Destination, PushSubscription
@@ -24,6 +24,20 @@ def closed_url(settings: Any) -> str:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}/hook"
+
+
+def test_sections_wait_until_those_above_have_their_height(web: Web) -> None:
+    """Else a tap would meet what has just moved under the finger."""
+    page = web.context().new_page()
+    held: list[Route] = []
+    page.route("**/api/notifications/channels", lambda route: held.append(route))  # noqa: PLW0108 - wants a function
+    page.goto(f"{web.base}/app/notifications")
+    expect(page.get_by_role("heading", name="E-mail")).to_be_visible()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("button", name="New destination")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("button", name="New destination")).to_be_visible()
 
 
 def test_webhook_is_made_tested_switched_off_and_deleted(web: Web, closed_url: str) -> None:
@@ -96,6 +110,7 @@ def test_new_destination_and_quiet_hours_are_drafts_without_the_token(web: Web) 
     expect(page.get_by_label("Access token")).to_have_value("")
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(page.get_by_label("Quiet from")).to_have_value("20:15")
+    page.wait_for_timeout(400)  # the dialog goes back from its entry of the history, which would end the reload
     page.reload()
     expect(page.get_by_label("Quiet from")).to_have_value("20:15")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -23,14 +23,20 @@ type Schemas = components["schemas"];
 
 export default function NotificationsPage() {
   const channels = useChannels();
+  const { data, problem } = channels[0].value;
   return (
     <Page title={t("Notifications")}>
       <Email channels={channels} />
       <Devices channels={channels} />
-      <Endpoints />
-      <Times />
-      <Upcoming />
-      <History />
+      {/* Not before those above have their height: a tap would meet what has just moved under the finger. */}
+      {(data || problem) && (
+        <>
+          <Endpoints />
+          <Times />
+          <Upcoming />
+          <History />
+        </>
+      )}
     </Page>
   );
 }
