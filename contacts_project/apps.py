@@ -5,7 +5,6 @@ import gc
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
-from contacts_project.kernel.database.earlier_migrations import use_earlier_migrations
 from contacts_project.kernel.texts import use_translation
 from contacts_project.kernel.translation import DjangoTranslation
 
@@ -28,7 +27,6 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.translations import compile_outdated  # noqa: PLC0415 - needs loaded apps
 
         use_translation(DjangoTranslation())
-        use_earlier_migrations()
         compile_outdated()
         keep_prepared_statements()
         check_idle_connections_only()

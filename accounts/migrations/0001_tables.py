@@ -13,36 +13,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('accounts', '0001_initial'),
-        ('accounts', '0002_sessions_and_registration_turns'),
-        ('accounts', '0003_account_mails'),
-        ('accounts', '0004_doomed_files'),
-        ('accounts', '0005_second_factor'),
-        ('accounts', '0006_oidc_identities'),
-        ('accounts', '0007_known_devices'),
-        ('accounts', '0008_proven_addresses'),
-        ('accounts', '0009_one_account_proves_an_address'),
-        ('accounts', '0010_lease_account_mails'),
-        ('accounts', '0011_name_locks_and_file_deletions'),
-        ('accounts', '0012_revisions_of_rows'),
-        ('accounts', '0013_vocabularies'),
-        ('accounts', '0014_newest_accounts_first'),
-        ('accounts', '0015_mirrored_accounts'),
-        ('accounts', '0016_kept_answers'),
-        ('accounts', '0017_device_tokens'),
-        ('accounts', '0018_app_codes'),
-        ('accounts', '0019_quiet_hours'),
-        ('accounts', '0020_filters_of_operators'),
-        ('accounts', '0021_stored_responses'),
-        ('accounts', '0022_digests_of_stored_responses'),
-        ('accounts', '0023_folded_addresses'),
-        ('accounts', '0024_one_account_proves_an_address'),
-        ('accounts', '0025_sizes_of_stored_responses'),
-        ('accounts', '0026_compose_texts'),
-        ('accounts', '0027_settings_of_devices'),
-    ]
-
     initial = True
 
     dependencies = [

@@ -16,23 +16,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('carddav', '0001_pending_imports'),
-        ('carddav', '0002_connection_and_sync_state'),
-        ('carddav', '0003_connection_lease'),
-        ('carddav', '0004_other_cards'),
-        ('carddav', '0005_tombstone_reasons'),
-        ('carddav', '0006_former_photos'),
-        ('carddav', '0007_indexes_for_operators'),
-        ('carddav', '0008_mirrored_accounts'),
-        ('carddav', '0009_one_open_write_of_a_contact'),
-        ('carddav', '0010_connection_revision'),
-        ('carddav', '0011_failures_and_dry_runs'),
-        ('carddav', '0012_filters_of_operators'),
-        ('carddav', '0013_compose_texts'),
-        ('carddav', '0014_cards_held_back'),
-    ]
-
     initial = True
 
     dependencies = [

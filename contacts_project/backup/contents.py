@@ -5,12 +5,17 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 from django.db import connection
-from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from contacts_project.backup.container import FORMAT_VERSION, DamagedError
+from contacts_project.backup.container import FORMAT_VERSION, BackupError, DamagedError
+from contacts_project.kernel.database.replaced_migrations import (
+    LAST_VERSION_WITH_THEM,
+    MigrationKey,
+    TooOldError,
+    current_migrations,
+)
 
 Migrations = frozenset[str]  # as `app.name`
 #: Of a row's JSON line. The longest rows come from request bodies, which are limited to far less.
@@ -32,6 +37,17 @@ class Header:
 
     def to_bytes(self) -> bytes:
         return orjson.dumps({"format": FORMAT_VERSION, **asdict(self)})
+
+    @property
+    def current_migrations(self) -> Migrations:
+        """The migrations, with `0001_tables` for what that has replaced. Raises BackupError if only some are there."""
+        try:
+            return migration_names(current_migrations(map(_migration_key, self.migrations)))
+        except TooOldError:
+            raise BackupError(
+                f"The backup is of a version before {LAST_VERSION_WITH_THEM}: restore it with {LAST_VERSION_WITH_THEM} "
+                "into another instance, and make a backup of that. Nothing was changed."
+            ) from None
 
     @property
     def fits_secret_key(self) -> bool:
@@ -87,13 +103,9 @@ def parse_totals(data: bytes) -> Totals:
 
 
 def known_migrations() -> Migrations:
-    """Return all migrations of this version of the service; for one that replaces others, those.
-
-    So a backup from before the replacement has the same schema as one from after it.
-    """
+    """Return all migrations of this version of the service."""
     # Without the connection: the database need not answer to read a file.
-    nodes: dict[tuple[str, str], Migration] = MigrationLoader(None).graph.nodes
-    return migration_names(name for key, migration in nodes.items() for name in migration.replaces or [key])
+    return migration_names(MigrationLoader(None).graph.nodes)
 
 
 def applied_migrations() -> Migrations:
@@ -101,5 +113,10 @@ def applied_migrations() -> Migrations:
     return known_migrations() & migration_names(MigrationRecorder(connection).applied_migrations())
 
 
-def migration_names(migrations: Iterable[tuple[str, str]]) -> Migrations:
+def migration_names(migrations: Iterable[MigrationKey]) -> Migrations:
     return frozenset(f"{app}.{name}" for app, name in migrations)
+
+
+def _migration_key(name: str) -> MigrationKey:
+    app, _, rest = name.partition(".")
+    return app, rest

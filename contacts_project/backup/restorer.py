@@ -16,6 +16,7 @@ from contacts_project.backup.loading import RowLoader, reset_sequences
 from contacts_project.backup.reader import Part, Photo, TableRows, VerifiedBackup, read_parts, verify_file
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
 from contacts_project.backup.upgrade import upgraded_backup
+from contacts_project.kernel.database.replaced_migrations import TooOldError, check_tables
 from contacts_project.kernel.database.triggers import without_triggers
 from people.photos.files import put_photo
 
@@ -56,8 +57,8 @@ def restore(path: Path, *, key: str, allow_plain: bool = False) -> VerifiedBacku
 
 
 def has_current_schema(header: Header) -> bool:
-    """Return False if the backup has an older schema. Raises BackupError if it has a newer one."""
-    ours, theirs = known_migrations(), frozenset(header.migrations)
+    """Return False if the backup has an older schema. Raises BackupError if it has a newer or a too old one."""
+    ours, theirs = known_migrations(), header.current_migrations
     if unknown := sorted(theirs - ours):
         text = f"The backup was made by a newer version ({header.version}): this one does not know {unknown[0]}."
         raise BackupError(f"{text} Nothing was changed.")
@@ -76,8 +77,11 @@ def _check_empty() -> None:
 def _prepare_tables() -> None:
     """Create the tables, or bring them up to date, as `serve` does at its start."""
     try:
+        check_tables(connection)
         if applied_migrations() != known_migrations():
             call_command("migrate", verbosity=0, interactive=False)
+    except TooOldError as error:
+        raise BackupError(str(error)) from None
     except Error as error:
         raise BackupError(f"The tables cannot be created: {_first_line(error)}.") from error
 

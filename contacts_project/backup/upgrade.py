@@ -24,7 +24,6 @@ from contacts_project.backup.loading import RowLoader
 from contacts_project.backup.reader import TableRows, read_parts
 from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.writer import create_file, new_header, write_rows
-from contacts_project.kernel.database.earlier_migrations import earlier_migrations
 from contacts_project.kernel.database.new_tables import create_tables
 
 _UPGRADE_COMMAND = "upgrade_backup"
@@ -72,7 +71,7 @@ def upgrade_file(old: Path, new: Path) -> None:
     """
     if connection.introspection.table_names():
         raise BackupError("This command is only for restore, on a database without tables.")
-    totals = _load_with_old_schema(old, settings.BACKUP_KEY)
+    totals = load_with_old_schema(old, settings.BACKUP_KEY)
     call_command("migrate", verbosity=0, interactive=False)
     with old.open("rb") as file, create_file(new) as target, open_snapshot() as snapshot:
         frames = FrameWriter(target, settings.BACKUP_KEY)
@@ -84,13 +83,13 @@ def upgrade_file(old: Path, new: Path) -> None:
         write_rows(frames, snapshot, totals)
 
 
-def _load_with_old_schema(old: Path, key: str) -> Totals:
+def load_with_old_schema(old: Path, key: str) -> Totals:
     """Create the tables as they were when the backup was made, and fill them."""
     totals = Totals()
     with old.open("rb") as file:
         header = next(read_parts(file, key, allow_plain=True))
         if isinstance(header, Header):
-            _migrate_to(frozenset(header.migrations))
+            migrate_to(header.current_migrations)
         with transaction.atomic():
             loader = RowLoader()
             for part in read_parts(file, key, allow_plain=True):
@@ -101,11 +100,10 @@ def _load_with_old_schema(old: Path, key: str) -> Totals:
     return totals
 
 
-def _migrate_to(names: frozenset[str]) -> None:
+def migrate_to(names: frozenset[str]) -> None:
     """Create the tables as these migrations, and no others, create them."""
-    with earlier_migrations():
-        graph = MigrationLoader(connection).graph
-        nodes = {node for node in graph.nodes if migration_names([node]) <= names}
-        # The targets are the last migrations of each app: those that no other of the app builds on.
-        followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
-        create_tables(connection, sorted(nodes - followed))
+    graph = MigrationLoader(connection).graph
+    nodes = {node for node in graph.nodes if migration_names([node]) <= names}
+    # The targets are the last migrations of each app: those that no other of the app builds on.
+    followed = {parent.key for node in nodes for parent in graph.node_map[node].parents if parent.key[0] == node[0]}
+    create_tables(connection, sorted(nodes - followed))

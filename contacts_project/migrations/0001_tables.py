@@ -6,14 +6,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('contacts_project', '0001_budgets'),
-        ('contacts_project', '0002_tombstones'),
-        ('contacts_project', '0003_daily_counts'),
-        ('contacts_project', '0004_forget_draws'),
-        ('contacts_project', '0005_pending_messages'),
-    ]
-
     initial = True
 
     dependencies = [

@@ -10,17 +10,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('dav', '0001_cards_of_devices'),
-        ('dav', '0002_group_cards_refusals_and_replaced_values'),
-        ('dav', '0003_settings_of_devices'),
-        ('dav', '0004_what_devices_deleted'),
-        ('dav', '0005_ticks_of_tasks'),
-        ('dav', '0006_moved_tasks'),
-        ('dav', '0007_what_calendars_show'),
-        ('dav', '0008_unread_tasks_and_interactions'),
-    ]
-
     initial = True
 
     dependencies = [

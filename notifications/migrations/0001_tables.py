@@ -12,29 +12,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('notifications', '0001_destinations_and_devices'),
-        ('notifications', '0002_heartbeats'),
-        ('notifications', '0003_ledger_and_digest_schedule'),
-        ('notifications', '0004_holders_of_deliveries'),
-        ('notifications', '0005_find_old_deliveries'),
-        ('notifications', '0006_drop_budget_draws'),
-        ('notifications', '0007_release_ended_deliveries'),
-        ('notifications', '0008_revisions_of_rows'),
-        ('notifications', '0009_vocabularies'),
-        ('notifications', '0010_tell_of_found_contacts'),
-        ('notifications', '0011_indexes_for_operators'),
-        ('notifications', '0012_calendar_feeds'),
-        ('notifications', '0013_lead_days_of_deliveries'),
-        ('notifications', '0014_reminder_answers'),
-        ('notifications', '0015_defaults_in_the_database'),
-        ('notifications', '0016_filters_of_operators'),
-        ('notifications', '0017_lease_of_disable_notices'),
-        ('notifications', '0018_compose_texts'),
-        ('notifications', '0019_devices_of_push'),
-        ('notifications', '0020_notices_of_devices'),
-    ]
-
     initial = True
 
     dependencies = [

@@ -10,19 +10,6 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [
-        ('relationships', '0001_initial'),
-        ('relationships', '0002_make_types_whole'),
-        ('relationships', '0003_let_types_lose_their_inverse'),
-        ('relationships', '0004_count_relationships'),
-        ('relationships', '0005_revisions_of_rows'),
-        ('relationships', '0006_types_are_of_people'),
-        ('relationships', '0007_no_index_of_owner_alone'),
-        ('relationships', '0008_answered_suggestions'),
-        ('relationships', '0009_name_on_card'),
-        ('relationships', '0010_compose_texts'),
-    ]
-
     initial = True
 
     dependencies = [

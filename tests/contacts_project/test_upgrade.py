@@ -1,244 +1,236 @@
-"""An instance of an older version is upgraded: what its rows say stays, and what later versions want is made of it.
+"""What commit b8b56eaa left goes on: its database by `migrate` and `serve`, its backup by `restore`.
 
-Running all migrations takes longer than most of what is in here, so it is done once for all: on PostgreSQL from nothing
-to an old version, on SQLite from a database that the first one left. Then each case writes its rows, and all are
-migrated to the newest. Each case is a generator: rows as the old schema holds them, then what the upgrade made of them.
-The outcome has the tables that a new database gets at once.
+b8b56eaa has the tables of `0001_tables`. A database or backup of before, which has only some of what that replaced, is
+refused with one line.
 """
 
-import datetime as dt
 import gzip
+import shutil
 import sqlite3
-import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
-from django.apps import apps
-from django.apps.registry import Apps
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
-from django.db import connection, transaction
+from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.utils import timezone
+from django.db.migrations.recorder import MigrationRecorder
 
 from accounts.models import User
-from contacts_project.kernel.database.earlier_migrations import earlier_migrations
-from contacts_project.kernel.database.triggers import install_triggers, missing_triggers
+from contacts_project.backup import container
+from contacts_project.backup.container import Frame
+from contacts_project.backup.contents import applied_migrations, known_migrations, migration_names, parse_header
+from contacts_project.backup.loading import reset_sequences
+from contacts_project.backup.upgrade import load_with_old_schema, migrate_to
+from contacts_project.kernel.database.replaced_migrations import REPLACED_MIGRATIONS
+from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.invariants import find_violations
+from contacts_project.management.commands import serve
 from people.counts import wrong_counts
-from people.models import Group, Person, RelationshipType
-from relationships.models import Relationship
+from people.models import Person
 from tests.client import client_of
+from tests.contacts_project.backup.files import frames_of, photos_of, rows_of, write_frames
 from tests.contacts_project.schema import schema_of
 from tests.databases import on_empty_database
+from tests.loopback import closed_port
+from tests.relationships.invariants import check_invariants
+from tests.workers import run_manage
 
-#: The SQLite database of the first version after `seed_demo --people 8`, as SQL.
-FIRST_VERSION = Path(__file__).parent / "first_version.sql.gz"
-OLD_MIGRATIONS = {"accounts": "0007", "admin": "0003", "people": "0005", "relationships": "0002"}
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: An instance of b8b56eaa with a record of every kind, `full_instance` of backup/conftest.py: its backup, and
+#: the SQLite database into which b8b56eaa has restored it, as SQL. Its secrets are encrypted with KEY.
+BACKUP = Path(__file__).parent / "b8b56eaa.backup"
+DATABASE = Path(__file__).parent / "b8b56eaa.sql.gz"
+KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+#: Their contents in both; what later migrations drop is not among them.
+KEPT_TABLES = ("accounts_user", "people_person", "people_group", "relationships_relationship", "notifications_delivery")
+
+#: Some people of the full instance were written without them.
+KNOWN_VIOLATION = "people have look-up keys that do not match their names, addresses and numbers"
+NO_PHOTOS = "photo files are missing, damaged, or referenced by no row"
+
+REFUSED_DATABASE = r"The database is of a version before b8b56eaa: run manage\.py migrate of b8b56eaa first"
+REFUSED_BACKUP = r"The backup is of a version before b8b56eaa: restore it with b8b56eaa"
 
 
-@pytest.mark.django_db(transaction=True)
-def test_upgrade_keeps_all_data_and_gives_the_schema_of_a_new_database(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def keys(settings: Any, media: Path) -> None:
+    settings.ENCRYPTION_KEYS = [KEY]
+
+
+def load_the_database() -> None:
+    """The database of b8b56eaa. On PostgreSQL made of the backup: the tables of b8b56eaa with its rows."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(connection.settings_dict["NAME"])) as database:
+            database.executescript(gzip.decompress(DATABASE.read_bytes()).decode())
+        return
+    load_with_old_schema(BACKUP, "")
+    reset_sequences()
+    recorder = MigrationRecorder(connection)
+    for app, name in frozenset[tuple[str, str]]().union(*REPLACED_MIGRATIONS.values()):
+        recorder.record_applied(app, name)
+
+
+@pytest.mark.parametrize("command", ["migrate", "serve"])
+def test_database_goes_on_with_all_its_rows_in_the_schema_of_a_new_one(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(serve, "bind", lambda *address: "listener")
+    monkeypatch.setattr(serve, "exec_supervisor", started.append)
     expected = schema_of(connection)
     with on_empty_database(tmp_path):
-        if connection.vendor == "sqlite":
-            load_the_first_version()
-        old = migrate_to_the_old_version()
-        people, relationships = keys(old, "people.Person"), keys(old, "relationships.Relationship")
-        cases = [
-            check_verified_addresses_are_claimed(old),
-            check_one_of_two_accounts_with_one_address_has_it(old),
-            check_people_have_uids_and_card_lines(old),
-            check_texts_are_composed_and_found(old),
-            check_rows_have_the_revision_of_their_account(old),
-            check_people_in_groups_are_marked_and_counted(old),
-            check_types_and_their_references_survive(old),
-        ]
-        for case in cases:
-            next(case)
-        # SQLite rebuilds tables, and refuses to rename one while a trigger refers to a missing table. PostgreSQL makes
-        # no trigger that names a missing column.
-        if connection.vendor == "sqlite":
-            install_triggers(plan=["old"])
-        ContentType.objects.clear_cache()
-        try:
-            call_command("migrate", verbosity=0)
-            assert missing_triggers() == []
-            assert keys(apps, "people.Person") >= people
-            assert keys(apps, "relationships.Relationship") >= relationships
-            for case in cases:
-                assert next(case, "checked") == "checked"
-            found = schema_of(connection)
-            assert (sorted(found - expected), sorted(expected - found)) == ([], [])
-        finally:
-            ContentType.objects.clear_cache()
-
-
-def load_the_first_version() -> None:
-    with closing(sqlite3.connect(connection.settings_dict["NAME"])) as database:
-        database.executescript(gzip.decompress(FIRST_VERSION.read_bytes()).decode())
-        assert database.execute("SELECT count(*) FROM people_person").fetchone() == (8,)
-
-
-def keys(registry: Apps, model: str) -> set[uuid.UUID]:
-    return set(registry.get_model(model)._base_manager.values_list("pk", flat=True))
-
-
-def migrate_to_the_old_version() -> Apps:
-    """Run the migrations up to OLD_MIGRATIONS that are not applied; returns the models of that time."""
-    with earlier_migrations():
+        load_the_database()
+        call_command(command, verbosity=0, stdout=StringIO())
+        assert started == (["listener"] if command == "serve" else [])
         executor = MigrationExecutor(connection)
-    find = executor.loader.get_migration_by_prefix
-    then: Apps = executor.migrate([(app, find(app, prefix).name) for app, prefix in OLD_MIGRATIONS.items()]).apps
-    return then
+        assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+        assert applied_migrations() == known_migrations()
+        replaced = {("migration", *key): 1 for names in REPLACED_MIGRATIONS.values() for key in names}
+        found = schema_of(connection)
+        found.subtract(replaced)
+        assert (sorted(found - expected), sorted(expected - found)) == ([], [])
+        check_instance(tmp_path, NO_PHOTOS)
 
 
-def old_user(old: Apps, email: str, **values: Any) -> Any:
-    return old.get_model("accounts", "User")._base_manager.create(email=email, password="!", **values)
-
-
-def old_person(old: Apps, owner: Any, **values: Any) -> Any:
-    return old.get_model("people", "Person")._base_manager.create(owner=owner, **{"name": "Ada", "uid": "1", **values})
-
-
-def check_verified_addresses_are_claimed(old: Apps) -> Iterator[None]:
-    verified, unverified = "ada@example.org", "bob@example.org"
-    spelled = {"eve@bücher.example": True, "eve@xn--bcher-kva.example": False, "Max@xn--bcher-kva.example": True}
-    users = {
-        email: old_user(old, email, email_verified_at=None if email == unverified else timezone.now()).pk
-        for email in (verified, unverified, *spelled)
+@pytest.mark.parametrize("is_older", [False, True])
+def test_backup_is_restored(tmp_path: Path, media: Path, *, is_older: bool) -> None:
+    """Also one of which a migration is missing for another reason than ours: it passes through an upgrade."""
+    backup = without(BACKUP, tmp_path, last_of_the_schedule()) if is_older else BACKUP
+    out = StringIO()
+    for options in (["--verify"], []):
+        call_command("restore", str(backup), *options, stdout=out, stderr=StringIO())
+    assert "is restored: 2 accounts, 20 people, 453 rows, 10 photos" in out.getvalue()
+    check_instance(tmp_path)
+    photos = photos_of(BACKUP)
+    assert len(photos) == 10
+    shown = {
+        person.photo: client_of(person.owner).call("GET", f"/api/photos/{person.pk}").content
+        for person in Person.unscoped.filter(deleted_at=None).exclude(photo=None).exclude(photo="")
     }
-    yield
-    for email, key in users.items():
-        user = User.objects.get(pk=key)
-        assert user.email == User.objects.normalize_email(email)
-        assert user.email_verified == user.is_claimed == (email == verified or spelled.get(email, False))
+    assert shown.items() <= photos.items()
+    assert len(shown) >= 8
 
 
-def check_one_of_two_accounts_with_one_address_has_it(old: Apps) -> Iterator[None]:
-    """IDNA 2003 refused a digit after Arabic letters, so that two spellings of such a name were two addresses."""
-    addresses = ["max@نامه１.example", "max@نامه1.example"]
-    younger = timezone.now()
-    keys = [
-        old_user(old, address, email_verified_at=younger, created_at=younger - dt.timedelta(days=number)).pk
-        for number, address in enumerate(addresses)
-    ]
-    yield
-    users = [User.objects.get(pk=key) for key in keys]
-    assert [(user.email, user.proven_email) for user in users] == [(address, address) for address in addresses]
-    for address in addresses:
-        assert User.objects.with_proven_email(address).get() == users[1]
-        assert set(User.objects.with_email(address)) == set(users)
-    assert users[0].proven_email_key == f"{users[1].proven_email_key} {users[0].pk.hex}"
+def test_backup_is_restored_into_empty_tables_of_an_older_version(tmp_path: Path) -> None:
+    with on_empty_database(tmp_path):
+        names = header_of(BACKUP).current_migrations
+        migrate_to(names - {last_of_the_schedule()})
+        call_command("restore", str(BACKUP), stdout=StringIO(), stderr=StringIO())
+        assert applied_migrations() == known_migrations()
+        check_instance(tmp_path)
 
 
-def check_people_have_uids_and_card_lines(old: Apps) -> Iterator[None]:
-    lines = ["X-ODD:kept", "DEATHDATE:18521127", "X-ANDROID-STARRED:1"]
-    person = Person(pk=old_person(old, old_user(old, "cards@example.org"), uid=None, vcard_extra=lines).pk)
-    yield
-    person.refresh_from_db()
-    assert person.uid == f"urn:uuid:{person.pk}"
-    assert person.card_lines == [
-        {"line": "X-ODD:kept"},
-        {"line": "DEATHDATE:18521127", "fields": ["deathday"]},
-        {"line": "X-ANDROID-STARRED:1", "fields": ["favourite"]},
-    ]
-    assert (person.deathday, person.favourite, person.more) == (
-        dt.date(1852, 11, 27),
-        True,
-        [{"name": "X-ODD", "value": "kept", "label": None}],
-    )
+def check_instance(folder: Path, *violations: str) -> None:
+    """All rows are there, and the instance works."""
+    after = folder / "after"
+    call_command("backup", str(after), stdout=StringIO(), stderr=StringIO())
+    old, new = rows_of(BACKUP), rows_of(after)
+    for table in KEPT_TABLES:
+        assert old[table]
+        assert {row[0] for row in new[table]} == {row[0] for row in old[table]}
+    assert missing_triggers() == []
+    assert {found.broken for found in find_violations()} == {KNOWN_VIOLATION, *violations}
+    for user in User.objects.all():
+        assert wrong_counts(user.pk) == []
+        check_invariants(user)
+        client = client_of(user)
+        people = client.ok("GET", "/api/user/export")["people"]
+        assert {person["id"] for person in people} == {
+            str(key) for key in Person.objects.owned_by(user).values_list("pk", flat=True)
+        }
+        client.ok("POST", "/api/people", {"name": "New"}, status=201)
 
 
-def check_texts_are_composed_and_found(old: Apps) -> Iterator[None]:
-    """Of what becomes one the younger gets a number, and nothing is deleted."""
-    owner = old_user(old, "forms@example.org", name="Zoe\u0308", revision=3)
-    entries = [{"id": str(uuid.uuid4()), "type": "Ho\u0308hle", "number": "+52 1 55 1234 5678"}]
-    ada = old_person(old, owner, name="Zoe\u0308", notes="Gru\u0308\u00dfe", phone_numbers=entries)
-    obrien = old_person(old, owner, name="O\u2019Brien", uid="2", phone_numbers=[{**entries[0], "number": "4711"}])
-    too_long = old_person(old, owner, name="\u0958" * 100, uid="3")
-    groups = old.get_model("people", "Group")._base_manager
-    names = ("\u00c4rzte", "A\u0308rzte", "A\u0308rzte 2")
-    made = [groups.create(owner=owner, name=name, name_key=name.casefold(), color="#000000").pk for name in names]
-    values = {"label": "Go\u0308ttin", "color": "#123456"}
-    types = old.get_model("relationships", "RelationshipType")._base_manager
-    kinds = [uuid.UUID(int=1), uuid.UUID(int=2)]
-    for key, name in zip(kinds, ("G\u00d6TTIN", "GO\u0308TTIN"), strict=True):
-        types.create(pk=key, inverse_id=key, owner=owner, name=name, **values)
-    yield
-    user = User.objects.get(pk=owner.pk)
-    assert (user.name, user.revision) == ("Zo\u00eb", 3)
-    api = client_of(user)
-    person = api.ok("GET", f"/api/people/{ada.pk}")["person"]
-    assert (person["name"], person["notes"], person["phoneNumbers"]) == (
-        *("Zo\u00eb", "Gr\u00fc\u00dfe"),
-        [{**entries[0], "type": "H\u00f6hle"}],
-    )
-    assert Person.unscoped.get(pk=too_long.pk).name == "\u0958" * 100
-    assert [Group.unscoped.get(pk=key).name for key in made] == ["\u00c4rzte", "\u00c4rzte 2", "\u00c4rzte 2 2"]
-    assert [RelationshipType.unscoped.get(pk=key).name for key in kinds] == ["G\u00d6TTIN", "G\u00d6TTIN_2"]
-    for query, found in (("55 1234 5678", ada), ("4711", obrien), ("obrien", obrien), ("grusse", ada)):
-        assert [row["person"]["id"] for row in api.ok("GET", f"/api/find?q={query}")["results"]] == [str(found.pk)]
-    assert [row["id"] for row in api.ok("GET", "/api/people/search?q=o'br")["people"]] == [str(obrien.pk)]
-    assert list(find_violations("people have")) == list(find_violations("words")) == []
+def header_of(path: Path) -> Any:
+    [header] = [frame for frame in frames_of(path) if frame.kind == container.HEADER]
+    return parse_header(header.data)
 
 
-def check_rows_have_the_revision_of_their_account(old: Apps) -> Iterator[None]:
-    owner = old_user(old, "revisions@example.org", revision=7)
-    ada = old_person(old, owner)
-    values = {"name": "G", "name_key": "g", "color": "#000000"}
-    group = old.get_model("people", "Group")._base_manager.create(owner=owner, **values)
-    old.get_model("people", "Membership")._base_manager.create(owner=owner, person=ada, group=group)
-    yield
-    assert Person.unscoped.get(pk=ada.pk).revision == Group.unscoped.get(pk=group.pk).revision == 7
-    assert User.objects.get(pk=owner.pk).settings_revision == 7
+def last_of_the_schedule() -> str:
+    return max(name for name in known_migrations() if name.startswith("django_celery_beat."))
 
 
-def check_people_in_groups_are_marked_and_counted(old: Apps) -> Iterator[None]:
-    owner = old_user(old, "groups@example.org")
-    ada, bob, _ = (old_person(old, owner, name=name, uid=name) for name in ("Ada", "Bob", "Eve"))
-    groups = old.get_model("people", "Group")._base_manager
-    for name, deleted_at, member in (("G", None, ada), ("H", None, ada), ("deleted", timezone.now(), bob)):
-        values = {"name": name, "name_key": name, "color": "#000000", "deleted_at": deleted_at}
-        group = groups.create(owner=owner, **values)
-        old.get_model("people", "Membership")._base_manager.create(owner=owner, person=member, group=group)
-    yield
-    without_groups = Person.unscoped.filter(owner=owner.pk, without_groups=True)
-    assert set(without_groups.values_list("name", flat=True)) == {"Bob", "Eve"}
-    assert wrong_counts(owner.pk) == []
+def without(path: Path, folder: Path, *names: str) -> Path:
+    """The backup, as if some of its migrations had not been applied."""
+
+    def changed(frame: Frame) -> Frame:
+        if frame.kind != container.HEADER:
+            return frame
+        header = orjson.loads(frame.data)
+        assert set(names) <= set(header["migrations"])
+        return Frame(frame.kind, orjson.dumps({**header, "migrations": sorted({*header["migrations"]} - {*names})}))
+
+    return write_frames(folder / "changed", list(map(changed, frames_of(path))))
 
 
-def check_types_and_their_references_survive(old: Apps) -> Iterator[None]:
-    """Relationship types once belonged to the app relationships."""
-    owner = old_user(old, "types@example.org")
-    friend = uuid.uuid4()
-    values = {"name": "FRIEND", "label": "Friend", "color": "#123456"}
-    types = old.get_model("relationships", "RelationshipType")._base_manager
-    types.create(pk=friend, inverse_id=friend, owner=owner, **values)
-    ada = old_person(old, owner, relationship_to_user_id=friend)
-    bob = old_person(old, owner, name="Bob", uid="2")
-    key, other = uuid.uuid4(), uuid.uuid4()
-    relationships = old.get_model("relationships", "Relationship")._base_manager
-    with transaction.atomic():
-        for pk, inverse, person, related in ((key, other, ada, bob), (other, key, bob, ada)):
-            ends = {"person": person, "related_person": related, "relationship_type_id": friend}
-            relationships.create(pk=pk, inverse_id=inverse, owner=owner, **ends)
-    kinds = old.get_model("contenttypes", "ContentType")._base_manager
-    kind, _ = kinds.get_or_create(app_label="relationships", model="relationshiptype")
-    log = old.get_model("admin", "LogEntry")._base_manager
-    log.create(user=owner, content_type=kind, object_id=str(friend), action_flag=1)
-    yield
-    api = client_of(User.objects.get(pk=owner.pk))
-    [found] = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
-    assert found["id"] == str(friend)
-    assert {name: found[name] for name in values} == values
-    assert RelationshipType.unscoped.get(pk=friend).inverse_id == friend
-    assert Relationship.unscoped.get(pk=key).relationship_type_id == friend
-    assert Person.unscoped.get(pk=ada.pk).relationship_to_user_id == friend
-    assert ContentType.objects.get(model="relationshiptype").app_label == "people"
-    assert LogEntry.objects.get().content_type == ContentType.objects.get_for_model(RelationshipType)
-    api.ok("PUT", f"/api/relationship-types/{friend}", {"label": "Mate"})
+def test_new_migrations_take_no_name_of_a_replaced_one() -> None:
+    for names in REPLACED_MIGRATIONS.values():
+        assert known_migrations().isdisjoint(migration_names(names))
+
+
+#: Changes of what b8b56eaa has recorded: to databases that have only some of the steps, or the tables of fewer steps.
+OLDER = {
+    "some steps of people": "app = 'people' AND (name = '0001_tables' OR name > '0040')",
+    "all steps of people": "app = 'people' AND name = '0001_tables'",
+    "tables that replaced fewer": "(app = 'dav' AND name > '0006') OR (app = 'people' AND name > '0043')",
+    "one app alone": "app <> 'accounts' OR name > '0012'",
+}
+
+
+@pytest.fixture(params=OLDER.values(), ids=list(OLDER))
+def older_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database with tables of before b8b56eaa, as far as its migrations say; yields its name."""
+    with on_empty_database(tmp_path):
+        migrate_to(header_of(BACKUP).current_migrations)
+        recorder = MigrationRecorder(connection)
+        for app, name in frozenset[tuple[str, str]]().union(*REPLACED_MIGRATIONS.values()):
+            recorder.record_applied(app, name)
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM django_migrations WHERE {request.param}")
+            assert cursor.rowcount > 0
+        yield str(connection.settings_dict["NAME"])
+
+
+@pytest.mark.usefixtures("older_database")
+def test_older_database_is_refused() -> None:
+    before = recorded_and_existing()
+    for command in (["migrate"], ["migrate", "--check"], ["restore", str(BACKUP)]):
+        with pytest.raises(CommandError, match=REFUSED_DATABASE) as refusal:
+            call_command(*command, stdout=StringIO(), stderr=StringIO())
+        assert "\n" not in str(refusal.value)
+    assert recorded_and_existing() == before
+    assert not User.objects.exists()
+
+
+def recorded_and_existing() -> tuple[Any, list[str]]:
+    return set(MigrationRecorder(connection).applied_migrations()), connection.introspection.table_names()
+
+
+@pytest.mark.one_database
+def test_serve_refuses_an_older_database(older_database: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    connection.close()
+    shutil.copy(older_database, data / "contacts.sqlite3")
+    environment = {"DATA_DIR": str(data), "DATABASE_URL": "", "PORT": str(closed_port())}
+    exit_code, output = run_manage(tmp_path, environment, "serve")
+    assert exit_code == 1
+    [line] = [line for line in output.splitlines() if "b8b56eaa" in line]
+    assert output.splitlines()[-1] == line
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("name", ["people.0045_triggers_of_changed_rows", "accounts.0001_initial"])
+def test_older_backup_is_refused(tmp_path: Path, name: str) -> None:
+    older = without(BACKUP, tmp_path, name)
+    for options in (["--verify"], []):
+        with pytest.raises(CommandError, match=REFUSED_BACKUP) as refusal:
+            call_command("restore", str(older), *options, stdout=StringIO(), stderr=StringIO())
+        assert "\n" not in str(refusal.value)
+    assert not User.objects.exists()

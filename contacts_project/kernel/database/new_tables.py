@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
 
-MigrationKey = tuple[str, str]  # app label and name
+from contacts_project.kernel.database.replaced_migrations import MigrationKey
 
 
 def is_empty_database(connection: BaseDatabaseWrapper) -> bool:
@@ -38,7 +38,6 @@ def create_tables(connection: BaseDatabaseWrapper, targets: Sequence[MigrationKe
                 editor.create_model(model)
         for migration, _ in plan:
             executor.record_migration(migration)
-        executor.check_replacements()  # records the migrations that replace others
     # Triggers and statistics are defined for the newest tables only.
     if not targets:
         emit_post_migrate_signal(0, False, connection.alias, apps=state.apps, plan=plan)

@@ -12,8 +12,8 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
-from contacts_project.kernel.database.migration_states import fewer_model_reloads
 from contacts_project.kernel.database.new_tables import create_tables, is_empty_database
+from contacts_project.kernel.database.replaced_migrations import TooOldError, check_tables
 
 # Any number that nothing else uses for an advisory lock: "contact" in ASCII.
 _ADVISORY_LOCK_ID = 0x636F6E74616374
@@ -32,8 +32,11 @@ class Command(migrate.Command):
                 if options["verbosity"]:
                     self.stdout.write("The database was empty: all tables were created.")
                 return
-            with fewer_model_reloads():
-                super().handle(*args, **options)
+            try:
+                check_tables(connection)
+            except TooOldError as error:
+                raise CommandError(str(error)) from None
+            super().handle(*args, **options)
 
 
 @contextmanager

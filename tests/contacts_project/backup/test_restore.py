@@ -18,8 +18,6 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts.models import User
 from contacts_project.backup import container, restorer
 from contacts_project.backup.container import Frame
-from contacts_project.kernel.database.earlier_migrations import earlier_migrations
-from contacts_project.kernel.database.new_tables import create_tables
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.ownership.models import Tombstone
 from people.counts import wrong_counts
@@ -34,7 +32,6 @@ from tests.contacts_project.backup.files import (
     rows_of,
     write_frames,
 )
-from tests.contacts_project.test_earlier_migrations import nodes_without, steps_of
 from tests.databases import flush, on_empty_database
 from tests.relationships.invariants import check_invariants
 from tests.workers import run_manage
@@ -178,18 +175,6 @@ def test_restore_creates_the_tables_of_an_empty_database(
         with pytest.raises(CommandError, match="not empty"):
             restore(path)
     assert rows_of(again, with_revisions=False) == before
-
-
-def test_restore_brings_empty_tables_of_an_older_version_up_to_date(
-    path: Path, tmp_path_factory: pytest.TempPathFactory, settings: Any
-) -> None:
-    settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
-    with on_empty_database(settings.MEDIA_ROOT):
-        with earlier_migrations():
-            create_tables(connection, nodes_without(("accounts", steps_of("accounts")[-1])))
-        restore(path)
-        assert Person.unscoped.rows().count() == 1
-        assert missing_triggers() == []
 
 
 @pytest.mark.one_database
