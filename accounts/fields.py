@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import User
+from accounts.passwords import MAX_PASSWORD_LENGTH
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.json import JsonObject
@@ -61,7 +62,7 @@ class AccountEmailField(StrictCharField):
 class SecretField(StrictCharField):
     """A password or code, exactly as typed, including spaces. Write-only."""
 
-    def __init__(self, *, max_length: int = 1000, **kwargs: Any) -> None:
+    def __init__(self, *, max_length: int = MAX_PASSWORD_LENGTH, **kwargs: Any) -> None:
         super().__init__(max_length=max_length, write_only=True, allow_blank=False, **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:

@@ -207,7 +207,7 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"/static/app/assets/.*-[\w-]{8}\.\w+$"
 AUTH_USER_MODEL = "accounts.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
+    {"NAME": "accounts.passwords.LengthValidator", "OPTIONS": {"min_length": 8}},
     {"NAME": "accounts.passwords.CharacterKindsValidator"},
 ]
 # From the last use: accounts.middleware renews it.

@@ -11,6 +11,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.lifecycle import start_account
+from accounts.passwords import normalize_password
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ids import new_id
@@ -220,6 +221,16 @@ class User(AbstractBaseUser, PermissionsMixin):
             if columns is not None:
                 kwargs["update_fields"] = {*columns, "settings_revision"}
         super().save(*args, **kwargs)
+
+    def set_password(self, raw_password: str | None) -> None:
+        super().set_password(None if raw_password is None else normalize_password(raw_password))
+
+    def check_password(self, raw_password: str) -> bool:
+        """As `accounts.passwords.is_password`; Django stores a hash anew if its parameters are out of date."""
+        normalized = normalize_password(raw_password)
+        return super().check_password(normalized) or (
+            raw_password != normalized and super().check_password(raw_password)
+        )
 
     def _fold_proven_email(self) -> str | None:
         if self.proven_email is None:

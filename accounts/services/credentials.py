@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.http import HttpRequest
 
 from accounts.models import User
+from accounts.passwords import is_password
 from accounts.services.addresses import verification_is_mandatory
 from accounts.services.known_devices import ATTEMPTS_BY_KNOWN_DEVICE, is_known_device
 from accounts.services.second_factor import MfaRequiredError, consume_code, has_second_factor
@@ -93,11 +93,11 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
 
 def _find_by_password(email: str, password: str) -> User | None:
     """The account that has proven the address, or else the first that claims it, if it has this password."""
-    # A wrong password costs two hashes for every address, known or not: the response time must not reveal which
-    # addresses have an account.
+    # A wrong password costs two hashes (four if it is not in NFC) for every address, known or not: the response time
+    # must not reveal which addresses have an account.
     for users in (User.objects.with_proven_email(email), User.objects.claiming(email)):
         user = users.first()
-        if check_password(password, user.password if user else UNUSABLE_HASH):
+        if is_password(password, user.password if user else UNUSABLE_HASH):
             return user
     return None
 

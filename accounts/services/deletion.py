@@ -1,11 +1,11 @@
 """Deletion of accounts."""
 
-from django.contrib.auth.hashers import check_password
 from django.core.files.storage import default_storage
 from django.db import transaction
 
 from accounts.lifecycle import account_files
 from accounts.models import AccountMail, PendingFileDeletion, User
+from accounts.passwords import is_password
 from accounts.services.passwords import WRONG_PASSWORD
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
@@ -21,7 +21,7 @@ def check_deletion_password(user: User, password: str | None) -> None:
         return
     if password is None:
         raise FieldError("password", _PASSWORD_NEEDED)
-    if not check_password(password, user.password):
+    if not is_password(password, user.password):
         raise FieldError("password", WRONG_PASSWORD)
 
 

@@ -1,11 +1,10 @@
 """Password rules, and changing a password."""
 
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError as DjangoValidationError
 
 from accounts.models import User
-from accounts.passwords import describe_weakness
+from accounts.passwords import describe_weakness, hash_password
 from accounts.services.sessions import end_sessions
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -31,7 +30,7 @@ def change_password(*, user: User, current: str, new: str, keep_session: str | N
         raise FieldError("currentPassword", _NO_PASSWORD)
     if not user.check_password(current):
         raise FieldError("currentPassword", WRONG_PASSWORD)
-    hashed = make_password(new)  # slow by design, so outside the lock
+    hashed = hash_password(new)  # slow by design, so outside the lock
     with account_write(user):
         fresh = User.objects.get(pk=user.pk)
         if fresh.password != user.password:  # a concurrent request has changed it

@@ -4,12 +4,12 @@ import datetime as dt
 from ipaddress import ip_address
 
 from django.conf import settings
-from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest
 
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
+from accounts.passwords import hash_password
 from accounts.services.addresses import prove_email, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
@@ -55,7 +55,7 @@ def register_account(
     """
     if not registration_is_open():
         raise RegistrationClosedError
-    hashed = make_password(password)  # slow by design, so outside the transaction
+    hashed = hash_password(password)  # slow by design, so outside the transaction
     with transaction.atomic():
         RegistrationLock.acquire()
         # Again, under the lock: with REGISTRATION=first, another request may have registered the first account.

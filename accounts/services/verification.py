@@ -2,11 +2,10 @@
 
 import datetime as dt
 
-from django.contrib.auth.hashers import make_password
-
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import MailKind, User
 from accounts.models.mails import fingerprint_password
+from accounts.passwords import hash_password
 from accounts.services.access_revocation import revoke_access, revoke_access_of_others
 from accounts.services.addresses import address_write, prove_email
 from accounts.services.mail_queue import queue_mail
@@ -66,7 +65,7 @@ def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
     The link also proves the address, since its reader receives mail there. Raises FieldError.
     """
     user = read_token(token, Purpose.RESET)
-    hashed = make_password(password)  # slow by design, so outside the lock
+    hashed = hash_password(password)  # slow by design, so outside the lock
     with address_write(user):
         stored = read_token(token, Purpose.RESET)  # again, as above
         if not stored.is_claimed:
