@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 from django.db.models import Sum
 
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
@@ -240,12 +239,6 @@ def _add_of_person(counted: Counted, column: str) -> str:
     )
 
 
-def recount_statements(counted: Counted) -> Iterator[str]:
-    """SQL that recounts a kind for every account; used by migrations."""
-    yield f"DELETE FROM {_TABLE} WHERE kind = '{counted.kind}'"  # noqa: S608 - as above
-    yield _insert_counts(counted, counted.table)
-
-
 @contextmanager
 def deferred_counts(owner_id: UUID) -> Iterator[None]:
     """Disable the triggers around an UPDATE of many people, and recount their rows once afterwards.
@@ -340,12 +333,6 @@ def register_counted(*kinds: Counted) -> None:
     for counted in kinds:
         _registered.append(counted)
         register_triggers(*triggers_of(counted))
-
-
-def recount(cursor: CursorWrapper, kinds: tuple[Counted, ...]) -> None:
-    for counted in kinds:
-        for statement in recount_statements(counted):
-            cursor.execute(statement)
 
 
 def wrong_counts(owner_id: UUID | None = None) -> list[str]:

@@ -3,10 +3,9 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, Sum
+from django.db.models import Count, Min
 
 from accounts.models import User
 from carddav.models import Run
@@ -14,14 +13,14 @@ from contacts_project.kernel.models import DailyCount
 from notifications.models import Delivery
 
 # Values of DailyCount.name. They are stored, so they must not change.
-DELIVERIES, RUNS, RUN_MILLISECONDS, SIGN_UPS = "deliveries", "runs", "run_milliseconds", "sign_ups"
+DELIVERIES, RUNS, SIGN_UPS = "deliveries", "runs", "sign_ups"
 INSTANCE_SIZES = "sizes"
 # The name of the row that marks a day as counted, even if nothing happened on it.
 _COUNTED_DAY_MARKER = "counted"
 # A day is counted this long after it has ended: a transaction begun before midnight may be committed after it.
 _GRACE_PERIOD = dt.timedelta(hours=1)
 
-# Lookups of a column of times, such as {"gte": start, "lt": end}. Empty: all times.
+# Lookups of a column of times, such as {"gte": start, "lt": end}.
 TimeRange = dict[str, dt.datetime]
 
 
@@ -50,13 +49,10 @@ def first_uncounted_day() -> dt.date | None:
     return None if last is None else last + dt.timedelta(days=1)
 
 
-def count_events(name: str, day: dt.date | None, *, until_now: bool = False) -> Counter[str]:
-    """What happened on the day, or since then with `until_now`, by key. With `day=None`, all that ever happened."""
-    period: TimeRange = {}
-    if day is not None:
-        start = dt.datetime.combine(day, dt.time.min, tzinfo=dt.UTC)
-        period = {"gte": start} if until_now else {"gte": start, "lt": start + dt.timedelta(days=1)}
-    return _EVENT_COUNTERS[name](period)
+def count_events(name: str, day: dt.date) -> Counter[str]:
+    """What happened on the day, by key."""
+    start = dt.datetime.combine(day, dt.time.min, tzinfo=dt.UTC)
+    return _EVENT_COUNTERS[name]({"gte": start, "lt": start + dt.timedelta(days=1)})
 
 
 def _time_lookups(column: str, period: TimeRange) -> dict[str, dt.datetime]:
@@ -71,19 +67,10 @@ def _count_deliveries(period: TimeRange) -> Counter[str]:
     return Counter({f"{channel or 'none'}/{state}/{code}": number for channel, state, code, number in groups})
 
 
-def _ended_runs(period: TimeRange) -> Any:
-    return Run.unscoped.rows().filter(ended_at__isnull=False, **_time_lookups("ended_at", period)).order_by()
-
-
 def _count_runs(period: TimeRange) -> Counter[str]:
-    groups = _ended_runs(period).values_list("code").annotate(number=Count("*"))
+    rows = Run.unscoped.rows().filter(ended_at__isnull=False, **_time_lookups("ended_at", period))
+    groups = rows.order_by().values_list("code").annotate(number=Count("*"))
     return Counter({code or "ok": number for code, number in groups})
-
-
-def _sum_run_milliseconds(period: TimeRange) -> Counter[str]:
-    duration = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
-    groups = _ended_runs(period).values_list("code").annotate(total=Sum(duration))
-    return Counter({code or "ok": max(0, total // dt.timedelta(milliseconds=1)) for code, total in groups})
 
 
 def _count_sign_ups(period: TimeRange) -> Counter[str]:
@@ -93,7 +80,6 @@ def _count_sign_ups(period: TimeRange) -> Counter[str]:
 _EVENT_COUNTERS: dict[str, Callable[[TimeRange], Counter[str]]] = {
     DELIVERIES: _count_deliveries,
     RUNS: _count_runs,
-    RUN_MILLISECONDS: _sum_run_milliseconds,
     SIGN_UPS: _count_sign_ups,
 }
 

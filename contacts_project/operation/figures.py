@@ -22,7 +22,7 @@ from carddav.models import Conflict, Connection, Mapping, Pause, Run, RunState
 from contacts_project.celery import app
 from contacts_project.kernel.models import DailyCount
 from contacts_project.operation import day_counts
-from contacts_project.operation.day_counts import DELIVERIES, INSTANCE_SIZES, RUN_MILLISECONDS, RUNS, SIGN_UPS
+from contacts_project.operation.day_counts import DELIVERIES, INSTANCE_SIZES, RUNS, SIGN_UPS
 from notifications.models import Delivery, DigestSchedule, ReminderAnswer
 from notifications.models.deliveries import last_heartbeat
 from people.counts import PEOPLE, PHOTO_BYTES, total_of_all
@@ -46,11 +46,6 @@ def runs_by_day(*, days: int, now: dt.datetime) -> ByDay:
     return _by_day(RUNS, days, now)
 
 
-def run_milliseconds_by_day(*, days: int, now: dt.datetime) -> ByDay:
-    """The total duration of these runs, from the request of each to its end."""
-    return _by_day(RUN_MILLISECONDS, days, now)
-
-
 def sign_ups_by_day(*, days: int, now: dt.datetime) -> ByDay:
     """New accounts, under the empty key. Those of past days include accounts that were deleted since."""
     return _by_day(SIGN_UPS, days, now)
@@ -60,30 +55,6 @@ def sizes_by_day(*, days: int, now: dt.datetime) -> ByDay:
     """The last `sizes` of each day. Days on which no scheduler ran are missing."""
     since = _today(now) - dt.timedelta(days=days - 1)
     return _group_by_day(DailyCount.objects.filter(name=INSTANCE_SIZES, day__gte=since))
-
-
-def deliveries_total() -> Counter[tuple[str, str]]:
-    """All deliveries that ever ended, by channel and state. The channel is `none` if there was none to send over."""
-    total: Counter[tuple[str, str]] = Counter()
-    for key, number in _total(DELIVERIES).items():
-        channel, state, _ = key.split("/")
-        total[channel, state] += number
-    return total
-
-
-def delivery_failures_total() -> Counter[tuple[str, str]]:
-    """All deliveries that ever failed, by channel and code."""
-    total: Counter[tuple[str, str]] = Counter()
-    for key, number in _total(DELIVERIES).items():
-        channel, state, code = key.split("/")
-        if state == "failed":
-            total[channel, code] += number
-    return total
-
-
-def runs_total() -> Counter[str]:
-    """All CardDAV runs that ever ended, by outcome."""
-    return _total(RUNS)
 
 
 def oldest_due_seconds(now: dt.datetime) -> float:
@@ -232,8 +203,3 @@ def _group_by_day(rows: models.QuerySet[DailyCount]) -> ByDay:
     for day, key, number in rows.order_by("day", "key").values_list("day", "key", "number"):
         found.setdefault(day, Counter())[key] = number
     return found
-
-
-def _total(name: str) -> Counter[str]:
-    rows = DailyCount.objects.filter(name=name).values_list("key").annotate(total=models.Sum("number"))
-    return Counter(dict(rows)) + day_counts.count_events(name, day_counts.first_uncounted_day(), until_now=True)

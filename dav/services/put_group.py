@@ -131,7 +131,7 @@ def _apply(
     others = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).exclude(pk=group.pk)
     # Where another group has the name this one keeps its own, and the device is told.
     if title != group.name and not others.exists():
-        group = update_group(group=group, data={"name": title}, now=write.now)
+        group = update_group(group=group, data={"name": title})
     members = member_keys(sent.text)
     added, left = [key for key in members if key not in base], [key for key in base if key not in members]
     joined = _find_people(owner, added)

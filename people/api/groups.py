@@ -129,7 +129,7 @@ class GroupViewSet(TrashViewSet[Group]):
         """Change a group; what the body leaves out stays."""
         group = self.get_object()
         data = self.read_body(GroupChangeSerializer)
-        return self.record_response(service.update_group(group=group, data=data, now=timezone.now()).pk)
+        return self.record_response(service.update_group(group=group, data=data).pk)
 
     @extend_schema(operation_id="deleteGroup", parameters=[_DELETE_PEOPLE], responses={200: _MESSAGE})
     @if_match

@@ -6,7 +6,6 @@ from people.projection.people import (
     represent_any_person,
     represent_people,
     represent_person,
-    serialize_people,
 )
 from people.projection.search_index import search_records
 from people.projection.trash import deleted_people
@@ -23,5 +22,4 @@ __all__ = [
     "represent_people",
     "represent_person",
     "search_records",
-    "serialize_people",
 ]

@@ -72,12 +72,6 @@ _POSITIONS = {expression: position for position, expression in enumerate(COLUMNS
 _pick_name_parts = itemgetter(*(_POSITIONS[column] for column in NAME_COLUMNS))
 
 
-def serialize_people(owner: User, person_ids: Sequence[UUID]) -> list[Fragment]:
-    """People with everything, in the order of the ids, including those in the trash."""
-    found = dict(_represent_rows(owner, _any_people.rows(owner_id=owner.pk, person_ids=person_ids)))
-    return [found[key.hex].body for key in person_ids if key.hex in found]
-
-
 def represent_any_person(owner: User, person_id: UUID) -> Representation:
     """A person with everything, active or in the trash. Three statements. Raises MissingError."""
     for _, representation in _represent_rows(owner, _any_people.rows(owner_id=owner.pk, person_ids=[person_id])):

@@ -31,7 +31,7 @@ def create_group(*, owner: User, data: JsonObject, people: Iterable[Person], now
     return group
 
 
-def update_group(*, group: Group, data: JsonObject, now: dt.datetime) -> Group:
+def update_group(*, group: Group, data: JsonObject) -> Group:
     """Update the fields in `data`. Raises FieldError (the name is taken), MissingError."""
     with account_write(group.owner_id) as write:
         group = Group.objects.find_active(group.owner_id, group.pk)

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from accounts.services.registration import DEMO_EMAIL
-from contacts_project.management.demo.seeder import DemoSeeder, get_or_create_account
+from contacts_project.management.demo import DemoSeeder, get_or_create_account
 from contacts_project.management.service_command import ServiceCommand
 
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Run
 from contacts_project.celery import app
-from contacts_project.kernel.models import DailyCount
 from contacts_project.operation import day_counts, figures
 from contacts_project.operation.tasks import count_days
 from notifications.models import Delivery
@@ -47,10 +46,7 @@ def test_past_days_are_counted_once_and_keep_their_counts(alice: User) -> None:
             MONDAY.date(): before[MONDAY.date()],
             TUESDAY.date(): {"email/sent/": 1},
         }
-        assert figures.deliveries_total() == {("email", "sent"): 2, ("webhook", "failed"): 1}
-        assert figures.delivery_failures_total() == {("webhook", "http_5xx"): 1}
-        assert figures.runs_total() == {"ok": 1, "auth": 1}
-        assert figures.run_milliseconds_by_day(days=2, now=TUESDAY)[MONDAY.date()] == {"ok": 3000, "auth": 1000}
+        assert figures.runs_by_day(days=2, now=TUESDAY)[MONDAY.date()] == {"ok": 1, "auth": 1}
         assert figures.sign_ups_by_day(days=2, now=TUESDAY) == {MONDAY.date(): {"": 1}, TUESDAY.date(): {"": 0}}
         assert figures.sizes_by_day(days=2, now=TUESDAY)[TUESDAY.date()]["accounts"] == 1
 
@@ -61,13 +57,6 @@ def test_day_is_counted_an_hour_after_midnight(alice: User) -> None:
     assert day_counts.count_days(sizes={}, now=midnight + dt.timedelta(minutes=59)) == 0
     assert day_counts.count_days(sizes={}, now=midnight + dt.timedelta(minutes=61)) == 1
     assert day_counts.first_uncounted_day() == midnight.date()
-
-
-def test_totals_are_right_without_a_scheduler(alice: User) -> None:
-    make_delivery(alice, MONDAY, channel="", state="skipped", code="no_channel")
-    make_delivery(alice, timezone.now(), state="failed", code="dns")
-    assert figures.deliveries_total() == {("none", "skipped"): 1, ("email", "failed"): 1}
-    assert not DailyCount.objects.exists()
 
 
 def test_oldest_due_includes_reminders_that_are_not_planned_yet(alice: User, ada: Person) -> None:
