@@ -22,7 +22,6 @@ lint: setup
 	@$(BIN)/lint-imports
 	@$(BIN)/mypy
 	@$(BIN)/python manage.py makemigrations --check --dry-run
-	@$(BIN)/python -m tests.shape
 	@$(BIN)/python -m tests.audit --if-reachable
 
 bench: setup

@@ -198,12 +198,10 @@ class TrashViewSet(OwnedViewSet[T]):
 
     def get_object(self) -> T:
         """The row that the path names. Raises MissingError."""
-        # A viewset that narrows the rows must be asked; for all active rows there is a compiled query. Not find_active,
-        # which would be one more file on the path of every write (docs/request.md).
+        # A viewset that narrows the rows must be asked; for all active rows there is a compiled query.
         narrows = type(self).get_queryset is not TrashViewSet.get_queryset
         if narrows or self.action in ACTIONS_IN_THE_TRASH:
             return super().get_object()
         model: Any = self.model
-        key = self.kwargs[self.lookup_url_kwarg]
-        row: T = model.objects.active_rows.find(owner_id=self.owner.pk, row_ids=[key])
+        row: T = model.objects.find_active(self.owner, self.kwargs[self.lookup_url_kwarg])
         return row
