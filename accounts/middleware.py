@@ -13,10 +13,18 @@ _CHECK_SECONDS = 3600
 
 
 class RenewingSessionMiddleware(SessionMiddleware):
-    """Renews the session and its cookie with its use, at most daily."""
+    """Renews the session and its cookie with its use, at most daily.
+
+    The cookie of a session that has ended elsewhere stays in the browser until it expires, so that every request, and
+    not only the first one, learns why it is refused.
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        session = request.session
+        has_ended = settings.SESSION_COOKIE_NAME in request.COOKIES and session.is_empty() and not session.modified
         response = super().process_response(request, response)
+        if has_ended:
+            response.cookies.pop(settings.SESSION_COOKIE_NAME, None)
         # The cached user: a session that no longer signs anybody in is left to expire, and nobody is looked up for it.
         user, key = getattr(request, "_cached_user", None), request.session.session_key
         if key is None or user is None or not user.is_authenticated:

@@ -1,13 +1,13 @@
-"""Receivers for sign-in and sign-out (by API, page or admin alike) and for queued mails."""
+"""Receivers for sign-in (by API, page or admin alike) and for queued mails."""
 
 from uuid import UUID
 
-from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.contrib.auth.signals import user_logged_in
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.models import AccountSession, User
+from accounts.models import User
 from accounts.services.sessions import record_session
 from accounts.signals import mail_queued
 from accounts.tasks import send_account_mail
@@ -16,12 +16,6 @@ from accounts.tasks import send_account_mail
 @receiver(user_logged_in)
 def add_session(sender: type[User] | None, request: HttpRequest, user: User, **kwargs: object) -> None:
     record_session(request=request, user=user, now=timezone.now())
-
-
-@receiver(user_logged_out)
-def remove_session(sender: type[User] | None, request: HttpRequest, **kwargs: object) -> None:
-    if key := request.session.session_key:
-        AccountSession.unscoped.rows().filter(session_key=key).delete()
 
 
 @receiver(mail_queued)

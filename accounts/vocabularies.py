@@ -42,6 +42,14 @@ class TokenScope(Vocabulary):
     READ_WRITE = "READ_WRITE"
 
 
+class EndReason(Vocabulary):
+    """Why a session or token ended, as a 401 says it."""
+
+    EXPIRED = "session_expired"
+    REVOKED = "session_revoked"  # signed out, password changed, token deleted, account switched off
+    DELETED = "account_deleted"
+
+
 class TokenKind(Vocabulary):
     """How a token was created: in a session, for a script, or by signing in with an app."""
 

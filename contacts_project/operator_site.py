@@ -16,6 +16,8 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, path
 from django.utils.module_loading import import_string
 
+from accounts.cookies import clear_site_data
+
 # The index: headings with their models. Models that are missing here follow at the end, by app.
 INDEX_SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Accounts", ("accounts.user", "accounts.accountmail")),
@@ -86,6 +88,9 @@ class OperatorSite(AdminSite):
             for name, target in pages.items()
         ]
         return own + urls
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        return clear_site_data(super().logout(request, extra_context))
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         """Return the index in our sections, or that of one app as Django makes it."""

@@ -210,6 +210,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "accounts.passwords.LengthValidator", "OPTIONS": {"min_length": 8}},
     {"NAME": "accounts.passwords.CharacterKindsValidator"},
 ]
+SESSION_ENGINE = "accounts.services.sessions"
 # From the last use: accounts.middleware renews it.
 SESSION_COOKIE_AGE = 30 * 24 * 3600
 SESSION_COOKIE_SECURE = _https

@@ -1,6 +1,9 @@
 """Authentication of API requests: a bearer token if such a header is sent, otherwise the session cookie (open points,
 sections 1 and 2)."""
 
+from collections.abc import Mapping
+
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils import timezone
@@ -8,13 +11,30 @@ from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
+from accounts.services.ended_credentials import find_end_of_session, find_end_of_token
 from accounts.services.sessions import record_session_use
 from accounts.services.token_use import is_token_text, token_in_use
-from accounts.vocabularies import TokenScope
+from accounts.vocabularies import EndReason, TokenScope
 from contacts_project.kernel.api.errors import CSRF_FAILED, ForbiddenError
-from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.texts import Text, define_text
 
 _UNKNOWN_TOKEN = define_text("unknown_token", "The API token is not valid, or has expired.")
+
+
+class EndedCredentialError(exceptions.AuthenticationFailed):
+    """The session or token of the request ended within the last 120 days; `code` says why."""
+
+    TEXTS: Mapping[EndReason, Text] = {
+        EndReason.EXPIRED: define_text("session_expired", "This session or API token has expired. Sign in again."),
+        EndReason.REVOKED: define_text("session_revoked", "This session or API token was ended. Sign in again."),
+        EndReason.DELETED: AccountGoneError.message,
+    }
+
+    def __init__(self, reason: EndReason) -> None:
+        text = self.TEXTS[reason]
+        super().__init__(str(text), code=text.code)
+        self.code = str(reason)
 
 
 def bearer_text(request: Request) -> str | None:
@@ -35,6 +55,8 @@ class BearerAuthentication(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed
         row = token_in_use(text=token, now=timezone.now())
         if row is None:
+            if reason := find_end_of_token(text=token, now=timezone.now()):
+                raise EndedCredentialError(reason)
             raise exceptions.AuthenticationFailed(str(_UNKNOWN_TOKEN), code=_UNKNOWN_TOKEN.code)
         return row.owner, row
 
@@ -95,12 +117,20 @@ class SessionRequiredError(ForbiddenError):
     text = define_text("session_required", "This needs a session, not an API token.")
 
 
+def _refusal_of(request: Request) -> exceptions.APIException:
+    """Why a request without a valid credential is refused."""
+    # From the cookie, since the session of the request has dropped a key that it did not find.
+    key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    reason = find_end_of_session(key=key, now=timezone.now()) if key else None
+    return EndedCredentialError(reason) if reason else exceptions.NotAuthenticated()
+
+
 class IsAuthenticatedInScope(permissions.BasePermission):
     """The default permission of every route: signed in, and no write with a token of scope READ."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         if not request.user.is_authenticated:
-            raise exceptions.NotAuthenticated
+            raise _refusal_of(request)
         token = request.auth
         if (
             isinstance(token, ApiToken)
@@ -113,7 +143,8 @@ class IsAuthenticatedInScope(permissions.BasePermission):
     def refusals(self, method: str) -> tuple[type[exceptions.APIException], ...]:
         """The errors that this class can raise for the method, for the API description."""
         is_safe = method in permissions.SAFE_METHODS
-        return (exceptions.NotAuthenticated,) if is_safe else (exceptions.NotAuthenticated, ReadOnlyTokenError)
+        refusals = (exceptions.NotAuthenticated, EndedCredentialError)
+        return refusals if is_safe else (*refusals, ReadOnlyTokenError)
 
 
 class SessionOnly(IsAuthenticatedInScope):

@@ -3,6 +3,7 @@
 from accounts.models.mails import AccountMail, EmailChange, MailKind
 from accounts.models.sign_in import (
     AccountSession,
+    EndedCredential,
     KnownDevice,
     OidcIdentity,
     RecoveryCode,
@@ -18,6 +19,7 @@ __all__ = [
     "ApiToken",
     "AppCode",
     "EmailChange",
+    "EndedCredential",
     "KnownDevice",
     "MailKind",
     "OidcIdentity",

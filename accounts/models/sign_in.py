@@ -2,7 +2,9 @@
 
 from django.db import models
 
+from accounts.vocabularies import EndReason
 from contacts_project.kernel.crypto.fields import EncryptedTextField
+from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 
@@ -36,6 +38,21 @@ class AccountSession(OwnedModel):
 
     class Meta:
         indexes = [models.Index(fields=["owner", "created_at"], name="account_session_owner")]
+
+
+class EndedCredential(models.Model):
+    """A session or API token that has ended, so that a 401 can say why (open points, section 1).
+
+    It has no owner and names none: `digest` is the SHA-256 of the session's key or of the token's text. Sessions and
+    tokens that have expired are here only once their own row is gone.
+    """
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    reason = models.CharField(max_length=15, choices=EndReason.choices)
+    ended_on = models.DateField(db_index=True)
+
+    class Meta:
+        constraints = [one_of(EndReason, "reason", name="ended_credential_reason_known")]
 
 
 class KnownDevice(OwnedModel):

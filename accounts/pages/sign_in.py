@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.cookies import clear_site_data
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.flow import ProviderRefusedError
@@ -50,9 +51,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session."""
+    """End the session, and have the browser remove what the client keeps in it, since no script of ours runs here."""
     logout(request)
-    return redirect(_HOME)
+    return clear_site_data(redirect(_HOME))
 
 
 def _try(request: HttpRequest, next_path: str) -> HttpResponse:

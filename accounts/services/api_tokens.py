@@ -4,11 +4,13 @@ import datetime as dt
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from accounts.models import AccountSession, ApiToken, User
 from accounts.models.tokens import TOKEN_HASH, new_token
 from accounts.services.credentials import InvalidCredentialsError
-from accounts.vocabularies import TokenKind
+from accounts.services.ended_credentials import record_ended_tokens
+from accounts.vocabularies import EndReason, TokenKind
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -85,7 +87,7 @@ def create_device_token(*, owner: User, name: str, scope: str) -> tuple[ApiToken
         return _create(owner, TokenKind.DEVICE, name=name, scope=scope)
 
 
-def revoke_tokens(owner: User, rows: QuerySet[ApiToken]) -> int:
+def revoke_tokens(owner: User, rows: QuerySet[ApiToken], *, reason: EndReason = EndReason.REVOKED) -> int:
     """Delete these API tokens of the account with all that belongs to them; returns how many there were.
 
     The account's lock keeps those who write for a token from adding rows meanwhile, and the lock of the tokens those
@@ -94,7 +96,9 @@ def revoke_tokens(owner: User, rows: QuerySet[ApiToken]) -> int:
     """
     with account_write(owner):
         ids = list(rows.select_for_update().values_list("pk", flat=True))
-        ApiToken.objects.owned_by(owner).filter(pk__in=ids).delete()
+        revoked = ApiToken.objects.owned_by(owner).filter(pk__in=ids)
+        record_ended_tokens(revoked, reason=reason, now=timezone.now())
+        revoked.delete()
         return len(ids)
 
 

@@ -2,12 +2,15 @@
 
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.lifecycle import account_files
-from accounts.models import AccountMail, PendingFileDeletion, User
+from accounts.models import AccountMail, ApiToken, PendingFileDeletion, User
 from accounts.passwords import is_password
+from accounts.services.ended_credentials import record_ended_tokens
 from accounts.services.passwords import WRONG_PASSWORD
 from accounts.services.sessions import end_sessions
+from accounts.vocabularies import EndReason
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
@@ -31,7 +34,8 @@ def delete_account(*, user: User) -> None:
         # Files are deleted after the commit, since a file cannot be rolled back. Their paths are stored in the same
         # transaction, so that the daily sweep deletes them if the process dies in between.
         PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in account_files(user))
-        end_sessions(user=user)
+        end_sessions(user=user, reason=EndReason.DELETED)
+        record_ended_tokens(ApiToken.objects.owned_by(user), reason=EndReason.DELETED, now=timezone.now())
         for address in {user.email, user.recovery_email}:
             # Mails that were requested by address alone have no owner to cascade from. Another account may wait for
             # them, though.

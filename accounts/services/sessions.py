@@ -6,13 +6,17 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts.models import AccountSession, User
+from accounts.services.ended_credentials import record_ended_sessions
+from accounts.vocabularies import EndReason
 from contacts_project.kernel.client_address import client_address
 from contacts_project.kernel.database.write_lock import skip_if_locked
 from contacts_project.kernel.ownership.account_lock import account_lock
@@ -20,13 +24,25 @@ from contacts_project.kernel.ownership.account_lock import account_lock
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 _LAST_USED_RESOLUTION_SECONDS = 60
 _RENEWAL_INTERVAL = dt.timedelta(days=1)
+_SWEEP_BATCH_SIZE = 1000
+
+
+class SessionStore(db.SessionStore):
+    """Django's sessions in the database (SESSION_ENGINE). One that ends, by whatever code, is recorded as ended."""
+
+    def delete(self, session_key: str | None = None) -> None:
+        if key := session_key or self.session_key:
+            _delete_sessions([key], EndReason.REVOKED)
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        delete_expired_sessions(now=timezone.now())
 
 
 def start_session(*, request: HttpRequest, user: User) -> None:
     """Sign `user` in on the browser behind `request`; an earlier session there ends. Raises AccountGoneError."""
     # Flushed even for the same user: a new key prevents session fixation, and nothing of another user's session stays.
-    if old := request.session.session_key:
-        AccountSession.unscoped.rows().filter(session_key=old).delete()
+    if request.session.session_key:
         request.session.flush()
     # Under the lock, so that no session is created for an account that is being deleted.
     with account_lock(user):
@@ -35,9 +51,12 @@ def start_session(*, request: HttpRequest, user: User) -> None:
 
 def renew_session(*, request: HttpRequest, user: User) -> None:
     """Keep the browser behind `request` signed in after a change of password, under a new session key."""
-    old = request.session.session_key
-    update_session_auth_hash(request, user)
-    AccountSession.unscoped.rows().filter(session_key=old).update(session_key=request.session.session_key)
+    with transaction.atomic():
+        row = AccountSession.unscoped.rows().filter(session_key=request.session.session_key).first()
+        update_session_auth_hash(request, user)  # deletes the old session, and the row with it
+        if row is not None and request.session.session_key is not None:
+            row.session_key = request.session.session_key
+            row.save(force_insert=True)
 
 
 def record_session(*, request: HttpRequest, user: User, now: dt.datetime) -> None:
@@ -86,26 +105,37 @@ def end_session(*, user: User, session_id: UUID) -> bool:
     key = AccountSession.objects.owned_by(user).filter(pk=session_id).values_list("session_key", flat=True).first()
     if key is None:
         return False
-    _delete_sessions([key])
+    _delete_sessions([key], EndReason.REVOKED)
     return True
 
 
-def end_sessions(*, user: User, keep: str | None = None) -> None:
+def end_sessions(*, user: User, keep: str | None = None, reason: EndReason = EndReason.REVOKED) -> None:
     """End every session of the account except the one with the key `keep`."""
     rows = AccountSession.objects.owned_by(user).exclude(session_key=keep or "")
-    _delete_sessions(rows.values_list("session_key", flat=True))
+    _delete_sessions(rows.values_list("session_key", flat=True), reason)
 
 
-def _delete_sessions(keys: Iterable[str]) -> None:
+def _delete_sessions(keys: Iterable[str], reason: EndReason) -> None:
     keys = list(keys)
     with transaction.atomic():
+        record_ended_sessions(keys, reason=reason, now=timezone.now())
         Session.objects.filter(session_key__in=keys).delete()
         AccountSession.unscoped.rows().filter(session_key__in=keys).delete()
 
 
 def delete_expired_sessions(*, now: dt.datetime) -> int:
     """Delete expired sessions from Django's store, and our rows without one; returns how many expired."""
-    removed, _ = Session.objects.filter(expire_date__lte=now).delete()
+    # In batches, each a transaction of its own, so that other writers do not wait for long.
+    expired, removed = Session.objects.filter(expire_date__lte=now), 0
+    while True:
+        with transaction.atomic():
+            # Locked, since a request that began before a session expired may renew it.
+            rows = expired.select_for_update().values_list("session_key", flat=True)
+            keys = list(rows[:_SWEEP_BATCH_SIZE])
+            if not keys:
+                break
+            record_ended_sessions(keys, reason=EndReason.EXPIRED, now=now)
+            removed += expired.filter(session_key__in=keys).delete()[0]
     stored = Session.objects.values("session_key")
     AccountSession.unscoped.rows().exclude(session_key__in=stored).delete()
     return removed

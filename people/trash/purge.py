@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from accounts.services.ended_credentials import purge_ended_credentials
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.models import TrashModel, retention_cutoff
 from contacts_project.kernel.ownership.tombstones import purge_tombstones
@@ -34,6 +35,7 @@ def purge_deleted(*, now: dt.datetime) -> dict[str, int]:
         removed[kind.name] = sum(_purge_account(kind, expired.filter(owner_id=key), key) for key in owners)
     for job in purge_jobs():
         removed[job.name] = sum(_run_job(job, owner_id, now) for owner_id in job.owners(now))
+    removed["ended credentials"] = purge_ended_credentials(now=now)
     removed["tombstones"] = purge_tombstones(now=now)
     removed["files"] = sweep_files(now=now)
     log.info("purged %s", dict(removed))
