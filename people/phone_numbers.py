@@ -6,13 +6,12 @@ country of a national number, which an address book does not know, and refuses n
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
-from contacts_project.kernel.text_forms import ascii_digits
+from contacts_project.kernel.text_forms import ascii_digits, normal_form
 
 #: Prefixes that are dialled before a national number in at least one country.
 _TRUNK_PREFIXES = ("0", "06", "8", "1")
@@ -40,7 +39,7 @@ class PhoneNumber(NamedTuple):
 @lru_cache(maxsize=1024)
 def parse_phone(text: str) -> PhoneNumber:
     """The number that the text means; of a text without digits the text itself, without case."""
-    plain = ascii_digits(unicodedata.normalize("NFKC", text)).strip().casefold().removeprefix("tel:")
+    plain = ascii_digits(normal_form("NFKC", text)).strip().casefold().removeprefix("tel:")
     plain, extension = _split_extension(plain)
     is_international = plain.lstrip("( ").startswith("+")
     if not is_international and (found := _INTERNATIONAL_PREFIX.match(_significant(plain))):

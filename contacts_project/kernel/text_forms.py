@@ -1,10 +1,13 @@
 """The one form of a text, of digits, of a domain name and of an e-mail address in which equal ones are equal strings.
 
-`nfc` is the form in which texts are stored. The others are for comparisons.
+`nfc` is the form in which texts are stored. The others are for comparisons. Nothing else calls `unicodedata.normalize`
+(a rule of ruff): its time grows with the square of a run of combining marks.
 """
 
 import re
 import unicodedata
+from functools import lru_cache
+from typing import Literal
 
 import idna
 
@@ -21,6 +24,12 @@ _LETTER_VARIANTS_REMOVED = re.compile(
     "|[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
     "|[\u0610-\u061a\u0640\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
 )
+# A superset of the characters whose NFKD begins with a mark: marks are no letters, but for two of half-width Katakana.
+_MARKS = "(?:[^\\w\\s\\x00-\u02ff]|[\uff9e\uff9f])"
+_MAX_MARKS = 30
+# A character has at most two marks, and the letter before a run at most three.
+_RUN_OF_MARKS = re.compile(f"{_MARKS}{{14,}}")
+_GRAPHEME_JOINER = "\u034f"
 _FIRST_KATAKANA, _LAST_KATAKANA, _KATAKANA_TO_HIRAGANA = 0x30A1, 0x30F6, -0x60
 _LETTER_VARIANTS = {
     **{code: code + _KATAKANA_TO_HIRAGANA for code in (*range(_FIRST_KATAKANA, _LAST_KATAKANA + 1), 0x30FD, 0x30FE)},
@@ -34,13 +43,50 @@ _LATIN_LETTERS = str.maketrans(
 )
 
 
+def stream_safe(text: str) -> str:
+    """`text` with U+034F behind every 30 combining marks of a run (UAX 15, section 13), which stays so in every form.
+
+    Python normalizes a run in time that grows with the square of its length. No language writes more than 30.
+    """
+    return text if text.isascii() else _RUN_OF_MARKS.sub(_break_run, text)
+
+
+def _break_run(found: re.Match[str]) -> str:
+    before = found.string[found.start() - 1 : found.start()]
+    marks = _count_marks(before)[1] if before else 0
+    pieces: list[str] = []
+    for character in found.group():
+        leading, trailing, has_starter = _count_marks(character)
+        if marks + leading > _MAX_MARKS:
+            pieces.append(_GRAPHEME_JOINER)
+            marks = 0
+        pieces.append(character)
+        marks = trailing if has_starter else marks + trailing
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=4096)
+def _count_marks(character: str) -> tuple[int, int, bool]:
+    """How many marks the NFKD of `character` begins and ends with, and whether there is anything else in it."""
+    decomposed = unicodedata.normalize("NFKD", character)  # noqa: TID251 - one character
+    starters = [index for index, part in enumerate(decomposed) if not unicodedata.combining(part)]
+    if not starters:
+        return len(decomposed), len(decomposed), False
+    return starters[0], len(decomposed) - 1 - starters[-1], True
+
+
+def normal_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """The stream-safe `text` in a Unicode Normalization Form."""
+    return text if text.isascii() else unicodedata.normalize(form, stream_safe(text))  # noqa: TID251 - stream-safe
+
+
 def nfc(text: str) -> str:
     """`text` in Normalization Form C: a letter and its accents are one character wherever Unicode has one for them.
 
     macOS names files, and many phones and exports write names, with letter and accent apart (NFD). A text may become
     longer by this (U+0958 becomes two characters), so limits are checked afterwards.
     """
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return normal_form("NFC", text)
 
 
 def case_key(text: str) -> str:
@@ -51,17 +97,15 @@ def case_key(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Decomposed first: case folding would otherwise miss an accent that changes with the case of its letter (U+0345).
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    return nfc(normal_form("NFD", text).casefold())
 
 
 def fold(text: str) -> str:
     """`text` in lower case, without accents and repeated white space. A text of accents only is returned unchanged."""
     if text.isascii():  # a fast path for most texts: no accents to remove
         return " ".join(text.lower().split()) or text.strip()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    without_marks = (
-        unicodedata.normalize("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
-    )
+    decomposed = normal_form("NFKD", text.casefold())
+    without_marks = normal_form("NFKC", _COMBINING_MARKS.sub("", decomposed)).casefold().translate(_LATIN_LETTERS)
     return " ".join(without_marks.split()) or text.strip()
 
 

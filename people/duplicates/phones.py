@@ -7,9 +7,8 @@ keys of both readings. Keys are for searching and for evidence; what is the same
 """
 
 import re
-import unicodedata
 
-from contacts_project.kernel.text_forms import ascii_digits
+from contacts_project.kernel.text_forms import ascii_digits, normal_form
 from people.phone_numbers import EXTENSION
 
 _MAX_EXTENSION_DIGITS = 6  # what follows such a mark and is longer is another number
@@ -89,7 +88,7 @@ def national_numbers(number: str, least: int) -> tuple[str, ...]:
 
 
 def _plain(number: str) -> str:
-    return unicodedata.normalize("NFKC", number).strip().lower().removeprefix("tel:")
+    return normal_form("NFKC", number).strip().lower().removeprefix("tel:")
 
 
 def _split_extension(text: str) -> tuple[str, str]:

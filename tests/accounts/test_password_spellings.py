@@ -1,6 +1,5 @@
 """A password is one, whether its umlaut was typed composed (NFC) or decomposed (NFD)."""
 
-import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -11,14 +10,15 @@ from django.core.management import call_command
 from accounts import passwords
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from contacts_project.kernel.text_forms import nfc, normal_form
 from tests.accounts.steps import register, sign_in
 from tests.builders import PASSWORD, verify_email
 from tests.client import Client, client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 
-COMPOSED = unicodedata.normalize("NFC", "Grüße-an-7")
-DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+COMPOSED = nfc("Grüße-an-7")
+DECOMPOSED = normal_form("NFD", COMPOSED)
 SPELLINGS = pytest.mark.parametrize(("one", "other"), [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)])
 
 
@@ -93,7 +93,7 @@ def test_a_hash_of_before_proves_a_second_factor_and_a_deletion(alice: User) -> 
 def test_the_rules_count_what_is_hashed(api: Client) -> None:
     """A decomposed accent is neither a special character nor an eighth one."""
     for weak in ("Grüßean77", "Grü-e77"):
-        body = {"currentPassword": PASSWORD, "newPassword": unicodedata.normalize("NFD", weak)}
+        body = {"currentPassword": PASSWORD, "newPassword": normal_form("NFD", weak)}
         response = api.ok("PUT", "/api/user/password", body, status=400)
         assert [detail["field"] for detail in response["details"]] == ["newPassword"]
 

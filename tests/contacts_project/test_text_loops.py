@@ -5,6 +5,7 @@ and tables (people/importing/test_hostile_files).
 """
 
 import sys
+import unicodedata
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -45,6 +46,10 @@ PUMPS = (
         "İ",
         "か\u3099",
         "\u0301",
+        "\u0301\u0316",
+        "a\u0301\u0316",
+        "\u0f72\u0f71",
+        "\u0f73",
         "'",
         "-",
         "é-",
@@ -140,6 +145,23 @@ TARGETS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _order_marks_by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Normalization that first does in Python what the interpreter does in C: puts marks into canonical order."""
+    normalize = unicodedata.normalize  # noqa: TID251
+
+    def ordered(form: Any, text: str) -> str:
+        characters = [part for character in text for part in normalize("NFKD", character)]
+        for index in range(1, len(characters)):
+            combining, at = unicodedata.combining(characters[index]), index
+            while combining and unicodedata.combining(characters[at - 1]) > combining:
+                characters[at - 1 : at + 1] = reversed(characters[at - 1 : at + 1])
+                at -= 1
+        return normalize(form, "".join(characters))
+
+    monkeypatch.setattr(unicodedata, "normalize", ordered)
+
+
 def count_steps(call: Callable[[], object]) -> int:
     """The lines that are executed, the calls, and the characters that methods of texts go over."""
     lines = 0
@@ -202,6 +224,10 @@ def _streets(size: int, first: int) -> list[dict[str, str]]:
 def test_steps_are_linear_in_the_entries(build: Callable[[int], Callable[[], object]]) -> None:
     build(3)()
     assert growth(build) < 3
+
+
+def test_the_order_of_marks_is_seen() -> None:
+    assert growth(lambda size: lambda: unicodedata.normalize("NFC", "\u0301\u0316" * (size // 2))) > 3.5  # noqa: TID251
 
 
 def test_a_loop_in_a_loop_is_seen() -> None:

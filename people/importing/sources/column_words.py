@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from contacts_project.kernel.text_forms import normal_form
+
 # By the field of a mapping; `full` is a full name. A word that is listed twice belongs to the later field.
 _FIELDS = {
     "name": "firstname givenname forename vorname prenom nombre nombredepila fornavn first given 名 名前",
@@ -74,5 +76,5 @@ def fold_name(name: str) -> str:
 
 
 def _fold_word(word: str) -> str:
-    plain = unicodedata.normalize("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
+    plain = normal_form("NFKD", word.casefold().replace("ß", "ss").replace("ø", "o"))
     return "".join(character for character in plain if not unicodedata.combining(character))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from accounts.models import User
 from accounts.vocabularies import DateFormat
+from contacts_project.kernel.text_forms import normal_form
 from people.vcard import UNKNOWN_YEAR
 from people.vcard.values import parse_date
 
@@ -57,7 +58,7 @@ _FILLERS = {
 
 
 def _fold(word: str) -> str:
-    plain = unicodedata.normalize("NFD", word.casefold().replace("ø", "o"))
+    plain = normal_form("NFD", word.casefold().replace("ø", "o"))
     return "".join(character for character in plain if not unicodedata.combining(character))
 
 
@@ -103,7 +104,7 @@ def _parse(text: str) -> _Written | None:
     text = text.strip()
     if len(text) > _MAX_LENGTH:
         return None
-    text = unicodedata.normalize("NFKC", text)
+    text = normal_form("NFKC", text)
     if found := parse_date(text):
         day, is_yearless = found
         return _Written(
