@@ -9,6 +9,8 @@ from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
+
 
 def why_the_database_failed(error: DatabaseError) -> str | None:
     """One line for the operator, where the database as a whole is not what the command needs."""
@@ -19,6 +21,10 @@ def why_the_database_failed(error: DatabaseError) -> str | None:
         return f"The database does not answer: {str(error).partition(chr(10))[0].rstrip('.')}. {remedy}."
     if is_empty:
         return f"The database is empty. {remedy}, or run manage.py migrate to make a new one."
+    try:
+        check_not_newer(connection)
+    except NewerDatabaseError as newer:
+        return str(newer)
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return "The tables are those of an older version: run manage.py migrate."

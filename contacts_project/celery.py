@@ -10,6 +10,7 @@ from django.utils.log import configure_logging
 
 import contacts_project.kernel.broker  # noqa: F401 - registers the scheme `embedded` with kombu
 from contacts_project.kernel.broker.queue_windows import WindowedAMQP
+from contacts_project.kernel.database.replaced_migrations import exit_if_database_is_newer
 from contacts_project.kernel.outbound.hosts import HOST_CALLS
 from contacts_project.tracing import start_tracing
 
@@ -32,6 +33,7 @@ def use_service_logging(**options: object) -> None:
 @celeryd_after_setup.connect
 def set_up_worker(*, instance: Any, **options: object) -> None:
     """Tell the limit of calls per host how many threads the worker has, and start tracing."""
+    exit_if_database_is_newer()
     HOST_CALLS.threads = instance.concurrency
     # A unit of an earlier version names the queues of its worker, without this one: nobody would run the due scan.
     queues = app.amqp.queues
@@ -43,4 +45,5 @@ def set_up_worker(*, instance: Any, **options: object) -> None:
 @beat_init.connect
 def set_up_scheduler(**options: object) -> None:
     """Only for `celery beat` as a separate process: in our worker the scheduler is a thread."""
+    exit_if_database_is_newer()
     start_tracing("beat")

@@ -16,7 +16,12 @@ from contacts_project.backup.loading import RowLoader, reset_sequences
 from contacts_project.backup.reader import Part, Photo, TableRows, VerifiedBackup, read_parts, verify_file
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
 from contacts_project.backup.upgrade import upgraded_backup
-from contacts_project.kernel.database.replaced_migrations import TooOldError, check_tables
+from contacts_project.kernel.database.replaced_migrations import (
+    NewerDatabaseError,
+    TooOldError,
+    check_not_newer,
+    check_tables,
+)
 from contacts_project.kernel.database.triggers import without_triggers
 from people.photos.files import put_photo
 
@@ -78,9 +83,10 @@ def _prepare_tables() -> None:
     """Create the tables, or bring them up to date, as `serve` does at its start."""
     try:
         check_tables(connection)
+        check_not_newer(connection)
         if applied_migrations() != known_migrations():
             call_command("migrate", verbosity=0, interactive=False)
-    except TooOldError as error:
+    except (TooOldError, NewerDatabaseError) as error:
         raise BackupError(str(error)) from None
     except Error as error:
         raise BackupError(f"The tables cannot be created: {_first_line(error)}.") from error

@@ -16,6 +16,7 @@ from contacts_project.environment import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
+from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.operation.health import (
     MIN_FREE_BYTES,
@@ -39,6 +40,12 @@ def check_parts(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> li
         # Nothing else can be checked without the database.
         return [Error(_database_failure(), hint="Check DATABASE_URL.", id="doctor.E001")]
     found: list[CheckMessage] = []
+    try:
+        check_not_newer(connection)
+    except NewerDatabaseError as error:
+        return [Error(str(error), hint="Run manage.py doctor of that version.", id="doctor.E028")]
+    except DatabaseError:  # no table of migrations that can be read: said below
+        pass
     if not check_migrations().is_fit:
         hint = f"Run manage.py migrate; or set DATA_DIR, if the data of this instance is not in {settings.DATA_DIR}."
         found.append(Error("Migrations have not been applied.", hint=hint, id="doctor.E002"))

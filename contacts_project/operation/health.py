@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from contacts_project.celery import app
+from contacts_project.kernel.database.replaced_migrations import newer_migrations
 from contacts_project.kernel.database.write_lock import limit_lock_wait
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.storage import StorageUnavailableError
@@ -87,8 +88,11 @@ def check_photos() -> Check:
 
 
 def check_migrations() -> Check:
+    """Whether the tables are those of this version: `failed` if they are older, `newer` if a newer one has them."""
     try:
         executor = MigrationExecutor(connection)
+        if newer_migrations(executor.recorder.applied_migrations()):
+            return Check(False, "newer")
         return _simple_check(not executor.migration_plan(executor.loader.graph.leaf_nodes()))
     except Error:
         return _simple_check(False)

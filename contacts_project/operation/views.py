@@ -33,7 +33,9 @@ _UNFIT = define_text("unfit", "A part of the service is not fit: see checks.")
 _CHECKS = envelope(
     "HealthChecks",
     database=CharField(),
-    migrations=CharField(),
+    migrations=CharField(
+        help_text="`ok`; `failed` if the tables are of an older version than the program, `newer` if of a newer one."
+    ),
     broker=CharField(),
     disk=CharField(),
     photos=CharField(help_text="The object store, where photos are in one; it makes nothing unfit."),

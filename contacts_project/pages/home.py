@@ -71,6 +71,8 @@ def _describe_part(name: str, shown: Any) -> HealthPart:
         "photos": (_("Photos"), _("answers"), _("does not answer")),
     }
     label, good, bad = words[name]
+    if state == "newer":
+        bad = _("of a newer version than this program: run that version")
     return HealthPart(label, good if state == "ok" else bad, state == "ok")
 
 

@@ -25,7 +25,11 @@ def exit_with_parent(pipe: int) -> None:
 
 
 def set_up_django() -> None:
+    """Ends the process if the database is of a newer version: most of what it does would fail."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")
     import django  # noqa: PLC0415 - takes long: exit_with_parent must come first
 
     django.setup()
+    from contacts_project.kernel.database.replaced_migrations import exit_if_database_is_newer  # noqa: PLC0415 - as above
+
+    exit_if_database_is_newer()

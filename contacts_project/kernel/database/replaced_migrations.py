@@ -1,11 +1,19 @@
-"""The migrations that `0001_tables` of each app has replaced: databases and backups of before still name them.
+"""Which version of the service a database is of, by the migrations that it has recorded.
+
+Beside those of this version these are the ones that `0001_tables` of each app has replaced: databases and backups of
+before still name them.
 
 No code is left of them. Commit b8b56eaa has the tables of `0001_tables`; its databases have recorded both that and what
 it replaced, and its backups name only what was replaced.
 """
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
+from pkgutil import iter_modules
 
+from django.apps import apps
+from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -97,3 +105,47 @@ def check_tables(connection: BaseDatabaseWrapper) -> None:
             f"The database is of a version before {version}: run manage.py migrate of {version} first, then that of "
             "this version. Nothing was changed."
         )
+
+
+class NewerDatabaseError(Exception):
+    """The database has migrations that this version does not know. `str()` is one line for the operator."""
+
+
+def newer_migrations(applied: Iterable[MigrationKey]) -> list[MigrationKey]:
+    """Those of our apps that this version does not know, which a newer one must have applied.
+
+    Other apps are not ours to judge: Django and its packages say themselves which versions of theirs go together.
+    """
+    return sorted(
+        (app, name)
+        for app, name in set(applied)
+        if app in REPLACED_MIGRATIONS and (app, name) not in REPLACED_MIGRATIONS[app] and name not in _names_of(app)
+    )
+
+
+def _names_of(app: str) -> set[str]:
+    # From the names of the files: importing them takes long, and a process asks at each start.
+    return {module.name for module in iter_modules([str(Path(apps.get_app_config(app).path, "migrations"))])}
+
+
+def check_not_newer(connection: BaseDatabaseWrapper) -> None:
+    """Raises NewerDatabaseError if a newer version of the service has migrated the database."""
+    if newer := newer_migrations(MigrationRecorder(connection).applied_migrations()):
+        app, name = newer[0]
+        more = f" and {len(newer) - 1} more" if newer[1:] else ""
+        raise NewerDatabaseError(
+            f"The database is of a newer version than this program, which does not know its migration {app}.{name}"
+            f"{more}: run that version, or restore a backup of before into a new database. Nothing was changed."
+        )
+
+
+def exit_if_database_is_newer() -> None:
+    """For the start of a process: end it with one line. A database that does not answer may do so later."""
+    try:
+        check_not_newer(connections["default"])
+    except NewerDatabaseError as error:
+        sys.exit(str(error))
+    except DatabaseError:
+        return
+    finally:
+        connections.close_all()

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
-from django.db import Error
+from django.db import Error, connection
 from django.template.defaultfilters import filesizeformat
 
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.writer import write_backup
+from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.management.service_command import ServiceCommand
 
@@ -21,8 +22,9 @@ class Command(ServiceCommand):
 
     def handle(self, *, file: Path, **options: object) -> None:
         try:
+            check_not_newer(connection)  # a backup without what this version does not know of would be none
             totals = write_backup(file, key=settings.BACKUP_KEY)
-        except (BackupError, UnavailableError) as error:
+        except (BackupError, UnavailableError, NewerDatabaseError) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror or error}. There is no backup.") from None

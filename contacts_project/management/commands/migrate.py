@@ -13,12 +13,20 @@ from django.db import connections
 
 from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
 from contacts_project.kernel.database.new_tables import create_tables, is_empty_database
-from contacts_project.kernel.database.replaced_migrations import TooOldError, check_tables
+from contacts_project.kernel.database.replaced_migrations import (
+    NewerDatabaseError,
+    TooOldError,
+    check_not_newer,
+    check_tables,
+)
 
 # Any number that nothing else uses for an advisory lock: "contact" in ASCII.
 _ADVISORY_LOCK_ID = 0x636F6E74616374
 # Options with which the result is not the newest schema: they need the single migrations.
 _PARTIAL_OPTIONS = ("app_label", "fake", "fake_initial", "plan", "check_unapplied", "prune")
+
+# They show something, or forget that unknown migrations were applied, as an operator may decide.
+_HARMLESS_OPTIONS = ("plan", "check_unapplied", "prune")
 
 
 class Command(migrate.Command):
@@ -34,7 +42,10 @@ class Command(migrate.Command):
                 return
             try:
                 check_tables(connection)
-            except TooOldError as error:
+                if not any(options[name] for name in _HARMLESS_OPTIONS):
+                    # It would put this version's triggers into the tables of the newer one.
+                    check_not_newer(connection)
+            except (TooOldError, NewerDatabaseError) as error:
                 raise CommandError(str(error)) from None
             super().handle(*args, **options)
 
