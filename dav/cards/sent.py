@@ -75,8 +75,9 @@ def read_sent(*, body: bytes, charset: str | None) -> Sent:
     found = list(split_cards(io.BytesIO(body)))
     if len(found) != 1:
         raise DavError(403, card_name("valid-address-data"), _SEVERAL if found else _NO_CARD)
-    if found[0].error:
-        raise DavError(403, card_name("valid-address-data"), found[0].error)
+    # A card without END may be cut on the way: what stood behind the cut would be taken for removed.
+    if problem := found[0].error or found[0].warning:
+        raise DavError(403, card_name("valid-address-data"), problem)
     source = CardText(decode_card(found[0].data, charset))
     try:
         is_group = source.card.is_group

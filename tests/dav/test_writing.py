@@ -151,6 +151,23 @@ def test_what_is_no_card_is_refused(alice: User, body: str) -> None:
     assert not Person.objects.owned_by(alice).exists()
 
 
+@pytest.mark.parametrize(
+    "cut", [CARD.removesuffix("END:VCARD\r\n"), CARD.removesuffix("RD\r\n"), CARD[: CARD.index("X-PHONE")]]
+)
+def test_a_card_that_was_cut_on_the_way_changes_nothing(alice: User, cut: str) -> None:
+    device = Device(alice)
+    refused = put(device, "b.vcf", cut)
+    assert (refused.status_code, b"valid-address-data" in refused.content) == (403, True)
+    assert not Person.objects.owned_by(alice).exists()
+    put(device, "a.vcf", CARD)
+    for headers in ({}, {"HTTP_IF_MATCH": device.get("a.vcf")["ETag"]}):
+        refused = put(device, "a.vcf", cut, **headers)
+        assert (refused.status_code, b"valid-address-data" in refused.content) == (403, True)
+    group = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:g-1\r\nN:Club;;;;\r\nFN:Club\r\nX-ADDRESSBOOKSERVER-KIND:group\r\n"
+    assert put(device, "g.vcf", group).status_code == 403
+    assert person_of(alice)["emails"][0]["email"] == "ada@example.org"
+
+
 def test_collections_are_fixed_and_read_only_tokens_write_nothing(alice: User, mallory: User) -> None:
     device = Device(alice)
     put(device, "a.vcf", CARD)

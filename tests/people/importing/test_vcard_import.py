@@ -151,6 +151,15 @@ def test_bad_card_does_not_stop_the_others(api: Client) -> None:
     assert bob["customFields"][0]["value"] == "no address"
 
 
+def test_a_last_card_that_was_cut_is_read_as_far_as_it_goes_and_the_receipt_says_so(api: Client) -> None:
+    import_vcards(api, ADA)
+    [result] = import_vcards(api, ADA[: ADA.index(b"EMAIL")].replace(b"TEL", b"TITLE:Countess\r\nTEL"))["results"]
+    assert (result["status"], result["code"]) == ("updated", "card_without_end")
+    person = api.ok("GET", f"/api/people/{get_only_person(api)['id']}")["person"]
+    assert person["jobTitle"] == "Countess"
+    assert [email["email"] for email in person["emails"]] == ["ada@example.org"]
+
+
 def test_photo_of_many_scans_is_left_out_with_words(api: Client) -> None:
     data = base64.b64encode(jpeg_of_scans(201, (40, 30))).decode()
     [result] = import_vcards(api, vcard("FN:Ada", f"PHOTO;ENCODING=b;TYPE=JPEG:{data}"))["results"]
