@@ -16,7 +16,7 @@ from contacts_project.server.admissions import Admissions
 from contacts_project.server.bodies import Body, ClientDisconnectedError, Message, Receive, receive_body
 from contacts_project.server.callers import address_of, caller_of
 from contacts_project.server.connection import DISCONNECTED
-from contacts_project.server.environ import Environ, Scope, make_environ
+from contacts_project.server.environ import Environ, Scope, in_origin_form, make_environ
 from contacts_project.server.memory import MemoryReleaser, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.spool import Spool
@@ -57,6 +57,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise NotImplementedError("This server speaks HTTP alone.")
+        scope = in_origin_form(scope)
         body, response = Body(Spool()), WsgiResponse()
         try:
             await receive_request(scope, receive, body)

@@ -1,5 +1,6 @@
 """Converts a request from ASGI (the scope) to WSGI (the environ, PEP 3333)."""
 
+import re
 import sys
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -12,6 +13,7 @@ Environ = dict[str, Any]
 """What a WSGI application is called with (PEP 3333)."""
 # They describe how the body was sent; the application gets the body complete, and its length as CONTENT_LENGTH.
 _FRAMING_HEADERS = {"content-length", "transfer-encoding", "expect"}
+_ABSOLUTE_FORM = re.compile(rb"https?://([^/?#]+)(/.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def make_environ(scope: Scope, body: Body, received_at: float) -> Environ:
@@ -41,6 +43,18 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> Environ:
     for raw_name, raw_value in scope["headers"]:
         _add_header(meta, raw_name.decode("latin1"), raw_value.decode("latin1"))
     return meta
+
+
+def in_origin_form(scope: Scope) -> Scope:
+    """The scope of a request whose target is a path. A client may also send a URL (`GET http://host/path`), as to a
+    proxy: then its host stands, not that of the header (RFC 9112, 3.2.2)."""
+    found = _ABSOLUTE_FORM.fullmatch(scope["raw_path"])
+    if found is None:
+        return scope
+    host, raw_path = found[1], found[2] or b"/"
+    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    path = unquote_to_bytes(raw_path).decode("utf-8", "replace")
+    return {**scope, "path": path, "raw_path": raw_path, "headers": [(b"host", host), *headers]}
 
 
 def _add_header(meta: Environ, name: str, value: str) -> None:

@@ -31,6 +31,7 @@ def echo(request: WSGIRequest) -> HttpResponse:
             "length": len(request.body),
             "address": request.META["REMOTE_ADDR"],
             "forwarded": request.headers.get("X-Forwarded-For", ""),
+            "host": request.META["HTTP_HOST"],
             "groups": len(request.GET.get("groupIds", "").split(",")),
         }
     )
@@ -117,3 +118,15 @@ def test_pipelined_requests_are_answered_in_order(server: RunningServer) -> None
     file = server.connect("".join(one.format(size, "x" * size) for size in (3, 0, 70_000, 5)).encode()).makefile("rb")
     with file:
         assert [orjson.loads(read_response(file)[2])["length"] for _ in range(4)] == [3, 0, 70_000, 5]
+
+
+@pytest.mark.parametrize(
+    "target", ["/api/people", "http://{}/api/people", "HTTP://{}/api/p%65ople", "https://{}/api/people"]
+)
+def test_a_target_may_be_a_url(server: RunningServer, target: str) -> None:
+    """RFC 9112, 3.2.2: then its host counts, whatever Host says; and its path as any other, limits included."""
+    named = "other.example:81" if "{}" in target else "header.example"
+    head = f"POST {target.format(named)}?groupIds=a,b HTTP/1.1\r\nHost: header.example\r\nContent-Length: 10\r\n\r\n"
+    status, _, body = read_response(server.connect(head.encode() + b"0123456789").makefile("rb"))
+    received = orjson.loads(body)
+    assert (status, received["host"], received["length"], received["groups"]) == (200, named, 10, 2)
