@@ -102,9 +102,14 @@ def _get(request: HttpRequest, resource: Resource) -> HttpResponseBase:
     return HttpResponse(_PAGE.format(title=escape(_("Address books and calendars")), words=escape(_(_EXPLANATION))))
 
 
+def _has_current(request: HttpRequest, etag: str) -> bool:
+    """Whether If-None-Match has this ETag, or `*`, which is any (RFC 9110, 13.1.2)."""
+    return not if_none_match_tags(request).isdisjoint((etag, "*"))
+
+
 def _get_event(request: HttpRequest, member: CalendarMember) -> HttpResponse:
     headers = {"ETag": f'"{member.etag}"', "Cache-Control": "private, no-cache"}
-    if headers["ETag"] in if_none_match_tags(request):
+    if _has_current(request, headers["ETag"]):
         return HttpResponse(status=304, headers=headers)
     if request.method == "GET":
         forget_unread(member.device, member.row.id)
@@ -113,7 +118,7 @@ def _get_event(request: HttpRequest, member: CalendarMember) -> HttpResponse:
 
 def _get_card(request: HttpRequest, member: CardResource) -> HttpResponse:
     quoted = f'"{member.etag}"'
-    if quoted in if_none_match_tags(request):
+    if _has_current(request, quoted):
         return HttpResponse(status=304, headers={"ETag": quoted})
     content = member.text(_wanted_version(request)).encode()
     device = member.device

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from contacts_project.kernel.api.json import PARTIAL_BODY
 from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
 from dav.cards.sent import read_sent
@@ -13,7 +14,7 @@ from dav.errors import DavError, missing, need_privileges
 from dav.resources.book import BookResource
 from dav.resources.calendars import CalendarResource
 from dav.resources.own_calendars import CALENDARS, KeepInTouchResource
-from dav.resources.paths import Place, is_card_name, member_path, read_href
+from dav.resources.paths import Place, is_card_name, member_path, names_another_host, read_href
 from dav.resources.tree import find_resource
 from dav.services.put_card import put_card
 from dav.services.put_group import put_group
@@ -22,11 +23,14 @@ from dav.services.remove_card import delete_card, move_card
 from dav.xml import card
 
 CARD_TYPES = {"text/vcard", "text/x-vcard", "text/directory", ""}
+_OTHER_SERVER = "A card can be moved within its book alone, not to another server."
 _BAD_NAME = define_text("dav_bad_name", "The name of a card has at most 255 characters, all of them visible.")
 
 
 def _put(request: HttpRequest, place: Place, device: Credentials) -> HttpResponseBase:
     """Make or change a card. 201 for a new one; an ETag only if GET gives the bytes back (RFC 6352, 6.3.2.3)."""
+    if "Content-Range" in request.headers:  # a part, which would be taken for the whole (RFC 9110, 14.5)
+        raise DavError(400, words=PARTIAL_BODY)
     if calendar := _find_calendar(device, place):
         if device.is_read_only or not isinstance(calendar, KeepInTouchResource):
             raise need_privileges(calendar.path)
@@ -67,7 +71,10 @@ def _move(request: HttpRequest, place: Place, device: Credentials) -> HttpRespon
     book, name = _card_place(device, place)
     if device.is_read_only:
         raise need_privileges(book.path)
-    to = read_href(request.headers.get("Destination", ""))
+    destination = request.headers.get("Destination", "")
+    if names_another_host(destination, request):
+        raise DavError(502, words=_OTHER_SERVER)  # RFC 4918, 9.9.4
+    to = read_href(destination)
     if to is None:
         raise DavError(400, words="Destination names where the card shall be.")
     if calendar := _find_calendar(device, to):

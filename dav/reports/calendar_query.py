@@ -11,7 +11,7 @@ from dav.calendars.texts import parse
 from dav.collations import read_collation
 from dav.errors import DavError
 from dav.reports.calendar_data import describe_members, read_calendar_request
-from dav.reports.limits import check_filter, read_limit
+from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.calendars import CalendarMember, CalendarResource
 from dav.resources.own_calendars import DatesResource
 from dav.xml import INSUFFICIENT_STORAGE, cal, dav, status_response, tag
@@ -80,7 +80,8 @@ def _read_property(element: Element) -> Test:
         is_absent = len(element) == 1
         return lambda member: bool(_values(member, name)) != is_absent
     normalize = read_collation(match, default="i;ascii-casemap", condition=cal("supported-collation"))
-    wanted, is_negated = normalize(match.text or ""), match.get("negate-condition") == "yes"
+    is_negated = read_choice(match, "negate-condition", ("no", "yes"), cal("supported-filter")) == "yes"
+    wanted = normalize(match.text or "")
     return lambda member: any((wanted in normalize(value)) != is_negated for value in _values(member, name))
 
 

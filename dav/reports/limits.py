@@ -1,5 +1,6 @@
 """How much a report may ask, and answer."""
 
+from collections.abc import Sequence
 from itertools import islice
 from xml.etree.ElementTree import Element
 
@@ -16,6 +17,15 @@ def check_filter(element: Element | None, condition: str) -> None:
     """Raises DavError with the `condition` for a filter of more than MAX_TESTS elements."""
     if element is not None and sum(1 for _ in islice(element.iter(), MAX_TESTS + 2)) > MAX_TESTS + 1:
         raise DavError(403, condition, f"A filter has at most {MAX_TESTS} tests.")
+
+
+def read_choice(element: Element, name: str, choices: Sequence[str], condition: str) -> str:
+    """The value of an attribute that has only these; the first where it is missing. Raises DavError with the
+    `condition` for any other: to guess what it means would find other cards than those that are meant."""
+    value = element.get(name, choices[0])
+    if value not in choices:
+        raise DavError(403, condition, f"{name} is {' or '.join(choices)}.")
+    return value
 
 
 def read_limit(root: Element) -> int | None:

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from dav.errors import DavError
 from dav.properties import Request, describe, names_of
+from dav.reports.limits import read_choice
 from dav.resources.base import Resource
 from dav.resources.paths import Place, principal_path, read_href
 from dav.resources.principals import PrincipalResource
@@ -58,7 +59,12 @@ def _expand_href(href: str, element: Element, find: Find, *, is_minimal: bool) -
 
 
 def principal_property_search(resource: Resource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """The account's own principal, if it matches."""
+    """The account's own principal, if it matches. Raises DavError for a test that is none."""
+    is_any = read_choice(root, "test", ("allof", "anyof"), "") == "anyof"
+    return _found_principals(resource, root, is_any=is_any, is_minimal=is_minimal)
+
+
+def _found_principals(resource: Resource, root: Element, *, is_any: bool, is_minimal: bool) -> Iterator[str]:
     me = PrincipalResource(resource.device, principal_path(resource.device.owner.pk))
     searches = root.findall(dav("property-search"))
     tests = [
@@ -67,7 +73,6 @@ def principal_property_search(resource: Resource, root: Element, *, is_minimal: 
         for prop in search.findall(f"{dav('prop')}/*")
     ]
     matched = [wanted in (me.content(name) or "").casefold() for name, wanted in tests if me.content(name) is not None]
-    is_any = root.get("test") == "anyof"
     if matched and (any(matched) if is_any else all(matched) and len(matched) == len(tests)):
         asked = Request(names_of(prop) if (prop := root.find(dav("prop"))) is not None else [dav("displayname")])
         yield describe(me, asked, is_minimal=is_minimal)

@@ -11,7 +11,7 @@ from dav.cards.texts import unpack
 from dav.collations import read_collation
 from dav.errors import DavError
 from dav.reports.address_data import describe_cards, read_card_request
-from dav.reports.limits import check_filter, read_limit
+from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.book import BookResource
 from dav.xml import INSUFFICIENT_STORAGE, card, dav, status_response, tag
 from people.vcard import ContentLine, parse_lines
@@ -19,9 +19,10 @@ from people.vcard.values import unescape
 
 _BATCH_SIZE = 200
 Test = Callable[[str], bool]
+# The first is the default (10.5.4).
 _COMPARISONS: dict[str, Callable[[str, str], bool]] = {
-    "equals": lambda value, wanted: value == wanted,
     "contains": lambda value, wanted: wanted in value,
+    "equals": lambda value, wanted: value == wanted,
     "starts-with": lambda value, wanted: value.startswith(wanted),
     "ends-with": lambda value, wanted: value.endswith(wanted),
 }
@@ -80,7 +81,7 @@ def read_filter(element: Element | None) -> Filter:
 
 
 def _needs_all(element: Element) -> bool:
-    return element.get("test", "anyof") == "allof"
+    return read_choice(element, "test", ("anyof", "allof"), card("supported-filter")) == "allof"
 
 
 def _read_prop_filter(element: Element) -> Callable[[Sequence[ContentLine]], bool]:
@@ -129,8 +130,7 @@ def _read_param_filter(element: Element) -> Callable[[ContentLine], bool]:
 def _read_text_match(element: Element) -> Test:
     """RFC 6352, 10.5.4."""
     normalize = read_collation(element, default="i;unicode-casemap", condition=card("supported-collation"))
-    compare = _COMPARISONS.get(element.get("match-type", "contains"))
-    if compare is None:
-        raise DavError(403, card("supported-filter"), "match-type is equals, contains, starts-with or ends-with.")
-    wanted, is_negated = normalize(element.text or ""), element.get("negate-condition") == "yes"
+    compare = _COMPARISONS[read_choice(element, "match-type", tuple(_COMPARISONS), card("supported-filter"))]
+    negation = read_choice(element, "negate-condition", ("no", "yes"), card("supported-filter"))
+    wanted, is_negated = normalize(element.text or ""), negation == "yes"
     return lambda value: compare(normalize(value), wanted) != is_negated

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 from uuid import UUID
 
+from django.conf import settings
+from django.http import HttpRequest
+
 from contacts_project.kernel.ids import parse_id
 from dav.models import MAX_NAME_LENGTH
 
@@ -99,3 +102,16 @@ def read_href(href: str) -> Place | None:
         return read_path(unquote_to_bytes(path).decode())
     except ValueError:
         return None
+
+
+def names_another_host(href: str, request: HttpRequest) -> bool:
+    """Whether an href is the URL of another host than this service: neither that of BASE_URL nor that of the request.
+
+    Scheme and port are not compared: behind a proxy with TLS they are others than those that the client sees.
+    """
+    try:
+        named = urlsplit(href.strip()).hostname
+        own = {urlsplit(settings.BASE_URL).hostname, urlsplit(f"//{request.get_host()}").hostname}
+    except ValueError:
+        return False  # no URL at all
+    return named is not None and named not in own

@@ -142,6 +142,13 @@ def test_people_who_are_quiet_or_in_the_trash_have_no_event(api: Client, device:
     assert statuses(device, "dates", sync(device, "dates", second.token)) == {kept_date: 404}
 
 
+def test_an_event_that_is_there_fulfils_no_condition_that_it_is_not(api: Client, device: Device) -> None:
+    _, date_id = make_born(api, "Ann")
+    event = device.call("GET", path(device, "dates", f"{date_id}.ics"))
+    known = device.call("GET", path(device, "dates", f"{date_id}.ics"), HTTP_IF_NONE_MATCH="*")
+    assert (known.status_code, known["ETag"], known.content) == (304, event["ETag"], b"")
+
+
 def test_new_name_gives_the_event_a_new_etag(api: Client, device: Device) -> None:
     person, date_id = make_born(api, "Ann")
     _, other = make_born(api, "Bob")

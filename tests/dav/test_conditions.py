@@ -49,6 +49,9 @@ def test_get_and_head(alice: User) -> None:
     assert int(head["Content-Length"]) == len(got.content)
     assert head["Content-Type"] == got["Content-Type"] == "text/vcard; charset=utf-8"
     assert device.get("a.vcf", HTTP_IF_NONE_MATCH=got["ETag"]).status_code == 304
+    any_of_it = device.get("a.vcf", HTTP_IF_NONE_MATCH="*")
+    assert (any_of_it.status_code, any_of_it["ETag"], any_of_it.content) == (304, got["ETag"], b"")
+    assert device.get("b.vcf", HTTP_IF_NONE_MATCH="*").status_code == 404
     assert device.get("b.vcf").status_code == 404
     assert device.call("GET", device.book.rstrip("/")).status_code == 301
     assert device.call("HEAD", device.book).status_code == 200
@@ -91,6 +94,10 @@ def test_copying_moving_out_and_locking_are_dead_ends(alice: User) -> None:
     for destination in (f"{home}other/a.vcf", "/elsewhere", f"{device.book}", "http://other.example/dav/x.vcf", ""):
         moved = device.call("MOVE", path, HTTP_DESTINATION=destination)
         assert moved.status_code in {400, 403, 404, 409, 502}, destination
+    for host in ("other.example", "user@other.example:8000", "[::1]"):
+        moved = device.call("MOVE", path, HTTP_DESTINATION=f"http://{host}{device.book}c.vcf")
+        assert moved.status_code == 502, host
+    assert device.get("a.vcf").status_code == 200
     assert device.call("MOVE", path, HTTP_DESTINATION=f"{device.book}b.vcf", HTTP_OVERWRITE="F").status_code == 412
     assert device.call("MOVE", path, HTTP_DESTINATION=path).status_code in {403, 412}
     for method in ("LOCK", "UNLOCK", "MKCOL", "POST", "PATCH"):
@@ -192,3 +199,31 @@ def test_a_listing_of_etags_is_what_the_cards_say(alice: User) -> None:
     del etags[device.book], told[device.book]
     differing = {href for href in etags if etags[href].text("d:getetag") != told[href].text("d:getetag")}
     assert differing == {f"{device.book}plain.vcf"}
+
+
+def test_a_card_moves_under_each_name_of_this_host(alice: User, settings: Any) -> None:
+    settings.BASE_URL = "https://contacts.example"
+    device = Device(alice)
+    device.put("0.vcf", card())
+    urls = (
+        "",
+        "http://testserver",
+        "https://testserver:8443",
+        "https://contacts.example",
+        "http://CONTACTS.example:80",
+    )
+    for number, url in enumerate(urls):
+        destination = f"{url}{device.book}{number + 1}.vcf"
+        moved = device.call("MOVE", f"{device.book}{number}.vcf", HTTP_DESTINATION=destination)
+        assert moved.status_code == 201, url
+
+
+def test_a_part_of_a_card_does_not_replace_it(alice: User) -> None:
+    device = Device(alice)
+    device.put("a.vcf", card("NOTE:1"))
+    before = device.text("a.vcf")
+    refused = device.put("a.vcf", card("NOTE:2"), HTTP_CONTENT_RANGE="bytes 0-99/200")
+    assert refused.status_code == 400
+    assert "NOTE:1" in device.text("a.vcf")
+    assert device.put("b.vcf", before.replace("u-1", "u-2"), HTTP_CONTENT_RANGE="bytes 0-99/200").status_code == 400
+    assert device.get("b.vcf").status_code == 404

@@ -97,6 +97,9 @@ def test_a_query_is_cut_at_its_limit_with_507(device: Device) -> None:
     [
         (prop("FN", match("a", collation="i;klingon")), b"supported-collation"),
         (prop("FN", match("a", "sounds-like")), b"supported-filter"),
+        (prop("FN", match("a", negate="maybe")), b"supported-filter"),
+        (prop("FN", match("a"), "xor"), b"supported-filter"),
+        (prop("FN", match("a"), "ALLOF"), b"supported-filter"),
         (prop(""), b"supported-filter"),
     ],
 )
@@ -105,6 +108,14 @@ def test_filters_that_are_not_known_are_refused(device: Device, filters: str, el
     refused = device.call("REPORT", device.book, body)
     assert refused.status_code == 403
     assert element in refused.content
+
+
+def test_a_filter_is_all_or_any_of_its_tests_and_nothing_else(device: Device) -> None:
+    body = f'<card:addressbook-query {DECLARED}><card:filter test="xor"/></card:addressbook-query>'
+    refused = device.call("REPORT", device.book, body)
+    assert (refused.status_code, b"supported-filter" in refused.content) == (403, True)
+    search = f'<d:principal-property-search {DECLARED} test="xor"/>'
+    assert device.call("REPORT", "/dav/principals/", search).status_code == 403
 
 
 def test_cards_come_in_parts_and_in_version_4(device: Device) -> None:

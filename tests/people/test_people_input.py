@@ -196,6 +196,14 @@ def test_encoded_body_is_refused_as_such(api: Client) -> None:
     assert plain.status_code == 201
 
 
+def test_a_part_of_a_person_is_refused(api: Client) -> None:
+    person = api.ok("POST", "/api/people", {"name": "Ada"}, status=201)["person"]
+    path, body = f"/api/people/{person['id']}", b'{"name": "Eve"}'
+    answer = api.generic("PUT", path, body, "application/json", HTTP_CONTENT_RANGE="bytes 0-14/100")
+    assert (answer.status_code, answer.json()["details"][0]["code"]) == (400, "partial_body")
+    assert api.ok("GET", path)["person"]["name"] == "Ada"
+
+
 def test_unknown_and_read_only_fields_are_ignored(api: Client) -> None:
     body = {
         "name": "Ada",

@@ -18,6 +18,7 @@ from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import Text, define_text
 
 NESTED_TOO_DEEPLY = define_text("nested_too_deeply", "The body is nested too deeply.")
+PARTIAL_BODY = define_text("partial_body", "A PUT takes the whole, not a part of it: send it without Content-Range.")
 _NOT_JSON = define_text("not_json", "The body is not valid JSON: %(problem)s.")
 
 
@@ -29,8 +30,8 @@ class UnreadableBodyError(ParseError):
 
 
 class JSONParser(BaseParser):
-    """The parser of JSON endpoints. A body that is not exactly one JSON document gets 400, one with a
-    content coding 415."""
+    """The parser of JSON endpoints. A body that is not exactly one JSON document gets 400, and so does
+    a part of one; one with a content coding 415."""
 
     media_type = "application/json"
 
@@ -42,6 +43,9 @@ class JSONParser(BaseParser):
         encoding = request.META.get("HTTP_CONTENT_ENCODING", "") if isinstance(request, Request) else ""
         if encoding.lower() not in {"", "identity"}:
             raise EncodedBodyError(encoding[:20])
+        # A part would be taken for the whole (RFC 9110, section 14.5).
+        if isinstance(request, Request) and request.method == "PUT" and "HTTP_CONTENT_RANGE" in request.META:
+            raise UnreadableBodyError(PARTIAL_BODY)
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
