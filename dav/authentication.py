@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery
 from django.http import HttpRequest
@@ -72,6 +73,8 @@ class Credentials:
     """Whether there are any rows of Refusal of the device."""
     has_unread_tasks: bool = False
     """Whether there are any rows of UnreadTask of the device."""
+    hosts: frozenset[str] = frozenset()
+    """The names under which the service is known to it: an href with another host names nothing here."""
 
     @property
     def is_read_only(self) -> bool:
@@ -133,8 +136,10 @@ def authenticate(request: HttpRequest) -> Credentials:
         raise UnauthorizedError
     agent = request.headers.get("User-Agent", "")
     told_again: int = token.told_again_revision or 0  # type: ignore[attr-defined]
-    told: dict[str, bool] = {name: getattr(token, name) for name in _FLAGS}
-    device = Credentials(token.owner, token, _read_book(token), told_again, agent, _read_device(token), **told)
+    told: dict[str, Any] = {name: getattr(token, name) for name in _FLAGS}
+    device = Credentials(
+        token.owner, token, _read_book(token), told_again, agent, _read_device(token), **told, hosts=own_hosts(request)
+    )
     _note_seen(device)
     return device
 
@@ -154,6 +159,12 @@ def _token_with_book(digest: str) -> Rows:
 @compiled_query
 def _token_there(owner_id: UUID, token_id: UUID) -> Rows:
     return ApiToken.objects.owned_by(owner_id).filter(pk=token_id).values_list("pk")
+
+
+def own_hosts(request: HttpRequest) -> frozenset[str]:
+    """The names of this service: the host of BASE_URL, and the one that the request was sent to."""
+    urls = (settings.BASE_URL, f"//{request.get_host()}")
+    return frozenset(urlsplit(url).hostname or "" for url in urls)
 
 
 def _find_with_book(digest: str) -> Any:

@@ -21,6 +21,7 @@ LISTED = frozenset({dav("resourcetype"), dav("getcontenttype"), dav("getetag")})
 SAMPLE = "sample-of-a-card"
 #: Clients ask for up to thirty.
 MAX_NAMES = 100
+MAX_NAMES_LENGTH = 8 * 1024
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,16 @@ def names_of(prop: Element | None) -> list[str]:
     if prop is None:
         raise DavError(400, words="The body names no properties.")
     names = list(dict.fromkeys(element.tag for element in prop))
-    # Each is looked up, and answered, for each member.
+    check_names(names)
+    return names
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raises DavError for too many names, or too long ones: each is looked up, and answered, for each member."""
     if len(names) > MAX_NAMES:
         raise DavError(400, words=f"The body names more than {MAX_NAMES} properties.")
-    return names
+    if sum(map(len, names)) > MAX_NAMES_LENGTH:
+        raise DavError(400, words=f"The properties' names have more than {MAX_NAMES_LENGTH} characters together.")
 
 
 def describe(resource: Resource, asked: Request, *, is_minimal: bool) -> str:

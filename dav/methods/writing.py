@@ -72,9 +72,9 @@ def _move(request: HttpRequest, place: Place, device: Credentials) -> HttpRespon
     if device.is_read_only:
         raise need_privileges(book.path)
     destination = request.headers.get("Destination", "")
-    if names_another_host(destination, request):
+    if names_another_host(destination, device.hosts):
         raise DavError(502, words=_OTHER_SERVER)  # RFC 4918, 9.9.4
-    to = read_href(destination)
+    to = read_href(destination, device.hosts)
     if to is None:
         raise DavError(400, words="Destination names where the card shall be.")
     if calendar := _find_calendar(device, to):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 from xml.etree.ElementTree import Element
 
 from dav.calendars.texts import Part, selected
@@ -69,17 +70,24 @@ def describe_members(members: Iterable[CalendarMember], request: CalendarRequest
 
 
 def calendar_multiget(calendar: CalendarResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """A response for each href, in their order, 404 for one that is not there. Raises DavError."""
+    """A response for each href, in their order, 404 for one that is not there. Raises DavError.
+
+    What is named several times, however its hrefs are spelled, is answered once, by the first of them.
+    """
     request = read_calendar_request(root)
-    hrefs = list(dict.fromkeys((element.text or "").strip() for element in root.findall(dav("href"))))
-    return _describe(calendar, hrefs, request, is_minimal=is_minimal)
+    named: dict[UUID | str, tuple[str, UUID | None]] = {}
+    for element in root.findall(dav("href")):
+        href = (element.text or "").strip()
+        record_id = id_of(_name_in(calendar, href))
+        named.setdefault(record_id or href, (href, record_id))
+    return _describe(calendar, list(named.values()), request, is_minimal=is_minimal)
 
 
 def _describe(
-    calendar: CalendarResource, hrefs: Sequence[str], request: CalendarRequest, *, is_minimal: bool
+    calendar: CalendarResource, hrefs: Sequence[tuple[str, UUID | None]], request: CalendarRequest, *, is_minimal: bool
 ) -> Iterator[str]:
     for start in range(0, len(hrefs), _BATCH_SIZE):
-        ids = {href: id_of(_name_in(calendar, href)) for href in hrefs[start : start + _BATCH_SIZE]}
+        ids = dict(hrefs[start : start + _BATCH_SIZE])
         members = calendar.find_all(filter(None, ids.values()))
         for href, record_id in ids.items():
             member = members.get(record_id) if record_id else None
@@ -91,5 +99,5 @@ def _describe(
 
 def _name_in(calendar: CalendarResource, href: str) -> str:
     """The name of a member of this calendar, by its href; empty for any other."""
-    place = read_href(href)
+    place = read_href(href, calendar.device.hosts)
     return (place.event_name(calendar.collection, calendar.device.owner.pk) or "") if place else ""

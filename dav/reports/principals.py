@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from xml.etree.ElementTree import Element
 
 from dav.errors import DavError
-from dav.properties import Request, describe, names_of
+from dav.properties import Request, check_names, describe, names_of
 from dav.reports.limits import read_choice
 from dav.resources.base import Resource
-from dav.resources.paths import Place, principal_path, read_href
+from dav.resources.paths import Place, principal_path, read_path
 from dav.resources.principals import PrincipalResource
 from dav.xml import MISSING, OK, Propstat, cs, dav, document, response, tag, text
 
@@ -21,18 +21,24 @@ def expand_property(resource: Resource, root: Element, find: Find, *, is_minimal
 
     Raises DavError if they are nested in more than MAX_LEVELS levels.
     """
-    level = root.findall(dav("property"))
+    level, names = root.findall(dav("property")), []
     for _ in range(MAX_LEVELS):
+        names += [_name_of(element) for element in level]
         level = [inner for element in level for inner in element.findall(dav("property"))]
+    check_names(names)
     if level:
         raise DavError(400, words=f"Properties are expanded {MAX_LEVELS} levels deep at most.")
     return iter([_expand(resource, root, find, is_minimal=is_minimal)])
 
 
+def _name_of(element: Element) -> str:
+    return f"{{{element.get('namespace', 'DAV:')}}}{element.get('name', '')}"
+
+
 def _expand(resource: Resource, wanted: Element, find: Find, *, is_minimal: bool) -> str:
     found = Propstat()
-    for element in wanted.findall(dav("property")):
-        name = f"{{{element.get('namespace', 'DAV:')}}}{element.get('name', '')}"
+    # What is named twice is answered once.
+    for name, element in {_name_of(element): element for element in wanted.findall(dav("property"))}.items():
         content = resource.content(name)
         if content is None:
             found.add(MISSING, tag(name))
@@ -49,7 +55,7 @@ def _hrefs_in(content: str) -> list[str]:
 
 
 def _expand_href(href: str, element: Element, find: Find, *, is_minimal: bool) -> str:
-    place = read_href(href)
+    place = read_path(href)
     try:
         # One level: only a principal and collections are named by properties, and none names itself through another.
         inner = find(place) if place else None

@@ -1,12 +1,10 @@
 """The paths of DAV, spelled one way everywhere. Collections and principals end with a slash."""
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 from uuid import UUID
-
-from django.conf import settings
-from django.http import HttpRequest
 
 from contacts_project.kernel.ids import parse_id
 from dav.models import MAX_NAME_LENGTH
@@ -95,23 +93,24 @@ def plain_name(collection: str, href: str) -> str | None:
     return name if len(name) < len(href) and _PLAIN.fullmatch(name) and name not in {".", ".."} else None
 
 
-def read_href(href: str) -> Place | None:
-    """The place that an href of a body or header names: a path or a URL, percent-encoded in any way."""
+def read_href(href: str, hosts: Container[str]) -> Place | None:
+    """The place that an href of a body or header names: a path or a URL, percent-encoded in any way; None for one of
+    another host."""
     try:
-        path = urlsplit(href.strip()).path
-        return read_path(unquote_to_bytes(path).decode())
+        if names_another_host(href, hosts):
+            return None
+        return read_path(unquote_to_bytes(urlsplit(href.strip()).path).decode())
     except ValueError:
         return None
 
 
-def names_another_host(href: str, request: HttpRequest) -> bool:
-    """Whether an href is the URL of another host than this service: neither that of BASE_URL nor that of the request.
+def names_another_host(href: str, hosts: Container[str]) -> bool:
+    """Whether an href is the URL of another host than `hosts`, the names of this service.
 
     Scheme and port are not compared: behind a proxy with TLS they are others than those that the client sees.
     """
     try:
-        named = urlsplit(href.strip()).hostname
-        own = {urlsplit(settings.BASE_URL).hostname, urlsplit(f"//{request.get_host()}").hostname}
+        url = urlsplit(href.strip())
+        return bool(url.netloc) and (url.hostname or "") not in hosts
     except ValueError:
         return False  # no URL at all
-    return named is not None and named not in own

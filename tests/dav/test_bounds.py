@@ -115,6 +115,103 @@ def test_a_request_names_a_hundred_properties_at_most(alice: User, names: int, s
         assert device.call(method, where, body, HTTP_DEPTH="1").status_code == status, body[:30]
 
 
+def test_the_names_of_properties_have_a_length_together(alice: User) -> None:
+    """Those that are unknown are in the answer of each member."""
+    device = Device(alice)
+    for length, status in ((8_000, 207), (9_000, 400)):
+        asked = f'<d:prop><{"x" * length} xmlns="urn:x"/></d:prop>'
+        body = f"<d:propfind {DECLARED}>{asked}</d:propfind>"
+        assert device.call("PROPFIND", device.book, body, HTTP_DEPTH="1").status_code == status
+        named = f'<d:property name="{"x" * length}" namespace="urn:x"/>'
+        body = f"<d:expand-property {DECLARED}>{named}</d:expand-property>"
+        assert device.call("REPORT", device.book, body).status_code == status
+
+
+def test_a_property_is_expanded_once_however_often_it_is_named(alice: User) -> None:
+    device = Device(alice)
+    inner = '<d:property name="supported-report-set"/>' * 20
+    for times, status in ((4, 207), (5, 400)):
+        named = f'<d:property name="owner">{inner}</d:property>' * times
+        response = device.call("REPORT", device.book, f"<d:expand-property {DECLARED}>{named}</d:expand-property>")
+        assert response.status_code == status
+        assert status == 400 or b"".join(response).count(b"<d:supported-report-set>") == 1
+
+
+def spellings(href: str, number: int) -> list[str]:
+    """So many spellings of one href: each letter of its end is written as it is or percent-encoded."""
+    start, end = href[:-12], href[-12:]
+    return [
+        start + "".join(f"%{ord(letter):02X}" if variant >> place & 1 else letter for place, letter in enumerate(end))
+        for variant in range(number)
+    ]
+
+
+@pytest.mark.parametrize("report", ["addressbook", "calendar"])
+def test_what_a_multiget_names_by_many_spellings_is_answered_once(alice: User, report: str) -> None:
+    device = Device(alice)
+    if report == "addressbook":
+        where, data = device.book, "card:address-data"
+        device.put("ada-lovelace.vcf", card("ada", "N:Lovelace;Ada;;;", "FN:Ada Lovelace", f"NOTE:{'n' * 50_000}"))
+        hrefs = [f"{where}ada-lovelace.vcf"]
+    else:
+        where, data = path(device, "keep-in-touch"), "cal:calendar-data"
+        make_friend(client_of(alice), "Ada")
+        hrefs = [href for href in device.propfind(where, "d:getetag", depth="1").entries if href != where]
+    once, many = ask_multiget(device, where, report, data, hrefs), spellings(hrefs[0], 717)
+    assert len(set(many)) == 717
+    assert ask_multiget(device, where, report, data, many) == once
+    # With others between them, the order of the first ones stays.
+    mixed = ask_multiget(device, where, report, data, [f"{where}gone", many[1], f"{where}gone", many[2]])
+    assert mixed.count(b"<d:response>") == 2
+    assert mixed.index(b"gone<") < mixed.index(hrefs[0].encode())
+    # Two thousand elements that choose parts of the text are one, too.
+    prefix = data.partition(":")[0]
+    part = f"<{data}><{prefix}:prop name='FN'/><{prefix}:prop name='fn'/></{data}>"
+    asked = ask_multiget(device, where, report, f"{data}/>{part * 2000}<{data}", hrefs)
+    assert asked.count(f"<{data}>".encode()) == 1
+    assert len(asked) <= len(once)
+
+
+def ask_multiget(device: Device, where: str, report: str, data: str, hrefs: list[str], **headers: str) -> bytes:
+    prefix = "card" if report == "addressbook" else "cal"
+    listed = "".join(f"<d:href>{href}</d:href>" for href in hrefs)
+    name = f"{prefix}:{report}-multiget"
+    body = f"<{name} {DECLARED}><d:prop><{data}/></d:prop>{listed}</{name}>"
+    response = device.call("REPORT", where, body, **headers)
+    assert response.status_code == 207
+    return b"".join(response)
+
+
+def test_an_href_of_another_host_names_nothing_here(alice: User, settings: Any) -> None:
+    """Behind a proxy with TLS, scheme and port are not those of the request; so they are not compared."""
+    settings.BASE_URL, settings.ALLOWED_HOSTS = "https://contacts.example.org", ["lan.example"]
+    device = Device(alice)
+    device.put("ada.vcf", card("ada", "N:Lovelace;Ada;;;", "FN:Ada Lovelace"), HTTP_HOST="lan.example:8000")
+    ada = f"{device.book}ada.vcf"
+    for start, is_here in (
+        ("", True),
+        ("http://lan.example:8000", True),
+        ("https://LAN.example", True),
+        ("https://contacts.example.org:8443", True),
+        ("//contacts.example.org", True),
+        ("http://1", False),
+        ("http://lan.example.evil.example", False),
+        ("http://lan.example@evil.example", False),
+        ("http://:80", False),
+        ("http://[", False),
+    ):
+        answer = ask_multiget(
+            device, device.book, "addressbook", "d:getetag", [f"{start}{ada}"], HTTP_HOST="lan.example:8000"
+        )
+        assert (b"<d:getetag>" in answer, b"404" in answer) == (is_here, not is_here), start
+    strangers = [f"http://{number}{ada}" for number in range(717)]
+    answer = ask_multiget(
+        device, device.book, "addressbook", "card:address-data", strangers, HTTP_HOST="lan.example:8000"
+    )
+    assert answer.count(b"404 Not Found") == 717
+    assert b"Lovelace" not in answer
+
+
 def test_a_body_of_xml_has_four_mebibytes_at_most(alice: User) -> None:
     device = Device(alice)
     body = f"<d:propfind {DECLARED}><d:prop><d:getetag/></d:prop></d:propfind>"
