@@ -1,17 +1,24 @@
 """Checks of accounts for `manage.py doctor`."""
 
+import smtplib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from email.utils import parseaddr
+from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
+from django.core.mail import get_connection
+from django.core.mail.backends.smtp import EmailBackend
 from django.db import DatabaseError
 
 from accounts.models import AccountMail, User
 from accounts.services.registration import awaits_operator
 from contacts_project.kernel.outbound import OutboundError, configured_rules
-from contacts_project.kernel.text_forms import ascii_domain
+from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.text_forms import ascii_domain, mail_address
 
 TAG = "doctor"
 _MAX_SHOWN_IDS = 10
@@ -94,11 +101,40 @@ def _list(user_ids: list[str]) -> str:
     return f"1 account ({shown}) has" if len(user_ids) == 1 else f"{len(user_ids)} accounts ({shown}) have"
 
 
+def _mail_server(connection: EmailBackend) -> Iterator[CheckMessage]:
+    """Offer the mail server a mail, as far as its recipient. Strict servers say only there what they refuse before."""
+    operator = User.objects.filter(is_superuser=True, is_active=True).order_by("created_at").first()
+    sender = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    recipient = mail_address(operator.recovery_email) if operator else sender
+    try:
+        connection.open()
+        smtp: Any = connection.connection
+        smtp.ehlo_or_helo_if_needed()
+        code, reply = smtp.mail(sender)
+        if code != 250:
+            raise smtplib.SMTPSenderRefused(code, reply, sender)
+        code, reply = smtp.rcpt(recipient)
+        if code not in {250, 251}:
+            raise smtplib.SMTPRecipientsRefused({recipient: (code, reply)})
+        smtp.rset()
+    except (smtplib.SMTPException, OSError) as error:
+        text = f"The mail server does not take mails: {describe_mail_error(error)}."
+        hint = (
+            f"Check EMAIL_URL; EMAIL_DOMAIN, by which it is greeted ({settings.EMAIL_DOMAIN}); and DEFAULT_FROM_EMAIL."
+        )
+        yield Error(text, hint=hint, id="doctor.E081")
+    finally:
+        with suppress(smtplib.SMTPException, OSError):
+            connection.close()
+
+
 def _mail() -> Iterator[CheckMessage]:
     if settings.EMAIL_BACKEND == _CONSOLE:
         level = Error if settings.EMAIL_VERIFICATION == "mandatory" else Caution
         hint = "Set EMAIL_URL, for example smtp+tls://user:password@host:587."
         yield level("Mails are printed to the console and not sent.", hint=hint, id="doctor.W035")
+    elif isinstance(connection := get_connection(), EmailBackend):
+        yield from _mail_server(connection)
     stuck = AccountMail.objects.filter(tries__gte=2).count()
     if stuck:
         yield Caution(f"{stuck} mails could not be sent so far.", hint="Check EMAIL_URL and the log.", id="doctor.W036")

@@ -3,6 +3,8 @@
 import gc
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.mail.utils import CachedDnsName
 from django.db.models.signals import post_migrate, pre_migrate
 
 from contacts_project.kernel.texts import use_translation
@@ -27,6 +29,9 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.translations import compile_outdated  # noqa: PLC0415 - needs loaded apps
 
         use_translation(DjangoTranslation())
+        # In EHLO and Message-IDs of all mails. Django has no setting for it, and asks for the machine's own name, which
+        # in a container is its id, and which strict mail servers refuse.
+        CachedDnsName.get_fqdn = lambda _: settings.EMAIL_DOMAIN  # type: ignore[assignment, method-assign]
         compile_outdated()
         keep_prepared_statements()
         check_idle_connections_only()

@@ -19,6 +19,7 @@ from contacts_project.content_policy import content_security_policy
 from contacts_project.data_folder import prepare_data_folder
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_create_keys
+from contacts_project.kernel.text_forms import mail_domain
 from notifications.vapid import VapidKeys, load_or_create_pair
 
 # What is loaded at the start is never freed: garbage collection would take a quarter of the start for nothing.
@@ -242,6 +243,7 @@ ACCOUNT_TIME_ZONE: str = env["TIME_ZONE"]
 vars().update(env["EMAIL_URL"])
 DEFAULT_FROM_EMAIL: str = env["DEFAULT_FROM_EMAIL"] or f"Contact network <contacts@{_base.hostname}>"
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
+EMAIL_DOMAIN = mail_domain(env["EMAIL_DOMAIN"] or _base.hostname or "localhost")
 EMAIL_TIMEOUT = 10
 
 # --- Background work -----------------------------------------------------------------------------

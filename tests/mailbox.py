@@ -25,6 +25,20 @@ class Mailbox:
     recipients: list[list[str]] = field(default_factory=list)
     peers: list[Any] = field(default_factory=list)
     refuse: str = ""
+    is_strict: bool = False
+    """As Postfix with `reject_non_fqdn_helo_hostname`: a name in EHLO without a period is refused at RCPT."""
+    names: list[str] = field(default_factory=list)
+    """By which names clients greeted, one for each recipient."""
+
+    async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
+        self, server: Any, session: Any, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        name = str(session.host_name)
+        self.names.append(name)
+        if self.is_strict and "." not in name and not name.startswith("["):
+            return f"504 5.5.2 <{name}>: Helo command rejected: need fully-qualified hostname"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
         if self.refuse:

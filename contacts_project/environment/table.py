@@ -240,6 +240,14 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "the sender of all mails",
             unset="`Contact network <contacts@...>`, at the host of `BASE_URL`",
         ),
+        Setting(
+            "EMAIL_DOMAIN",
+            kinds.HOST,
+            "",
+            "the name by which mail servers know this service, in EHLO and in Message-IDs; strict ones refuse a name "
+            "without a period",
+            unset="the host of `BASE_URL`",
+        ),
     ),
     "Reminders and retention": (
         Setting("REMINDER_CATCH_UP_DAYS", whole_number(0), "3", "for how many days a missed reminder is still sent"),

@@ -7,6 +7,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import Literal
 
 import idna
@@ -159,6 +160,18 @@ def display_domain(name: str) -> str:
         return shown if ascii_domain(shown) == folded else folded
     except UnicodeError:
         return folded
+
+
+def mail_domain(host: str) -> str:
+    """The host as it stands in EHLO and in a Message-ID: a domain in ASCII, or an address literal.
+
+    RFC 5321, section 4.1.3. `localhost` would be every machine's.
+    """
+    try:
+        address = ip_address("127.0.0.1" if host == "localhost" else host.strip("[]"))
+    except ValueError:
+        return fold_domain(host)
+    return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"
 
 
 def mail_address(address: str) -> str:
