@@ -121,6 +121,8 @@ def _compute(
     is_other = before is None or not is_shown_before or before.uid != person.uid
     changed_groups |= now | former if is_other else now ^ former
     card = card or card_of(person, dates, [name for _, name in groups], PHOTO_MARKER if person.photo else None)
+    # Each talk would make all devices read the card again, and tell them of it, those of the family, too.
+    card = replace(card, last_contact=None)
     text = _text_of(card, before, source, revised=revised_at(person.updated_at))
     return _change_of(person, text, before, owner, sorted(group.hex for group in now))
 

@@ -1,9 +1,15 @@
 """Discovery, listings, texts and sync of the address book, as devices read them."""
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from accounts.models import User
+from dav.cards.texts import unpack
+from dav.models import BookCard
+from dav.services.card_edit import set_text
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client, client_of
@@ -190,3 +196,46 @@ def test_quiet_people_leave_the_book_and_come_back(alice: User) -> None:
     assert api.ok("GET", f"/api/people/{person_id}")["person"]["name"] == "Ada"
     api.ok("PUT", f"/api/people/{person_id}", {"quiet": False})
     assert set(device.sync(left.token).entries) == {f"{device.book}{person_id}.vcf"}
+
+
+def test_a_talk_is_in_no_card_and_makes_no_device_ask(alice: User) -> None:
+    client, device = client_of(alice), Device(alice)
+    person = client.ok("POST", "/api/people", {"name": "Ada", "lastContact": "2024-01-31"}, status=201)["person"]
+    name, path = f"{person['id']}.vcf", f"/api/people/{person['id']}"
+    before, token = device.get(name), device.sync().token
+    assert "LAST-CONTACT" not in before.content.decode()
+    talk = {"personIds": [person["id"]], "kind": "CALL", "at": "2025-02-01T12:00:00Z"}
+    client.ok("POST", "/api/interactions", talk, status=201)
+    assert client.ok("GET", path)["person"]["lastContact"] == "2025-02-01"
+    again = device.sync(token)
+    assert (again.entries, again.token) == ({}, token)
+    assert device.get(name)["ETag"] == before["ETag"]
+
+
+@pytest.mark.parametrize("line", ["", "X-LAST-CONTACT:2020-05-06\r\n", "X-LAST-CONTACT:2024-01-31\r\n"])
+def test_a_device_that_had_the_last_contact_neither_changes_nor_loses_it(alice: User, line: str) -> None:
+    client, device, other = client_of(alice), Device(alice), Device(alice)
+    person = client.ok("POST", "/api/people", {"name": "Ada", "lastContact": "2024-01-31"}, status=201)["person"]
+    name, path = f"{person['id']}.vcf", f"/api/people/{person['id']}"
+    former = device.text(name).replace("END:VCARD", "X-LAST-CONTACT:2024-01-31\r\nEND:VCARD")
+    for kept in (former, former.replace("X-LAST-CONTACT:2024-01-31\r\n", line)):
+        assert device.put(name, kept.replace("END:VCARD", "NOTE:1\r\nEND:VCARD")).status_code == 204
+        assert client.ok("GET", path)["person"]["lastContact"] == "2024-01-31"
+        for each in (device, other):
+            assert "LAST-CONTACT" not in each.text(name)
+    assert "X-LAST-CONTACT:2024-01-31" in b"".join(client.get("/api/vcard/export")).decode()
+
+
+def test_a_book_of_before_is_read_again_without_last_contacts(alice: User) -> None:
+    client, device = client_of(alice), Device(alice)
+    person = client.ok("POST", "/api/people", {"name": "Ada", "lastContact": "2024-01-31"}, status=201)["person"]
+    client.ok("POST", "/api/people", {"name": "Bob"}, status=201)
+    name, token = f"{person['id']}.vcf", device.sync().token
+    row = BookCard.objects.owned_by(alice).get(name=name)
+    set_text(row, unpack(row.text).replace("END:VCARD", "X-LAST-CONTACT:2024-01-31\r\nEND:VCARD"))
+    row.save()
+    assert "LAST-CONTACT" in device.text(name)
+    import_module("dav.migrations.0002_cards_without_last_contact").read_books_again(apps, None)
+    answer = device.sync(token)
+    assert [href.rpartition("/")[2] for href in answer.entries] == [name]
+    assert "LAST-CONTACT" not in device.text(name)
