@@ -3,24 +3,17 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from uuid import UUID
 
 from accounts.models import User
 from carddav.models import Connection
 from carddav.sync.context import Context
 from carddav.sync.lock import LockedError, LockLostError, locked
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.texts import define_text
 
 _MAX_WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.25
-
-
-@compiled_query
-def _connection_of(owner: UUID) -> Rows:
-    return Connection.objects.owned_by(owner)
 
 
 class ConnectionBusyError(DomainError):
@@ -33,7 +26,9 @@ class ConnectionBusyError(DomainError):
 
 def get_connection(owner: User) -> Connection:
     """The account's connection. Raises MissingError."""
-    connection: Connection = _connection_of.find(owner=owner.pk)
+    connection = Connection.objects.owned_by(owner).first()
+    if connection is None:
+        raise MissingError
     return connection
 
 

@@ -5,7 +5,6 @@ import logging
 from uuid import UUID
 
 from django.db import IntegrityError
-from django.db.models import Count
 from django.utils import timezone
 
 from accounts.models import User
@@ -19,7 +18,6 @@ from carddav.sync.dry_run import DryRun
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from carddav.sync.unsent import next_retry_at
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
@@ -30,27 +28,6 @@ _CONNECTING = define_text("progress_connecting", "Connecting to the server")
 log = logging.getLogger(__name__)
 
 RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
-
-
-@compiled_query
-def _open_runs(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Run.objects.owned_by(owner_id)
-        .filter(connection=connection_id)
-        .exclude(state=RunState.ENDED)
-        .order_by("-dry_run")
-    )
-
-
-@compiled_query
-def _run(run_id: UUID) -> Rows:
-    rows: Rows = Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id)
-    return rows
-
-
-@compiled_query
-def _pending_count(owner_id: UUID) -> Rows:
-    return PendingImport.objects.owned_by(owner_id).order_by().values("owner").values_list(Count("pk"))
 
 
 #: A run follows after this time at the earliest because of cards that are held back and may be tried again.
@@ -106,8 +83,8 @@ def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
 def _open_run(connection: Connection, now: dt.datetime, *, is_dry: bool) -> Run | None:
     """The run in progress that serves the request: a real one, or for a dry one either kind. Runs whose process was
     killed are ended here."""
-    rows: list[Run] = _open_runs.instances(owner_id=connection.owner_id, connection_id=connection.pk)
-    serving = (run for run in rows if is_dry or not run.dry_run)
+    rows = Run.objects.owned_by(connection.owner_id).filter(connection=connection.pk).exclude(state=RunState.ENDED)
+    serving = (run for run in rows.order_by("-dry_run") if is_dry or not run.dry_run)
     return next((run for run in serving if not end_interrupted(run, now)), None)
 
 
@@ -128,7 +105,9 @@ def execute_run(run_id: UUID) -> Run:
 
     Raises LockedError while another job works with the server, MissingError if the connection was removed.
     """
-    run: Run = _run.find(run_id=run_id)
+    run: Run | None = Run.unscoped.rows().select_related("owner", "connection").filter(pk=run_id).first()
+    if run is None:
+        raise MissingError
     if run.state == RunState.ENDED:
         return run
     with locked(run.connection) as lock:
@@ -205,7 +184,7 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: Text | None = None
         tally.errors,
         [message.to_stored() for message in tally.shown_messages],
     )
-    run.pending_imports = sum(number for (number,) in _pending_count.rows(owner_id=run.owner_id))
+    run.pending_imports = PendingImport.objects.owned_by(run.owner_id).count()
     if run.dry_run:
         run.pending_imports += tally.discovered - tally.pending_gone
     run.code, run.error = code, error or ""

@@ -14,7 +14,6 @@ from carddav.sync.contact_plan import ContactState, MergePlan, PlannedMerge, pla
 from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.pictures import Picture, load_picture, store_picture
 from carddav.sync.plan import Planned
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.contact import LocalContact, copy_unmapped_lines, load_local_contact, write_fields
@@ -24,26 +23,14 @@ from people.photos.files import read_photo
 from people.vcard import Card, VCardError, read_card, read_resource
 
 
-@compiled_query
-def _mapping(owner_id: UUID, mapping_id: UUID) -> Rows:
-    return Mapping.objects.owned_by(owner_id).filter(pk=mapping_id)
-
-
-@compiled_query
-def _open_conflict(owner_id: UUID, person_id: UUID) -> Rows:
-    return Conflict.objects.owned_by(owner_id).filter(person=person_id, resolved_at=None)
-
-
 def load_mapping(context: Context, mapping_id: UUID | None) -> Mapping | None:
     """The current row of the mapping, or None."""
-    found: Mapping | None = _mapping.instance(owner_id=context.owner.pk, mapping_id=mapping_id) if mapping_id else None
-    return found
+    return Mapping.objects.owned_by(context.owner).filter(pk=mapping_id).first() if mapping_id else None
 
 
 def load_open_conflict(context: Context, mapping: Mapping) -> Conflict | None:
     """The unresolved conflict of the contact, or None."""
-    found: Conflict | None = _open_conflict.instance(owner_id=context.owner.pk, person_id=mapping.person_id)
-    return found
+    return Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None).first()
 
 
 def merge_contact(context: Context, mapping_id: UUID, fetched: tuple[FetchedCard, Card] | None = None) -> None:

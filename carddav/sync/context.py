@@ -16,7 +16,6 @@ from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.book import Book
 from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, Planned
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.texts import Text, define_text
@@ -34,11 +33,6 @@ _PROGRESS_INTERVAL = dt.timedelta(seconds=0.5)
 
 #: Set while the sync writes to people: the receivers must not send these changes back to the server.
 IS_SYNC_WRITE: ContextVar[bool] = ContextVar("is_own_write", default=False)
-
-
-@compiled_query
-def _run_change(owner_id: UUID, run_id: UUID, person_id: UUID) -> Rows:
-    return RunChange.objects.owned_by(owner_id).filter(run=run_id, person=person_id)
 
 
 S = TypeVar("S")
@@ -197,7 +191,7 @@ class Context:
         """Store the person's former fields, for the undo of this run. Must be called inside `write`."""
         if self.run is None:
             return
-        change = _run_change.instance(owner_id=self.owner.pk, run_id=self.run.pk, person_id=person.pk)
+        change = RunChange.objects.owned_by(self.owner).filter(run=self.run.pk, person=person.pk).first()
         if change is None:
             change = RunChange(owner=self.owner, run=self.run, person=person, action=action, photo=former_photo)
         elif "photo" not in change.image:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Missing, Outcome, href_key
@@ -36,7 +35,6 @@ from carddav.sync.plan import (
     plan_remote_deletion,
 )
 from carddav.sync.tombstones import put_tombstone
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
 from people.contents.contact import LocalContact, load_local_contact
@@ -52,15 +50,6 @@ _NOT_DELETED = define_text("card_not_deleted", "%(href)s: it could not be delete
 
 _ASKING = define_text("progress_asking", "Asking for %(count)s contacts that are not listed")
 _DELETING = define_text("progress_deleting", "Deleting %(count)s contacts")
-
-
-@compiled_query
-def _tombstones_to_delete(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Tombstone.objects.owned_by(owner_id)
-        .filter(connection=connection_id, state=TombstoneState.TO_DELETE)
-        .order_by("id")
-    )
 
 
 def apply_remote_deletions(context: Context, index: Index, missing: dict[str, KnownCard]) -> list[FetchedCard]:
@@ -196,8 +185,8 @@ def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> No
 
 def delete_cards(context: Context) -> None:
     """Delete the cards of people who were deleted with deleteFromCardDav, unless they were edited on the server."""
-    rows = _tombstones_to_delete.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
-    tombstones: dict[str, Tombstone] = {row.href: row for row in rows}
+    rows = Tombstone.objects.owned_by(context.owner).filter(connection=context.connection.pk)
+    tombstones = {row.href: row for row in rows.filter(state=TombstoneState.TO_DELETE).order_by("id")}
     if not tombstones:
         return
     context.report_progress("pushing", _DELETING.format(count=len(tombstones)), 0, len(tombstones))

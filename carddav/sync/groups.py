@@ -6,7 +6,6 @@ from uuid import UUID
 from carddav.models import Mapping, OtherCard, OtherKind
 from carddav.sync.context import Context
 from carddav.sync.unsent import unsent_mappings
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import define_text
 from people.importing.card_groups import GroupPlan
@@ -16,15 +15,11 @@ from people.services.groups import put_members
 _NO_ROOM = define_text("no_room_for_group", "Your plan has no room for the group %(group)s.")
 
 
-@compiled_query
-def _group_cards(owner_id: UUID, connection_id: UUID) -> Rows:
-    return OtherCard.objects.owned_by(owner_id).filter(connection=connection_id, kind=OtherKind.GROUP).order_by("id")
-
-
 def apply_group_cards(context: Context) -> None:
     """Put the members of group cards into groups, each once, so that a member who was removed here is not added
     again."""
-    for card in _group_cards.instances(owner_id=context.owner.pk, connection_id=context.connection.pk):
+    rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection.pk, kind=OtherKind.GROUP)
+    for card in rows.order_by("id"):
         unapplied = [uid for uid in card.members if uid not in card.joined]
         if unapplied:
             _apply_group_card(context, card, unapplied)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Entry, Unreadable
@@ -23,7 +22,6 @@ from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.index import Index, KnownCard
 from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_cards, link_and_merge
 from carddav.sync.write_results import finish_read_back
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard import Card, VCardError, read_resource
 
@@ -31,11 +29,6 @@ _FETCHING = define_text("progress_fetching", "Fetching %(count)s contacts")
 _TAKING = define_text("progress_taking", "Taking %(count)s new contacts")
 
 _BATCH_SIZE = 50
-
-
-@compiled_query
-def _unverified_writes(owner_id: UUID, mapping_id: UUID) -> Rows:
-    return JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id, state=JournalState.DONE).values_list("pk")
 
 
 @dataclass(slots=True)
@@ -104,9 +97,10 @@ class IncomingCards:
 
     def _merge_mapped(self, known: KnownCard, found: FetchedCard, card: Card) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
-        unverified = _unverified_writes.values(owner_id=self.context.owner.pk, mapping_id=known.row_id)
+        writes = JournalEntry.objects.owned_by(self.context.owner).filter(mapping=known.row_id, state=JournalState.DONE)
+        unverified = writes.values_list("pk", flat=True).first()
         if unverified:
-            self.context.act(partial(finish_read_back, self.context, unverified[0][0], found))
+            self.context.act(partial(finish_read_back, self.context, unverified, found))
         else:
             merge_contact(self.context, known.row_id, (found, card))
 

@@ -4,9 +4,10 @@ import datetime as dt
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from carddav.client import Changes, Entry, same_etag
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,64 +39,38 @@ class Index:
 _COLUMNS = ("href_key", "pk", "href", "etag")
 
 
-@compiled_query
-def _tombstone_rows(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Tombstone.objects.owned_by(owner_id)
-        .filter(connection=connection_id)
-        .exclude(state=TombstoneState.GONE)
-        .values_list(*_COLUMNS, "state", "person_id")
-    )
-
-
-@compiled_query
-def _other_card_rows(owner_id: UUID, connection_id: UUID) -> Rows:
-    return OtherCard.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS, "kind")
-
-
-@compiled_query
-def _pending_rows(owner_id: UUID, connection_id: UUID) -> Rows:
-    return PendingImport.objects.owned_by(owner_id).filter(connection=connection_id).values_list(*_COLUMNS)
-
-
-# Must be read last: a mapped card may also have a row of another kind, and the mapping wins.
-
-
-@compiled_query
-def _mapped_rows(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Mapping.objects.owned_by(owner_id)
-        .filter(connection=connection_id)
-        .exclude(remote_raw="")
-        .values_list(*_COLUMNS, "status", "person_id", "updated_at")
-    )
-
-
-@compiled_query
-def _todo_rows(owner_id: UUID, connection_id: UUID) -> Rows:
-    return Todo.objects.owned_by(owner_id).filter(connection=connection_id).values_list("href_key", "href", "etag")
-
-
 def load_index(connection: Connection) -> Index:
     """Read the index in five statements, without the texts of the cards."""
-    index, parameters = Index(), {"owner_id": connection.owner_id, "connection_id": connection.pk}
-    for kind, query in (
-        ("tombstone", _tombstone_rows),
-        ("other", _other_card_rows),
-        ("pending", _pending_rows),
-        ("mapping", _mapped_rows),
-    ):
-        for key, row_id, href, etag, *rest in query.values(**parameters):
+    index, of_book = Index(), {"connection": connection.pk}
+    owner = connection.owner_id
+    tombstones = Tombstone.objects.owned_by(owner).filter(**of_book).exclude(state=TombstoneState.GONE)
+    others = OtherCard.objects.owned_by(owner).filter(**of_book)
+    pending = PendingImport.objects.owned_by(owner).filter(**of_book)
+    mappings = Mapping.objects.owned_by(owner).filter(**of_book).exclude(remote_raw="")
+    found = (
+        ("tombstone", tombstones.values_list(*_COLUMNS, "state", "person_id")),
+        ("other", others.values_list(*_COLUMNS, "kind")),
+        ("pending", pending.values_list(*_COLUMNS)),
+        # Last: a mapped card may also have a row of another kind, and the mapping wins.
+        ("mapping", mappings.values_list(*_COLUMNS, "status", "person_id", "updated_at")),
+    )
+    for kind, rows in found:
+        for key, row_id, href, etag, *rest in rows:
             index.cards[key] = KnownCard(kind, row_id, href or "", etag, *rest)
             if kind == "other":
                 index.other_keys.add(key)
-    index.todo = {key: Entry(href, key, etag) for key, href, etag in _todo_rows.values(**parameters)}
+    listed = _todo(connection).values_list("href_key", "href", "etag")
+    index.todo = {key: Entry(href, key, etag) for key, href, etag in listed}
     return index
 
 
 def has_todo(connection: Connection) -> bool:
     """Whether cards that an earlier listing named are still to be fetched."""
-    return bool(_todo_rows.rows(owner_id=connection.owner_id, connection_id=connection.pk))
+    return _todo(connection).exists()
+
+
+def _todo(connection: Connection) -> QuerySet[Todo]:
+    return Todo.objects.owned_by(connection.owner_id).filter(connection=connection.pk)
 
 
 @dataclass(slots=True)

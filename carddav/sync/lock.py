@@ -13,7 +13,6 @@ from django.db import connection as database
 from django.utils import timezone
 
 from carddav.models import Connection
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 
 log = logging.getLogger(__name__)
 
@@ -22,17 +21,6 @@ HEARTBEAT_SECONDS = 30.0
 #: No step of a run takes longer: a request lasts at most ten minutes, and it is tried four times with each of at most
 #: three forms of the ETag.
 _MAX_STEP_SECONDS = 2 * 3600.0
-# On SQLite the transaction already holds the write lock (BEGIN IMMEDIATE), and Django omits FOR UPDATE.
-
-
-@compiled_query
-def _held_connection(owner_id: UUID, connection_id: UUID, claim: str) -> Rows:
-    return (
-        Connection.objects.owned_by(owner_id)
-        .filter(pk=connection_id, claim=claim)
-        .select_for_update(no_key=True)
-        .values_list("pk")
-    )
 
 
 class LockLostError(Exception):
@@ -62,9 +50,9 @@ class Lock:
     def check(self) -> None:
         """Check the claim and lock the row until the end of the transaction. Raises LockLostError."""
         self.record_progress()
-        if not _held_connection.rows(
-            owner_id=self.connection.owner_id, connection_id=self.connection.pk, claim=self.claim
-        ):
+        rows = Connection.objects.owned_by(self.connection.owner_id).filter(pk=self.connection.pk, claim=self.claim)
+        # On SQLite the transaction already holds the write lock (BEGIN IMMEDIATE), and Django omits FOR UPDATE.
+        if not rows.select_for_update(no_key=True).values_list("pk"):
             raise LockLostError
 
     @contextmanager

@@ -22,7 +22,6 @@ from carddav.sync.push_plan import without_unreadable
 from carddav.sync.recovery import read_back
 from carddav.sync.replies import PushState, handle_reply
 from carddav.sync.unsent import unsent_mapping_ids
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
@@ -39,16 +38,6 @@ _UNREADABLE = define_text("own_card_unreadable", "its card cannot be read: %(rea
 
 #: If-Match for a card without an ETag: the card must exist.
 _ANY_VERSION = "*"
-
-
-@compiled_query
-def _photo_name(owner_id: UUID, mapping_id: UUID) -> Rows:
-    return Mapping.objects.owned_by(owner_id).filter(pk=mapping_id).values_list("person__photo")
-
-
-@compiled_query
-def _intents(owner_id: UUID, mapping_id: UUID) -> Rows:
-    return JournalEntry.objects.owned_by(owner_id).filter(mapping=mapping_id).order_by("id")
 
 
 def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
@@ -122,16 +111,17 @@ def _prepare_intent(context: Context, mapping_id: UUID, state: PushState) -> Jou
 
 
 def _try_prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
-    parameters = {"owner_id": context.owner.pk, "mapping_id": mapping_id}
-    name = next((photo for (photo,) in _photo_name.rows(**parameters)), None)
+    mappings = Mapping.objects.owned_by(context.owner).filter(pk=mapping_id)
+    name = mappings.values_list("person__photo", flat=True).first()
     photo = read_photo(name) if name else None  # file access stays outside of the transaction
     with context.write() as write:
         if (mapping := load_mapping(context, mapping_id)) is None:
             return None
         contact = load_local_contact(context.owner, mapping.person_id)
         # Only one open write per card: the outcome of the earlier one decides what the next may replace.
-        if intents := _intents.instances(**parameters):
-            return _resend_create(context, intents[0], contact, state)
+        intent = JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping_id).order_by("id").first()
+        if intent is not None:
+            return _resend_create(context, intent, contact, state)
         # If the photo was replaced since it was read, the person has a higher revision, and the next run sends it.
         if is_sync_suspended(contact) or contact.fields["photo"] != (photo_hash(name) if name else None):
             return None

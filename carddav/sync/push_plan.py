@@ -13,8 +13,7 @@ from carddav.sync.contacts import load_mapping, merge_contact
 from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.drafts import draft_card
 from carddav.sync.plan import Action, Counts, Planned
-from carddav.sync.unsent import new_people_ids, unsent_mapping_ids
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from carddav.sync.unsent import new_people, unsent_mapping_ids
 from contacts_project.kernel.texts import define_text
 from people.contents.contact import load_local_contact
 from people.photos.files import read_photo
@@ -23,20 +22,6 @@ from people.vcard import VCardError
 _NOT_OVERWRITTEN = define_text(
     "contact_not_sent_over_unreadable", "the contact was not sent, since the card there cannot be read"
 )
-
-
-@compiled_query
-def _unreadable_mappings(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Mapping.objects.owned_by(owner_id)
-        .filter(
-            connection=connection_id,
-            href_key__in=OtherCard.objects.owned_by(owner_id)
-            .filter(connection=connection_id, kind=OtherKind.UNREADABLE)
-            .values("href_key"),
-        )
-        .values_list("pk", "href", "href_key")
-    )
 
 
 def plan_push(context: Context) -> Iterator[Planned]:
@@ -51,7 +36,7 @@ def plan_push(context: Context) -> Iterator[Planned]:
                 merge_contact(context, key)
         elif not _is_new_card_held_back(context, mapping):
             yield Planned(Action.CREATE, there=lambda: Counts(exported=1), mapping_id=key)
-    for person_id in new_people_ids(context.connection):
+    for person_id in new_people(context.connection).values_list("pk", flat=True):
         # A person whom this run has linked to a card gets no other.
         if person_id not in context.linked_people:
             yield Planned(Action.CREATE, there=lambda: Counts(exported=1))
@@ -77,7 +62,10 @@ def without_unreadable(context: Context, mapping_ids: list[UUID]) -> list[UUID]:
     """Those whose card can be read. A card that cannot be may hold more than is known here: it is not overwritten."""
     if not mapping_ids:
         return []
-    stored = _unreadable_mappings.values(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    of_book = {"connection": context.connection.pk}
+    others = OtherCard.objects.owned_by(context.owner).filter(**of_book, kind=OtherKind.UNREADABLE)
+    mappings = Mapping.objects.owned_by(context.owner).filter(**of_book, href_key__in=others.values("href_key"))
+    stored = mappings.values_list("pk", "href", "href_key")
     unreadable = {pk: href for pk, href, key in stored if not context.readable.get(key)}
     # A dry run has not stored what it could not read.
     if found := [key for key, is_readable in context.readable.items() if not is_readable]:

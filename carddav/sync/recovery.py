@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from carddav.client import Card as FetchedCard
 from carddav.client import Missing, Unreadable, same_etag
 from carddav.models import JournalEntry, JournalOp, JournalState
@@ -10,33 +12,12 @@ from carddav.sync.contacts import merge_or_report
 from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.rebase import is_write_applied
 from carddav.sync.write_results import finish_found_write, finish_read_back, parse_fields
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.texts import define_text
 from people.contents.fields import remote_fields
 from people.vcard import VCardError, read_resource
 
 _RECOVERING = define_text("progress_recovering", "Looking what became of the last changes")
 _VERIFYING = define_text("progress_verifying", "Reading back %(count)s contacts")
-
-
-@compiled_query
-def _prepared_intents(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        JournalEntry.objects.owned_by(owner_id)
-        .filter(connection=connection_id, state=JournalState.PREPARED)
-        .select_related("mapping")
-        .order_by("id")
-    )
-
-
-@compiled_query
-def _unverified_writes(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        JournalEntry.objects.owned_by(owner_id)
-        .filter(connection=connection_id, state=JournalState.DONE)
-        .order_by("id")
-        .values_list("href", "pk")
-    )
 
 
 def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
@@ -82,9 +63,14 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
     return is_write_applied(before, remote_fields(sent), remote_fields(now))
 
 
+def _writes(context: Context) -> QuerySet[JournalEntry]:
+    return JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection.pk).order_by("id")
+
+
 def recover(context: Context) -> None:
     """Resolve the writes that an interrupted run has left behind."""
-    prepared = _prepared_intents.instances(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    rows = _writes(context).filter(state=JournalState.PREPARED)
+    prepared = list(rows.select_related("mapping"))
     for number, intent in enumerate(prepared):
         context.report_progress("recovering", _RECOVERING, number, len(prepared))
         resolve_unknown_write(context, intent)
@@ -96,9 +82,7 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
 
     `is_late`: they were written by an earlier run, so that other clients may have edited them since.
     """
-    unverified: dict[str, UUID] = dict(
-        _unverified_writes.values(owner_id=context.owner.pk, connection_id=context.connection.pk)
-    )
+    unverified = dict(_writes(context).filter(state=JournalState.DONE).values_list("href", "pk"))
     if not unverified:
         return
     context.report_progress("verifying", _VERIFYING.format(count=len(unverified)), 0, len(unverified))

@@ -20,8 +20,7 @@ from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
 from carddav.sync.push import push_all
 from carddav.sync.push_plan import plan_push
 from carddav.sync.recovery import recover
-from carddav.sync.unsent import new_people_ids, unmapped_people
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from carddav.sync.unsent import new_people, unmapped_people
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.texts import define_text
 
@@ -43,16 +42,6 @@ _ANALYZE_THRESHOLD = 500
 _MAX_SMALL_BOOK_CARDS = 500
 
 
-@compiled_query
-def _last_run(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Run.objects.owned_by(owner_id)
-        .filter(connection=connection_id, state=RunState.ENDED, dry_run=False, code="")
-        .only("started_at", "ended_at", "exported", "updated_remotely")
-        .order_by("-started_at")[:1]
-    )
-
-
 def sync_book(context: Context) -> None:
     """Sync the account with the open book. Raises DavError, LockLostError; what was committed before stays."""
     # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
@@ -67,7 +56,7 @@ def sync_book(context: Context) -> None:
 
 
 def _push(context: Context) -> None:
-    queue_new_cards(context, new_people_ids(context.connection))
+    queue_new_cards(context, list(new_people(context.connection).values_list("pk", flat=True)))
     push_all(context)
     retry_unconfirmed_creates(context)
 
@@ -168,7 +157,8 @@ def _list_all_cards(context: Context, changes: Changes) -> Changes:
 def _last_agreement_at(context: Context) -> dt.datetime | None:
     """The time from which writes may appear in the next listing: the start of the last run if it wrote to the server,
     else its end. None before the first successful run."""
-    last: Run | None = _last_run.instance(owner_id=context.owner.pk, connection_id=context.connection.pk)
+    runs = Run.objects.owned_by(context.owner).filter(connection=context.connection.pk, state=RunState.ENDED)
+    last = runs.filter(dry_run=False, code="").order_by("-started_at").first()
     if last is None:
         return None
     # The run's own writes came after its token and are listed again as changed; what it only pulled is not.

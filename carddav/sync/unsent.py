@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from carddav.models import UNSENT, Connection, Mapping, MappingStatus, Tombstone, TombstoneState
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from people.mentions import may_be_mentioned
 from people.models import ImportantDate, Membership
 from people.models.person import Person, PersonQuerySet
@@ -15,16 +14,8 @@ from people.models.person import Person, PersonQuerySet
 def unsent_mappings(connection: Connection) -> QuerySet[Mapping]:
     """Mappings whose person may differ from what both sides agreed on: the person, a date or a group's name has a
     higher revision than the mapping."""
-    return _unsent_mappings(connection.owner_id, connection.pk)
-
-
-def unsent_mapping_ids(connection: Connection) -> list[UUID]:
-    """The ids of `unsent_mappings`, oldest first."""
-    return [key for (key,) in _unsent_ids.values(owner_id=connection.owner_id, connection_id=connection.pk)]
-
-
-def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Rows:
-    rows = Mapping.objects.owned_by(owner_id).filter(connection=connection_id)
+    owner_id = connection.owner_id
+    rows = Mapping.objects.owned_by(owner_id).filter(connection=connection.pk)
     rows = rows.filter(person__deleted_at=None, person__card_dav_sync_enabled=True).exclude(status=MappingStatus.HELD)
     dates = ImportantDate.objects.owned_by(owner_id).filter(
         person=OuterRef("person"), revision__gt=OuterRef("local_rev")
@@ -36,21 +27,18 @@ def _unsent_mappings(owner_id: UUID, connection_id: UUID) -> Rows:
     return rows.filter(Q(status=MappingStatus.DIRTY) | is_edited)
 
 
+def unsent_mapping_ids(connection: Connection) -> list[UUID]:
+    """The ids of `unsent_mappings`, oldest first."""
+    return list(unsent_mappings(connection).order_by("id").values_list("pk", flat=True))
+
+
 def new_people(connection: Connection) -> PersonQuerySet:
     """With autoExportNew, the people without a card who were created after the connection."""
-    rows = _new_people(connection.owner_id, connection.pk)
-    return rows if connection.auto_export_new else rows.none()
-
-
-def new_people_ids(connection: Connection) -> list[UUID]:
-    """The ids of `new_people`."""
-    parameters = {"owner_id": connection.owner_id, "connection_id": connection.pk}
-    return [key for (key,) in _new_people_ids.values(**parameters)] if connection.auto_export_new else []
-
-
-def _new_people(owner_id: UUID, connection_id: UUID) -> PersonQuerySet:
-    since = Connection.objects.owned_by(owner_id).filter(pk=connection_id).values("created_at")
-    return unmapped_people(owner_id).filter(created_at__gte=Subquery(since))
+    rows = unmapped_people(connection.owner_id)
+    if not connection.auto_export_new:
+        return rows.none()
+    since = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk).values("created_at")
+    return rows.filter(created_at__gte=Subquery(since))
 
 
 def unmapped_people(owner_id: UUID) -> PersonQuerySet:
@@ -65,35 +53,12 @@ def people_for_new_cards(owner_id: UUID) -> PersonQuerySet:
     return Person.objects.owned_by(owner_id).active().filter(may_be_mentioned(), card_dav_sync_enabled=True)
 
 
-# Every run executes these two, and most find nothing, so their SQL is compiled once.
-
-
-@compiled_query
-def _unsent_ids(owner_id: UUID, connection_id: UUID) -> Rows:
-    return _unsent_mappings(owner_id, connection_id).order_by("id").values_list("pk")
-
-
-@compiled_query
-def _new_people_ids(owner_id: UUID, connection_id: UUID) -> Rows:
-    return _new_people(owner_id, connection_id).values_list("pk")
-
-
 def next_retry_at(connection: Connection) -> dt.datetime | None:
     """When the first of the cards that are held back may be tried again; None if none may before it changes."""
-    return next((at for (at,) in _retries.values(owner_id=connection.owner_id, connection_id=connection.pk)), None)
-
-
-@compiled_query
-def _retries(owner_id: UUID, connection_id: UUID) -> Rows:
-    return (
-        Mapping.objects.owned_by(owner_id)
-        .filter(connection=connection_id)
-        .held_back()
-        # A server without room, or a book that can only be read, waits for the next run that is due anyway.
-        .filter(failures__gt=0, next_try_at__isnull=False)
-        .order_by("next_try_at")
-        .values_list("next_try_at")[:1]
-    )
+    rows = Mapping.objects.owned_by(connection.owner_id).filter(connection=connection.pk).held_back()
+    # A server without room, or a book that can only be read, waits for the next run that is due anyway.
+    rows = rows.filter(failures__gt=0, next_try_at__isnull=False)
+    return rows.order_by("next_try_at").values_list("next_try_at", flat=True).first()
 
 
 _IS_HELD_BACK = Q(status=MappingStatus.QUARANTINED, local_rev=UNSENT) & ~Q(body_hash="")

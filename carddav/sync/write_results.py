@@ -1,6 +1,5 @@
 """Records the outcome of a successful write, and the card that was read back: one transaction each."""
 
-from typing import Any
 from uuid import UUID
 
 from carddav.client import Card as FetchedCard
@@ -18,32 +17,9 @@ from carddav.models import (
 from carddav.sync.contacts import load_mapping, load_open_conflict, merge_contact
 from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.rebase import rebase_after_other_writes, rebase_after_write
-from contacts_project.kernel.database.compiled_queries import CompiledQuery, Rows, compiled_query
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
 from people.contents.merge import Sides
 from people.vcard import VCardError, read_card, read_resource
-
-
-@compiled_query
-def _intent(owner_id: UUID, intent_id: UUID) -> Rows:
-    return JournalEntry.objects.owned_by(owner_id).filter(pk=intent_id)
-
-
-@compiled_query
-def _tombstones_of_person(owner_id: UUID, person_id: UUID, href_key: str) -> Rows:
-    return Tombstone.objects.owned_by(owner_id).filter(person=person_id, href_key=href_key)
-
-
-def _listed_row(model: Any) -> CompiledQuery:
-    return CompiledQuery(
-        lambda owner_id, connection_id, href_key: (
-            model.objects.owned_by(owner_id).filter(connection=connection_id, href_key=href_key).values_list("pk")
-        )
-    )
-
-
-# Looked up before each DELETE: there is hardly ever such a row, and the look-up is cheaper.
-_LISTED_ROWS: dict[Any, CompiledQuery] = {model: _listed_row(model) for model in (PendingImport, Todo)}
 
 
 def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | None) -> None:
@@ -89,7 +65,7 @@ def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, i
     `is_late`: the card is not read right after the write.
     """
     with context.write():
-        intent: JournalEntry | None = _intent.instance(owner_id=context.owner.pk, intent_id=intent_id)
+        intent = JournalEntry.objects.owned_by(context.owner).filter(pk=intent_id).first()
         mapping = load_mapping(context, intent.mapping_id) if intent else None
         if intent is None or mapping is None:
             return
@@ -130,18 +106,16 @@ def parse_fields(text: str) -> Fields:
 def _delete_listed_rows(context: Context, href_key: str) -> None:
     """Delete pending imports and Todo rows of our own card, which a listing may have named before the write was
     recorded."""
-    for model, query in _LISTED_ROWS.items():
-        if query.rows(owner_id=context.owner.pk, connection_id=context.connection.pk, href_key=href_key):
-            rows = model.objects.owned_by(context.owner)
-            rows.filter(connection=context.connection, href_key=href_key).delete()
+    listed = {"connection": context.connection, "href_key": href_key}
+    PendingImport.objects.owned_by(context.owner).filter(**listed).delete()
+    Todo.objects.owned_by(context.owner).filter(**listed).delete()
 
 
 def _update_tombstones(mapping: Mapping, href_key: str) -> None:
     """Copy the written card to the tombstone of a person who was deleted meanwhile, so that our write is not taken for
     a remote edit."""
-    for tombstone in _tombstones_of_person.instances(
-        owner_id=mapping.owner_id, person_id=mapping.person_id, href_key=href_key
-    ):
+    rows = Tombstone.objects.owned_by(mapping.owner_id)
+    for tombstone in rows.filter(person=mapping.person_id, href_key=href_key):
         tombstone.href, tombstone.href_key = mapping.href, mapping.href_key
         tombstone.etag, tombstone.remote_raw = mapping.etag, mapping.remote_raw
         tombstone.save(update_fields=["href", "href_key", "etag", "remote_raw"])

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Parameter, Rows, compiled_query
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.outbound import Code
 from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
@@ -68,18 +67,13 @@ class EndpointChannel(Channel):
         """Show the failure to the owner, from the first failed attempt on. It does not count yet."""
         self._record(key, owner, {"last_failure_at": now, "last_failure_code": code})
 
-    def _record(self, key: str, owner: User, values: Mapping[str, Parameter | None]) -> None:
+    def _record(self, key: str, owner: User, values: Mapping[str, Any]) -> None:
+        """By Django's base manager, so that the UPDATE sets no revision: otherwise every notice would raise that of the
+        account. A destination that was switched off is marked as changed just before the mail about it is sent
+        (notifications.disabled_destinations).
+        """
         if row_id := parse_id(key):
-            _destination.update(values, owner_id=owner.pk, row_id=row_id, type_=self.type.value)
-
-
-@compiled_query
-def _destination(owner_id: UUID, row_id: UUID, type_: str) -> Rows:
-    """By Django's base manager, so that an UPDATE sets no revision: otherwise every notice would raise that of the
-    account. A destination that was switched off is marked as changed just before the mail about it is sent
-    (notifications.disabled_destinations).
-    """
-    return Destination._base_manager.filter(owner=owner_id, pk=row_id, type=type_)
+            Destination._base_manager.filter(owner=owner, pk=row_id, type=self.type.value).update(**values)
 
 
 def _off_reason(destination: Destination, owner: User) -> str | None:

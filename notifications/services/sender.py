@@ -20,10 +20,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Value
 from django.utils import timezone
 
-from contacts_project.kernel.database.compiled_queries import Parameter, Rows, compiled_query
 from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, exchanges_of
 from contacts_project.kernel.outbound.hosts import BusyError, limited_hosts
@@ -101,15 +99,10 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     return []
 
 
-@compiled_query
-def _deliveries_by_ids(ids: Sequence[UUID]) -> Rows:
-    rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
-    return rows.with_owner_and_person()
-
-
 def load_deliveries(ids: Sequence[UUID]) -> list[Delivery]:
     """The deliveries with owner and person, the longest due first."""
-    return _deliveries_by_ids.instances(ids=ids)
+    rows: DeliveryQuerySet = Delivery.unscoped.rows().filter(pk__in=ids).order_by("next_try_at", "id")
+    return list(rows.with_owner_and_person())
 
 
 @contextmanager
@@ -135,25 +128,20 @@ def claim(delivery: Delivery, *, now: dt.datetime) -> bool:
         "first_tried_at": delivery.first_tried_at or now,
         "updated_at": clock,
     }
-    # Committed before anything is sent: if the process dies from here on, the row shows who had it and until when.
-    if not _as_read.update(
-        taken,
-        key=delivery.pk,
+    # Compare and swap: a process that claimed the row since it was read has changed `claim` or `claims`.
+    as_read = Delivery.unscoped.filter(
+        pk=delivery.pk,
         state=delivery.state,
         claim=delivery.claim,
         claims=delivery.claims,
         attempts=delivery.attempts,
-    ):
+    )
+    # Committed before anything is sent: if the process dies from here on, the row shows who had it and until when.
+    if not as_read.update(**taken):
         return False
     for name, value in taken.items():
         setattr(delivery, name, value)
     return True
-
-
-@compiled_query
-def _as_read(key: UUID, state: str, claim: UUID | None, claims: int, attempts: int) -> Rows:
-    """Compare and swap: a process that claimed the row since it was read has changed `claim` or `claims`."""
-    return Delivery.unscoped.filter(pk=key, state=state, claim=claim, claims=Value(claims), attempts=Value(attempts))
 
 
 def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
@@ -327,16 +315,12 @@ def _defer(delivery: Delivery, until: dt.datetime, held_until: dt.datetime | Non
     )
 
 
-def _update_claimed(delivery: Delivery, **values: Parameter | None) -> int:
+def _update_claimed(delivery: Delivery, **values: object) -> int:
     """Update the row if this process still has the claim; returns the number of rows, 0 or 1.
 
     After the lease has run out another process may have claimed the row. It records the outcome; this one must not.
     """
     if delivery.claim is None:
         return 0
-    return _claimed.update({**values, "updated_at": timezone.now()}, key=delivery.pk, claim=delivery.claim)
-
-
-@compiled_query
-def _claimed(key: UUID, claim: UUID) -> Rows:
-    return Delivery.unscoped.filter(pk=key, claim=claim)
+    claimed = Delivery.unscoped.filter(pk=delivery.pk, claim=delivery.claim)
+    return claimed.update(**values, updated_at=timezone.now())

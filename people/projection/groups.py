@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import JsonObject, format_timestamp
@@ -30,7 +29,7 @@ def list_groups(owner: User) -> list[JsonObject]:
 
 def represent_group(owner: User, group_id: UUID) -> Representation:
     """One group, active or in the trash, with its people in name order. Raises MissingError."""
-    group = _group.find(owner_id=owner.pk, group_id=group_id)
+    group = Group.objects.owned_by(owner).find(group_id)
     return _with_people(owner, [group])[group.pk]
 
 
@@ -39,27 +38,14 @@ def represent_groups(owner: User, ids: Collection[UUID]) -> dict[UUID, Represent
     return _with_people(owner, list(Group.objects.owned_by(owner).active().filter(pk__in=ids)))
 
 
-@compiled_query
-def _group(owner_id: UUID, group_id: UUID) -> Rows:
-    return Group.objects.owned_by(owner_id).filter(pk=group_id)
-
-
-@compiled_query
-def _names_of_members(owner_id: UUID, group_ids: Collection[UUID]) -> Rows:
-    return (
-        Membership.objects.owned_by(owner_id)
-        .filter(group__in=group_ids, person__deleted_at=None)
-        .order_by("person__sort_key", "person_id")
-        .values_list(IdHex("group_id"), IdHex("person_id"), *(f"person__{column}" for column in COLUMNS))
-    )
-
-
 def _with_people(owner: User, groups: Sequence[Group]) -> dict[UUID, Representation]:
     records = {
         group.pk.hex: {**record, "people": []} for group, record in zip(groups, serialize_groups(groups), strict=True)
     }
-    members = _names_of_members.rows(owner_id=owner.pk, group_ids=[group.pk for group in groups])
-    for group_key, person_key, *parts in members:
+    members = Membership.objects.owned_by(owner).filter(group__in=groups, person__deleted_at=None)
+    members = members.order_by("person__sort_key", "person_id")
+    names = (f"person__{column}" for column in COLUMNS)
+    for group_key, person_key, *parts in members.values_list(IdHex("group_id"), IdHex("person_id"), *names):
         records[group_key]["people"].append({"id": format_id(person_key), "name": format_name(owner, parts)})
     return {group.pk: Representation(group.revision, records[group.pk.hex]) for group in groups}
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import JsonObject, format_timestamp
@@ -38,7 +37,7 @@ def represent_interactions(owner: User, ids: Collection[UUID]) -> dict[UUID, Rep
 
 def represent_interaction(owner: User, interaction_id: UUID) -> Representation:
     """One interaction, active or in the trash. Raises MissingError."""
-    row: Interaction = _interaction.find(owner_id=owner.pk, interaction_id=interaction_id)
+    row = Interaction.objects.owned_by(owner).find(interaction_id)
     return Representation(row.revision, serialize_interactions(owner, [row])[0])
 
 
@@ -54,34 +53,16 @@ def participant_ids(owner: User) -> dict[UUID, list[str]]:
 def _load_participants(owner: User, ids: list[UUID]) -> dict[UUID, tuple[list[str], list[dict[str, str]]]]:
     """By interaction, the ids of all its participants, and the ids and names of the active ones."""
     found: dict[UUID, tuple[list[str], list[dict[str, str]]]] = defaultdict(lambda: ([], []))
-    rows = _participants.rows(owner_id=owner.pk, interaction_ids=ids)
-    for interaction_key, person_key, deleted_at, *parts in rows:
-        person_ids, people = found[UUID(interaction_key)]
+    rows = Participation.objects.owned_by(owner).filter(interaction__in=ids).order_by("position", "person_id")
+    names = (f"person__{column}" for column in COLUMNS)
+    participants = rows.values_list("interaction_id", IdHex("person_id"), "person__deleted_at", *names)
+    for interaction_id, person_key, deleted_at, *parts in participants:
+        person_ids, people = found[interaction_id]
         person_id = format_id(person_key)
         person_ids.append(person_id)
         if deleted_at is None:
             people.append({"id": person_id, "name": format_name(owner, parts)})
     return found
-
-
-@compiled_query
-def _interaction(owner_id: UUID, interaction_id: UUID) -> Rows:
-    return Interaction.objects.owned_by(owner_id).filter(pk=interaction_id)
-
-
-@compiled_query
-def _participants(owner_id: UUID, interaction_ids: Collection[UUID]) -> Rows:
-    return (
-        Participation.objects.owned_by(owner_id)
-        .filter(interaction__in=interaction_ids)
-        .order_by("position", "person_id")
-        .values_list(
-            IdHex("interaction_id"),
-            IdHex("person_id"),
-            "person__deleted_at",
-            *(f"person__{column}" for column in COLUMNS),
-        )
-    )
 
 
 def _serialize_interaction(row: Interaction, person_ids: list[str], people: list[dict[str, str]]) -> JsonObject:

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -89,11 +87,6 @@ def _save_group(group: Group, data: JsonObject) -> Group:
 
 
 def _check_name(group: Group) -> None:
-    same = _groups_of_name.rows(owner_id=group.owner_id, name_key=group.name_key)
-    if any(key != group.pk.hex for (key,) in same):
+    same = Group.objects.owned_by(group.owner_id).active().filter(name_key=group.name_key)
+    if same.exclude(pk=group.pk).exists():
         raise FieldError("name", _NAME_TAKEN)
-
-
-@compiled_query
-def _groups_of_name(owner_id: UUID, name_key: str) -> Rows:
-    return Group.objects.owned_by(owner_id).active().filter(name_key=name_key).values_list(IdHex("pk"))

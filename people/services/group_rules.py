@@ -14,7 +14,6 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.dates import schedule
@@ -149,16 +148,10 @@ def _rules_of(owner_id: UUID, person_ids: Collection[UUID]) -> Mapping[UUID, lis
 
 def _find_rules(owner_id: UUID, group_ids: Collection[UUID]) -> dict[UUID, _Rule]:
     """The rules of those of these groups that are active and have one."""
-    return {
-        key: _Rule(key, *rest) for key, *rest in _GROUPS_WITH_RULE.values(owner_id=owner_id, group_ids=[*group_ids])
-    }
-
-
-_GROUPS_WITH_RULE = CompiledQuery(
-    lambda owner_id, group_ids: (
-        Group.objects.owned_by(owner_id).active().filter(has_rule(), pk__in=group_ids).values_list("pk", *_RULE_COLUMNS)
-    )
-)
+    if not group_ids:
+        return {}
+    rows = Group.objects.owned_by(owner_id).active().filter(has_rule(), pk__in=group_ids)
+    return {key: _Rule(key, *rest) for key, *rest in rows.values_list("pk", *_RULE_COLUMNS)}
 
 
 def _is_open(writer: _Writer, person: Person) -> bool:

@@ -7,8 +7,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person
@@ -43,9 +41,9 @@ def memberships_of(group: Group) -> QuerySet[Membership]:
 def put_members(group: Group, person_ids: Iterable[UUID], now: dt.datetime) -> None:
     """Add those of these people who are active and no members yet, and write the group's rule to them."""
     keys = list(dict.fromkeys(person_ids))
-    active = Person.objects.active_ids.rows(owner_id=group.owner_id, row_ids=keys)
-    present = _members_among.rows(owner_id=group.owner_id, group_id=group.pk, person_ids=keys)
-    new = {UUID(key) for (key,) in {*active} - {*present}}
+    active = Person.objects.owned_by(group.owner_id).active().filter(pk__in=keys)
+    present = memberships_of(group).filter(person__in=keys)
+    new = {*active.values_list("pk", flat=True)} - {*present.values_list("person_id", flat=True)}
     join_group(group, [key for key in keys if key in new], now)
 
 
@@ -102,15 +100,6 @@ def apply_rule(*, group: Group, now: dt.datetime) -> int:
         group = Group.objects.owned_by(group.owner_id).active().select_related("owner").find(group.pk)
         members = list(memberships_of(group).order_by("person_id").values_list("person_id", flat=True))
         return write_rules_to(group.owner, {group.pk: members}, now, refuse_beyond_plan=True)
-
-
-@compiled_query
-def _members_among(owner_id: UUID, group_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        Membership.objects.owned_by(owner_id)
-        .filter(group=group_id, person__in=person_ids, person__deleted_at=None)
-        .values_list(IdHex("person_id"))
-    )
 
 
 def announce_members(group: Group) -> None:

@@ -6,8 +6,6 @@ from functools import partial
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
@@ -43,16 +41,9 @@ def create_date(*, owner: User, person: Person, data: JsonObject, now: dt.dateti
 
 def find_date(owner: User, person_id: UUID, date_id: UUID) -> ImportantDate:
     """The active date of an active person. Raises MissingError."""
-    row: ImportantDate = _active_date.find(owner_id=owner.pk, person_id=person_id, date_id=date_id)
+    row = ImportantDate.objects.owned_by(owner).active().filter(person=person_id, person__deleted_at=None).find(date_id)
     row.owner = owner
     return row
-
-
-@compiled_query
-def _active_date(owner_id: UUID, person_id: UUID, date_id: UUID) -> Rows:
-    return (
-        ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, pk=date_id, person__deleted_at=None)
-    )
 
 
 def update_date(*, owner: User, row: ImportantDate, data: JsonObject, now: dt.datetime) -> ImportantDate:
@@ -150,13 +141,6 @@ def _refresh(row: ImportantDate) -> None:
 def _check_type_once(row: ImportantDate, kind: str | None) -> None:
     if not kind:
         return
-    same = _dates_of_type.rows(owner_id=row.owner_id, person_id=row.person_id, kind=kind)
-    if any(key != row.pk.hex for (key,) in same):
+    same = ImportantDate.objects.owned_by(row.owner_id).active().filter(person=row.person_id, type=kind)
+    if same.exclude(pk=row.pk).exists():
         raise FieldError("type", _TYPE_TAKEN.format(type=kind))
-
-
-@compiled_query
-def _dates_of_type(owner_id: UUID, person_id: UUID, kind: str) -> Rows:
-    return (
-        ImportantDate.objects.owned_by(owner_id).active().filter(person=person_id, type=kind).values_list(IdHex("pk"))
-    )

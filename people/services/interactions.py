@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -45,13 +44,7 @@ def create_interaction(*, owner: User, data: JsonMapping, now: dt.datetime) -> I
 
 def find_interaction(owner: User, interaction_id: UUID) -> Interaction:
     """An active interaction with an active participant. Raises MissingError."""
-    row: Interaction = _active_interaction.find(owner_id=owner.pk, interaction_id=interaction_id)
-    return row
-
-
-@compiled_query
-def _active_interaction(owner_id: UUID, interaction_id: UUID) -> Rows:
-    return Interaction.objects.owned_by(owner_id).active().with_active_people().filter(pk=interaction_id)
+    return Interaction.objects.owned_by(owner).active().with_active_people().find(interaction_id)
 
 
 def update_interaction(*, owner: User, interaction_id: UUID, data: JsonMapping, now: dt.datetime) -> Interaction:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from people.dates import schedule
 from people.interactions.days import annotate_latest, counts_at, end_of_today, latest_day
@@ -28,7 +27,7 @@ _MAX_SCAN_SECONDS = 20.0
 def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
     """Recompute the last contact of these people from their interactions. Must be called inside the writer's write."""
     before = end_of_today(writer.calendar, writer.now)
-    people = _with_latest.instances(owner_id=writer.owner.pk, person_ids=list(person_ids), before=before)
+    people = annotate_latest(Person.objects.owned_by(writer.owner).filter(pk__in=person_ids), before)
     hidden: list[Person] = []
     moved = 0
     for person in people:
@@ -47,12 +46,6 @@ def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> 
     Person.objects.owned_by(writer.owner).bulk_update(hidden, ["interacted_on"])
     if moved:
         writer.flush()
-
-
-@compiled_query
-def _with_latest(owner_id: UUID, person_ids: Collection[UUID], before: dt.datetime) -> Rows:
-    rows: Rows = annotate_latest(Person.objects.owned_by(owner_id).filter(pk__in=person_ids), before)
-    return rows
 
 
 def apply_due_interactions(*, now: dt.datetime) -> int:

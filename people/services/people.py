@@ -11,7 +11,6 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
 from contacts_project.kernel.errors import MissingError, NotDeletedError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -120,13 +119,8 @@ def touch_people(owner_id: UUID, person_ids: Collection[UUID], now: dt.datetime)
 
     Must be called inside `account_write`.
     """
-    _people_by_id.update({"updated_at": now}, owner_id=owner_id, person_ids=list(person_ids))
+    Person.objects.owned_by(owner_id).filter(pk__in=person_ids).update(updated_at=now)
     announce_change(owner_id, list(person_ids))
-
-
-@query_by_ids
-def _people_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
 
 
 def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
@@ -134,17 +128,7 @@ def mark_related_changed(owner_id: UUID, person_ids: Collection[UUID]) -> None:
 
     To clients these rows disappear and reappear with their person. Must be called inside `account_write`.
     """
-    _dates_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
-    _interactions_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
+    ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).update()
+    Interaction.objects.owned_by(owner_id).active().of_people(person_ids).update()
     for extension in EXTENSIONS:
         extension.mark_related_changed(owner_id, person_ids)
-
-
-@query_by_ids
-def _dates_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids)
-
-
-@compiled_query
-def _interactions_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return Interaction.objects.owned_by(owner_id).active().of_people(person_ids)

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.ids import IdHex
 from people.models import Person
 from relationships.models import Relationship
@@ -49,35 +48,19 @@ def load_network(owner: User | UUID) -> Network:
 def _search_components(owner: User | UUID, removed: set[str]) -> ComponentSearch:
     """The components next to the removed people, read hop by hop, one query each. Raises SearchLimitError."""
     owner_id: UUID = owner.pk if isinstance(owner, User) else owner
-    rows = _people.rows(owner_id=owner_id, person_ids=[UUID(key) for key in removed])
-    search = ComponentSearch(dict(rows), MAX_VISITED)
+    people = Person.objects.owned_by(owner_id).active().filter(pk__in=[UUID(key) for key in removed])
+    search = ComponentSearch(dict(people.values_list(IdHex("pk"), _is_related_to_user(""))), MAX_VISITED)
+    relationships = Relationship.objects.owned_by(owner_id).active().filter(related_person__deleted_at=None)
+    edges = relationships.values_list(
+        IdHex("person_id"), IdHex("related_person_id"), _is_related_to_user("related_person__")
+    )
     frontier: Iterable[str] = search.removed
     while frontier:
         # A pair has a row for each direction, so the rows that start at the frontier lead to all its neighbours.
-        frontier = search.add_edges(_edges.rows(owner_id=owner_id, person_ids=[UUID(key) for key in frontier]))
+        frontier = search.add_edges(edges.filter(person__in=[UUID(key) for key in frontier]))
     return search
 
 
 def _is_related_to_user(path: str) -> "ExpressionWrapper[Any]":
     """Whether the person at `path` has a relationship to the user."""
     return ExpressionWrapper(Q(**{f"{path}relationship_to_user__isnull": False}), output_field=BooleanField())
-
-
-@compiled_query
-def _people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        Person.objects.owned_by(owner_id)
-        .active()
-        .filter(pk__in=person_ids)
-        .values_list(IdHex("pk"), _is_related_to_user(""))
-    )
-
-
-@compiled_query
-def _edges(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return (
-        Relationship.objects.owned_by(owner_id)
-        .active()
-        .filter(person__in=person_ids, related_person__deleted_at=None)
-        .values_list(IdHex("person_id"), IdHex("related_person_id"), _is_related_to_user("related_person__"))
-    )

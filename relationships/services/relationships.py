@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from accounts.models import User
 from contacts_project.kernel.database.columns import TimestampText, text_value
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import new_id
@@ -86,13 +86,7 @@ def build_pair(
 
 def find_relationship(owner: User, relationship_id: UUID) -> Relationship:
     """An active relationship between active people, with its inverse. Raises MissingError."""
-    row: Relationship = _visible.find(owner_id=owner.pk, relationship_id=relationship_id)
-    return row
-
-
-@compiled_query
-def _visible(owner_id: UUID, relationship_id: UUID) -> Rows:
-    return Relationship.objects.owned_by(owner_id).visible().select_related("inverse").filter(pk=relationship_id)
+    return Relationship.objects.owned_by(owner).visible().select_related("inverse").find(relationship_id)
 
 
 def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now: dt.datetime) -> None:
