@@ -10,13 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_keys, whole_address_key
-from people.duplicates.phones import short_number
+from people.duplicates.phones import numbers_without_extension, short_number
 from people.duplicates.word_similarity import clear_word_caches
 from people.models import LookupKey
 from people.names import COLUMNS, KEYED_COLUMNS, PHONETIC_COLUMNS, NameParts
 from people.words import reversed_word, words_of, words_of_email
 
-__all__ = ["KEY_COLUMNS", "email_key", "keys_of", "keys_of_change", "name_key", "replace_keys"]
+__all__ = ["KEY_COLUMNS", "email_key", "identifying_keys", "keys_of", "keys_of_change", "name_key", "replace_keys"]
 
 
 # A write of more people than this is an import: its words fill the caches of word_similarity, and are not needed again.
@@ -41,7 +41,7 @@ Keys = set[tuple[int, str]]
 
 def keys_of(columns: Mapping[str, Any]) -> Keys:
     """All keys of a person with these columns."""
-    return {*_identifying_keys(columns), *_word_keys(columns)}
+    return {*identifying_keys(columns), *_word_keys(columns)}
 
 
 def keys_of_change(before: Mapping[str, Any], after: Mapping[str, Any], changed: Collection[str]) -> tuple[Keys, Keys]:
@@ -53,13 +53,16 @@ def keys_of_change(before: Mapping[str, Any], after: Mapping[str, Any], changed:
     return keys_of({**before, **empty}), keys_of({**after, **empty})
 
 
-def _identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+def identifying_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """The keys made of the names, addresses and numbers of a person."""
     for entry in columns["emails"]:
         if key := email_key(entry["email"]):
             yield LookupKey.EMAIL, key
     for entry in columns["phone_numbers"]:
         for key in (keys := phone_keys(entry["number"])):
             yield LookupKey.PHONE, key
+            yield LookupKey.PHONE_TAIL, reversed_word(key)
+        for key in numbers_without_extension(entry["number"]):
             yield LookupKey.PHONE_TAIL, reversed_word(key)
         if not keys and (short := short_number(entry["number"])):
             yield LookupKey.SHORT_PHONE, short

@@ -13,9 +13,14 @@ from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
 from contacts_project.kernel.text_forms import ascii_digits, normal_form
 
+# What separates the numbers of a text, the clearest first: a blank before a plus separates as well.
+_SEPARATORS = tuple(map(re.compile, (r"[\r\n]+", r"[;；|]", r"[,，、]", r"\s+/\s+", "/", r"\s+(?=\+)")))
+_MAX_SEPARATED = 200  # characters; the number of an entry has at most 50
+_WHOLE_DIGITS, _WHOLE_INTERNATIONAL_DIGITS = 7, 9
 #: Prefixes that are dialled before a national number in at least one country.
 _TRUNK_PREFIXES = ("0", "06", "8", "1")
 _TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
+_TONES = re.compile(r"[*#=]")  # the tones of a conference; the parameters of a tel: URI
 #: Words for an extension in several languages, and the marks of a pause; in small letters. Also for searching.
 EXTENSION = re.compile("[;,#x]|ext|durchwahl|poste|interno|toestel|ramal|anexo|dahili|доб|内線|内线|分机|내선")
 _INTERNATIONAL_PREFIX = re.compile("(?:00|011)(?=[1-9])")
@@ -49,6 +54,41 @@ def parse_phone(text: str) -> PhoneNumber:
         plain = _TRUNK_PREFIX_IN_BRACKETS.sub("", plain)
     digits = _significant(plain)
     return PhoneNumber(digits, is_international, extension) if digits else PhoneNumber(plain)
+
+
+def split_numbers(text: str) -> list[str]:
+    """The numbers in a text that has several, such as `+34 600 111 222; +34 600 111 223`; else the text alone.
+
+    Not several: what follows a slash inside of a number (0170/1112233, 030/123456-78), an extension, and the tones
+    after a pause (`,,123#`).
+    """
+    text = text.strip()
+    for separator in _SEPARATORS if len(text) <= _MAX_SEPARATED else ():
+        parts = [part.strip() for part in separator.split(text)]
+        if len(parts) > 1 and all(parts[:-1]):
+            parts = parts if parts[-1] else parts[:-1]  # a separator at the end
+            if _are_numbers(parts, by_slash="/" in separator.pattern):
+                return [number for part in parts for number in split_numbers(part)]
+    return [text] if text else []
+
+
+def _are_numbers(parts: list[str], *, by_slash: bool) -> bool:
+    """Whether each part is a whole number. An extension is shorter than its number, and so is an area code."""
+    first = _count_digits(parts[0])
+    if by_slash:
+        return all(map(_is_whole, parts))
+    return first > 0 and all(
+        not _TONES.search(part) and (_is_whole(part) or _count_digits(part) >= first) for part in parts[1:]
+    )
+
+
+def _is_whole(text: str) -> bool:
+    is_international = text.startswith(("+", "(+", "00"))
+    return _count_digits(text) >= (_WHOLE_INTERNATIONAL_DIGITS if is_international else _WHOLE_DIGITS)
+
+
+def _count_digits(text: str) -> int:
+    return sum(map(str.isdecimal, _TRUNK_PREFIX_IN_BRACKETS.sub("", text)))
 
 
 def national_spellings(number: PhoneNumber) -> list[PhoneNumber]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from people.duplicates.tokens import (
+    are_joined_given_names,
     given_and_family,
     has_case,
     is_initial,
@@ -66,6 +67,7 @@ class NameForm:
 
     given: str
     later: tuple[str, ...]  # further given names and middle names
+    given_count: int  # words of the given name, without middle names
     joined_given: str
     family: tuple[str, ...]
     joined_family: str
@@ -101,6 +103,7 @@ def build_name_form(parts: NameParts) -> NameForm:
     return NameForm(
         given=given[0],
         later=(*given[1:], *middle),
+        given_count=len(given),
         joined_given="".join(given),
         family=tuple(family),
         joined_family=right,
@@ -146,7 +149,7 @@ def compare_names(one: NameForm, other: NameForm) -> Agreement:
 def _compare_full(one: NameForm, other: NameForm) -> Agreement:
     in_order = _combine(_compare_given(one, other), _compare_family(one.family, other.family))
     # No swapped comparison can score higher than this.
-    if in_order.base >= FULL_NAME * OTHER_ORDER:
+    if in_order.base >= FULL_NAME * OTHER_ORDER or _have_given_names_in_other_order(one, other):
         return in_order
     if one.all_words == other.all_words or one.compact[0] in other.compact:
         return Agreement(FULL_NAME * OTHER_ORDER, Verdict.AGREES)
@@ -198,6 +201,8 @@ def _verdict(given: float) -> Verdict:
 
 def _compare_given(one: NameForm, other: NameForm) -> float:
     """The similarity of the given names; a nickname counts as a given name."""
+    if _have_given_names_in_other_order(one, other):
+        return RESEMBLING  # María José and José María
     first = given_name_similarity(one.given, other.given)
     # Most names end here: nothing else to compare.
     if one.is_plain and other.is_plain:
@@ -216,6 +221,17 @@ def _compare_given(one: NameForm, other: NameForm) -> float:
     if one.nickname or other.nickname:
         scores.append(_compare_nicknames(one, other) * BY_NICKNAME)
     return max(scores)
+
+
+def _have_given_names_in_other_order(one: NameForm, other: NameForm) -> bool:
+    """Whether the same given names, two or more, come in another order.
+
+    A middle name may stand in front in one of them, unless it is such a given name.
+    """
+    names, others = (one.given, *one.later), (other.given, *other.later)
+    if len(names) < 2 or one.given == other.given or sorted(names) != sorted(others):
+        return False
+    return one.given_count == other.given_count or are_joined_given_names(names)
 
 
 def _compare_nicknames(one: NameForm, other: NameForm) -> float:

@@ -3,13 +3,14 @@
 The key is the national significant number, without country code, trunk prefix and punctuation, and then the extension.
 Country codes are prefix-free (ITU-T E.164), so they can be removed without knowing the user's country. Some trunk
 prefixes cannot: `06` is part of a number in most of Europe and is dialled before one in Hungary. Such a number has the
-keys of both readings. Keys are for searching and for evidence; what is the same entry is in people.phone_numbers.
+keys of both readings. Letters of a number (1-800-FLOWERS) are those of the keypad. Keys are for searching and for
+evidence; what is the same entry is in people.phone_numbers.
 """
 
 import re
 
 from contacts_project.kernel.text_forms import ascii_digits, normal_form
-from people.phone_numbers import EXTENSION
+from people.phone_numbers import EXTENSION, split_numbers
 
 _MAX_EXTENSION_DIGITS = 6  # what follows such a mark and is longer is another number
 _NON_DIGITS = re.compile("[^0-9]+")
@@ -45,16 +46,37 @@ _NORTH_AMERICAN_DIGITS = 10
 _MEXICAN_DIGITS = _ARGENTINE_DIGITS = 10
 # What may be a trunk prefix, or the beginning of a number of another country.
 _TRUNK_PREFIXES = (
-    re.compile("06(?=(?:20|30|31|50|70)[0-9]{7}$)"),  # mobile numbers of Hungary
+    re.compile("06(?=(?:20|21|30|31|50|70)[0-9]{7}$)"),  # mobile numbers of Hungary, and those of the internet
+    # Landlines of Hungary: Budapest, other areas, and 80, 90 and 91.
+    re.compile("06(?=1[0-9]{7}$|(?:2[2-9]|3[2-8]|40|4[24-9]|5[1-7]|59|6[236-9]|7[2-9]|8[0-9]|9[0-69])[0-9]{6}$)"),
     re.compile("04[45](?=[0-9]{10}$)"),  # mobile numbers of Mexico, until 2019
     re.compile("8(?=[0-9]{8}$)"),  # Lithuania, until 2024
+    re.compile("80?(?=(?:1[5-7]|2[1-5]|29|33|44)[0-9]{7}$)"),  # Belarus
 )
+_KEYPAD = str.maketrans("abcdefghijklmnopqrstuvwxyz", "22233344455566677778889999")
+# A number that ends in a word, behind a few digits such as 0800 or 1-800.
+_VANITY = re.compile(r"[+(]*[0-9][0-9 ()./-]*[a-z][a-z0-9 ()./-]*")
+_MIN_LETTERS = 3
+_EXTENSION_WORD = re.compile(r"\b(?:ext|extension|durchwahl|poste|interno|toestel|ramal|anexo|dahili)\b")
+_VANITY_DIGITS = range(7, 16)  # those of the word included
 _ARGENTINE_MOBILE = re.compile("([0-9]{2,4}?)15([0-9]{6,8})")
 
 
 def phone_keys(number: str) -> tuple[str, ...]:
-    """The keys of `number` as typed, the likeliest reading first; none if it has fewer than MIN_DIGITS digits."""
+    """The keys of `number` as typed, the likeliest reading first; none if it has fewer than MIN_DIGITS digits.
+
+    Of several numbers in one text, those of each.
+    """
     return national_numbers(number, MIN_DIGITS)
+
+
+def numbers_without_extension(number: str) -> tuple[str, ...]:
+    """The keys that the numbers of a text with an extension have without it: they are found by these digits as well.
+
+    They are no keys for duplicates: the extension tells the people of one company apart.
+    """
+    bare = (_split_extension(_plain(one)) for one in split_numbers(number))
+    return tuple(dict.fromkeys(key for text, extension in bare if extension for key in phone_keys(text)))
 
 
 def phone_key(number: str) -> str | None:
@@ -71,24 +93,42 @@ def short_number(number: str) -> str | None:
 def searched_numbers(number: str) -> tuple[str, ...]:
     """What GET /api/find compares the digits of a query with."""
     short = short_number(number)
-    return (short,) if short else phone_keys(number)
+    return (short,) if short else (*phone_keys(number), *numbers_without_extension(number))
 
 
 def national_numbers(number: str, least: int) -> tuple[str, ...]:
     """The national numbers of at least `least` digits that `number` may mean, each with its extension."""
+    keys = (key for one in split_numbers(number) for key in _national_numbers(_spell_out(_plain(one)), least))
+    return tuple(dict.fromkeys(keys))
+
+
+def _national_numbers(number: str, least: int) -> tuple[str, ...]:
     # "+44 (0)20 …": the trunk prefix is not dialled after a country code.
-    text, extension = _split_extension(_TRUNK_PREFIX_IN_BRACKETS.sub("", _plain(number)))
+    text, extension = _split_extension(_TRUNK_PREFIX_IN_BRACKETS.sub("", number))
     digits, is_international = _digits(text), text.startswith(("+", "(+"))
     if not is_international:
         rest = _digits(text[found.end() :]) if (found := _RUSSIAN_EXIT_CODE.match(text)) else _after_exit_code(digits)
         if rest is not None:
             is_international, digits = True, rest
     readings = [_after_country_code(digits)] if is_international else _read_national(digits)
-    return tuple(dict.fromkeys(reading + extension for reading in readings if len(reading) >= least))
+    return tuple(reading + extension for reading in readings if len(reading) >= least)
 
 
 def _plain(number: str) -> str:
     return normal_form("NFKC", number).strip().lower().removeprefix("tel:")
+
+
+def _spell_out(text: str) -> str:
+    """The digits of a number that ends in a word, by the keypad; another text unchanged."""
+    if len(_digits(text)) >= _VANITY_DIGITS.start or not _VANITY.fullmatch(text) or _EXTENSION_WORD.search(text):
+        return text
+    if sum(map(str.isalpha, text)) < _MIN_LETTERS:
+        return text
+    spelled = text.translate(_KEYPAD)
+    is_long = text.startswith(("1-", "1 ", "1(", "1.")) and len(_digits(spelled)) > _NORTH_AMERICAN_DIGITS + 1
+    # Letters behind the last digit that is dialled only make the word readable.
+    spelled = _digits(spelled)[: _NORTH_AMERICAN_DIGITS + 1] if is_long else spelled
+    return spelled if len(_digits(spelled)) in _VANITY_DIGITS else text
 
 
 def _split_extension(text: str) -> tuple[str, str]:
@@ -129,7 +169,9 @@ def _read_national(digits: str) -> list[str]:
     # A number this long without a trunk prefix begins with a country code; only the plus is missing.
     if len(digits) > MAX_NATIONAL_DIGITS and not digits.startswith("0"):
         return [_after_country_code(digits)]
-    if len(digits) == 11 and (_is_north_american(digits) or _is_russian(digits)):
+    if len(digits) == 11 and _is_north_american(digits):
+        return [digits[1:], digits]  # 1 312 345 6789 of Chicago, or 131 2345 6789 of China
+    if len(digits) == 11 and _is_russian(digits):
         return [digits[1:]]
     readings = [digits.lstrip("0")]
     readings += [digits[found.end() :] for prefix in _TRUNK_PREFIXES if (found := prefix.match(digits))]
@@ -153,7 +195,7 @@ def _is_north_american(digits: str) -> bool:
 
 def _is_russian(digits: str) -> bool:
     """Whether the number is the trunk prefix `8` and an area code of Russia or Kazakhstan."""
-    return digits[0] == "8" and digits[1] in "3479"
+    return digits[0] == "8" and (digits[1] in "3479" or digits[1:3] == "80")  # 8 800: free of charge
 
 
 def _digits(text: str) -> str:

@@ -5,7 +5,7 @@ Nothing is transliterated: names in different scripts are not comparable.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from contacts_project.kernel.text_forms import fold_letters
@@ -32,6 +32,18 @@ _SAME_SOUNDS = (
 )
 _INITIAL_CLASSES = str.maketrans("eiouhptgv", "aaaaabdkf")
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "sir", "herr", "frau", "mme", "mlle"})
+# Given names that are joined to one name of two words: María José alone in a field is no José with the name María.
+_JOINED_GIVEN_NAMES = frozenset(
+    word
+    for line in (
+        "ana andres angel angeles anna anne antonio antonia carlos carmen clara claude cristina daniel",
+        "fernando francisco giovanni giulia guadalupe hans heinz ines isabel jean jesus joao joaquim joaquin",
+        "jorge jose josefa juan juana julia karl klaus luis luisa luiz manuel manuela marco maria marie mario",
+        "marta martin mercedes miguel paolo pablo paulo pedro peter philippe pierre pilar rafael raul ricardo",
+        "rosa rosario sofia teresa vicente victoria yves",
+    )
+    for word in line.split()
+)
 _MAX_PARTICLE_LENGTH = 3
 _MAX_SKELETON_CONSONANTS = 6
 _PREFIX_LENGTH = 3
@@ -48,16 +60,22 @@ def words(text: str | None) -> tuple[str, ...]:
 def given_and_family(parts: NameParts) -> tuple[list[str], list[str]]:
     """The words of the given and the family name. A full name in the given name's field is split before its last word.
 
-    It is split at white space and not at hyphens: Jean-Luc is a lone given name.
+    It is split at white space and not at hyphens: Jean-Luc is a lone given name. So is María José.
     """
     family = [*words(parts.surname), *words(parts.second_last_name)]
     if family:
         return _without_titles(words(parts.name)), family
+    if are_joined_given_names(whole := words(parts.name)):
+        return list(whole), []
     *before, last = parts.name.split() or [""]
     given = _without_titles(words(" ".join(before)))
     if given and words(last) and given[0] not in _TITLES:
         return given, list(words(last))
     return _without_titles(words(parts.name)), []
+
+
+def are_joined_given_names(found: Iterable[str]) -> bool:
+    return _JOINED_GIVEN_NAMES.issuperset(found)
 
 
 def _without_titles(found: tuple[str, ...]) -> list[str]:

@@ -6,13 +6,20 @@ from typing import Final
 
 from contacts_project.kernel.text_forms import ascii_digits
 from people.duplicates.keys import email_key
-from people.duplicates.phones import MIN_SEARCHED_DIGITS, national_numbers, phone_keys
+from people.duplicates.phones import (
+    MIN_SEARCHED_DIGITS,
+    national_numbers,
+    numbers_without_extension,
+    phone_keys,
+)
+from people.phone_numbers import EXTENSION
 from people.words import words_of
 
 MAX_QUERY_LENGTH: Final = 200
 # Each term adds branches to the statement.
 _MAX_TERMS: Final = 8
 _PHONE = re.compile(r"[\d\s()+./\u2010-\u2013-]+")
+_PHONE_WITH_EXTENSION = re.compile(rf"{_PHONE.pattern}(?:{EXTENSION.pattern})[a-z.:=\s]*\d+\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,9 @@ def parse_query(text: str) -> list[Term]:
     if _PHONE.fullmatch(text) and (digits := _digit_variants(text)):
         words = words_of(text)
         return [Term(words[0] if len(words) == 1 else "", digits=digits)]
+    # With its extension, or without if the number is stored so.
+    if _PHONE_WITH_EXTENSION.fullmatch(text) and (bare := numbers_without_extension(text)):
+        return [Term(digits=(*phone_keys(text), *bare))]
     terms: list[Term] = []
     for part in text.split():
         if "@" in part.strip("@"):

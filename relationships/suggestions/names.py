@@ -7,6 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from people.duplicates.keys import name_blocks, name_key
+from people.duplicates.name_similarity import LONE_GIVEN
 from people.duplicates.similarity import THRESHOLD, build_identity, similarity
 from people.importing.known import uid_spellings
 from people.models import LookupKey, Person
@@ -104,7 +105,8 @@ def _best_candidate(card_name: CardName, candidates: dict[str, list[MatchedPerso
             is_only_exact_match = kind == LookupKey.NAME and len(others) == 1
             for person in others:
                 score = similarity(name, build_identity(person.parts))
-                if score >= THRESHOLD or is_only_exact_match:
+                # José María has the key of María José, but is another person.
+                if score >= THRESHOLD or (is_only_exact_match and score >= LONE_GIVEN):
                     # Ids are UUIDs of version 7, whose order is the order of creation.
                     scored.append((score, -person.id.int, person))
     return max(scored)[2] if scored else None

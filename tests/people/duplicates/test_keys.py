@@ -4,11 +4,15 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
 from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key, phone_keys
 from people.duplicates.phones import short_number
 from people.lookup import KEY_COLUMNS, keys_of, keys_of_change
 from people.names import NameParts
+from people.phone_numbers import national_spellings, parse_phone, split_numbers
+
+KINDS_OF_NUMBERS = ("fixed_line", "mobile", "toll_free", "voip", "premium_rate", "shared_cost")
 
 SAME_LINES = [
     (
@@ -53,6 +57,12 @@ TWO_READINGS = [
     ("+54 9 2966 123456", "02966 15 123456"),
     ("+52 55 1234 5678", "044 55 1234 5678"),
     ("+370 612 34567", "8 612 34567"),
+    ("+36 1 234 5678", "06 1 234 5678"),
+    ("+36 22 123 456", "06 22 123 456"),
+    ("+36 80 123 456", "06 (80) 123-456"),
+    ("+86 131 2345 6789", "131 2345 6789"),
+    ("+375 29 491 19 11", "8 029 491-19-11"),
+    ("+7 800 123 45 67", "8 800 123-45-67"),
 ]
 
 
@@ -60,6 +70,99 @@ TWO_READINGS = [
 def test_a_trunk_prefix_that_may_be_part_of_the_number_is_read_both_ways(international: str, national: str) -> None:
     assert set(phone_keys(international)) <= set(phone_keys(national))
     assert len(phone_keys(international)) == 1
+
+
+#: Of the example numbers of phonenumbers: a trunk prefix that is also the beginning of many numbers elsewhere, a
+#: national number as long as one with a country code, and numbers of four digits, which are no keys.
+NOT_ONE_NUMBER = {("AR", "mobile"), ("DE", "toll_free"), ("PH", "toll_free"), ("IN", "premium_rate")} | {
+    *(("MH", kind) for kind in ("fixed_line", "mobile", "voip")),
+    *(("TK", kind) for kind in ("fixed_line", "mobile")),
+    *((region, "fixed_line") for region in ("TA", "NU")),
+}
+
+
+def test_national_forms_of_all_countries_share_a_key_with_the_international_one() -> None:
+    different = set()
+    for code, regions in COUNTRY_CODE_TO_REGION_CODE.items():
+        for region in regions:
+            metadata = PhoneMetadata.metadata_for_region(region, None)
+            for kind in KINDS_OF_NUMBERS if metadata else ():
+                example = getattr(getattr(metadata, kind), "example_number", None)
+                for spelling in national_spellings(parse_phone(f"+{code}{example}")) if example else ():
+                    if set(phone_keys(f"+{code}{example}")).isdisjoint(phone_keys(spelling.digits)):
+                        different.add((region, kind))
+    assert different == NOT_ONE_NUMBER
+
+
+@pytest.mark.parametrize(
+    ("number", "digits"),
+    [
+        ("1-800-FLOWERS", "8003569377"),
+        ("1800flowers", "8003569377"),
+        ("+1 (800) FLOWERS", "8003569377"),
+        ("1-800-FLOWERSHOP", "8003569377"),
+        ("1-800-GO-FEDEX", "8004633339"),
+        ("0800 FLOWERS", "8003569377"),
+    ],
+)
+def test_letters_of_a_number_are_digits_of_the_keypad(number: str, digits: str) -> None:
+    assert phone_key(number) == digits
+
+
+@pytest.mark.parametrize(
+    ("number", "keys"), [("Büro 4711", ()), ("4711 Büro", ()), ("1234 x 12", ("123412",)), ("1234 ext 5", ("12345",))]
+)
+def test_words_beside_a_number_are_no_digits(number: str, keys: tuple[str, ...]) -> None:
+    assert phone_keys(number) == keys
+
+
+SEVERAL = [
+    "+34600111222; +34600111223",
+    "+34600111222;+34600111223;",
+    "+34600111222 / +34600111223",
+    "+34600111222/+34600111223",
+    "+34600111222, +34600111223",
+    "+34600111222\n+34600111223",
+    "+34600111222\r\n+34600111223",
+    "+34600111222 | +34600111223",
+    "+34600111222 +34600111223",
+    "0170/1112233 / 0171/2223344",
+    "030/1234567; 0170 1112233",
+    "600111222/600111223",
+    "(555) 123-4567 x12; (555) 123-4568 x13",
+    "privat: 030 123456; mobil: 0170 1112233",
+    "4711; 4712",
+]
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_several_numbers_in_one_text_are_several(text: str) -> None:
+    parts = split_numbers(text)
+    assert len(parts) == 2
+    assert phone_keys(text) == (*phone_keys(parts[0]), *phone_keys(parts[1]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0170/1112233",
+        "030/123456-78",
+        "036901/12345",
+        "+49170/1234567",
+        "0049170/1234567",
+        "089/1234567/8",
+        "+1 555 123 4567 ext. 12",
+        "+1 555 123 4567, 12",
+        "555 123 4567;ext=12",
+        "+49 30 123456,,123",
+        "+49 30 123456,,1234567#",
+        "+1 555 123 4567,1234567890#",
+        "*31#0170 1112233",
+        "+34 600 111 222 / 223",
+    ],
+)
+def test_slashes_extensions_and_pauses_do_not_make_several_numbers(text: str) -> None:
+    assert split_numbers(text) == [text]
 
 
 @pytest.mark.parametrize(
