@@ -1,7 +1,7 @@
 """A connection is asked whether it still works only if it has not begun a request for a moment.
 
 With CONN_HEALTH_CHECKS, Django sends `SELECT 1` before the first statement of each request, since the server may have
-been restarted since the last one. That is one exchange more for each request, of 75 calls of functions.
+been restarted since the last one. That is one exchange more for each request.
 
 A server that ends a connection says so: its socket then has something to read, which it never has between two requests.
 So looking at the socket, without an exchange, finds connections that were ended within that moment, too. What no look

@@ -25,8 +25,8 @@ class TupleRows:
     LookupKey.as_tuples.bulk_create([(owner_id, person_id, kind, key), ...])
 
     For tables of which one write has many small rows: a queryset's `bulk_create` builds an instance for each row and
-    prepares each value by itself. A row of seven values takes 17 calls of functions, and 258 by the queryset's. The
-    text of the statements does not depend on the number of rows. Must be called in a transaction.
+    prepares each value by itself. The text of the statements does not depend on the number of rows. Must be called in a
+    transaction.
     """
 
     model: type[models.Model]
