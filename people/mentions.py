@@ -1,6 +1,6 @@
 """Who may be spoken of: the one definition of whom reminders, lists, feeds, maps, books and letters leave out, and why.
 
-A place that speaks of people unasked filters by `may_be_mentioned`, or asks `silence` about a row that it has. It
+A place that speaks of people unasked filters by `may_be_mentioned`, or asks `Person.silence` of a row that it has. It
 names its topic, since there are two reasons: a quiet person is not spoken of at all, somebody who died still has
 memorial days. Lists, searches, groups, relationships and exports, which show what the user looks for, leave nobody out.
 tests/people/test_mentions.py has the places.

@@ -1,7 +1,7 @@
 """The forecast: what will be sent, when, over which channel, and if not, why (GET /api/reminders/upcoming).
 
-It follows the same rules as the planner, without writing anything. tests/notifications/test_forecast_property.py
-compares it with what the planner then does.
+Which reminders are due when is what the planner finds, on rows that are not saved. Which rows need not be read for it
+is decided here; tests/notifications/test_forecast_property.py compares it with a forecast of all rows.
 """
 
 import datetime as dt
@@ -20,11 +20,18 @@ from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
 from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DIGEST_DAYS
-from notifications.services.planner import NOTICE_KINDS, with_source
+from notifications.services.planner import (
+    NOTICE_KINDS,
+    contact_reminders,
+    date_reminders,
+    silence_of,
+    source_of_answer,
+    with_source,
+)
 from notifications.services.relevance import irrelevance_reason, load_facts
 from people.dates import schedule
 from people.dates.nearest import Nearest
-from people.dates.recurrence import Reminder, ReminderRule, full_years
+from people.dates.recurrence import Reminder, ReminderRule, end_of_day, full_years
 from people.dates.upcoming import (
     AT_INTERVALS,
     CHUNK_SIZE,
@@ -36,7 +43,7 @@ from people.dates.upcoming import (
     event_rules,
     waiting_contacts,
 )
-from people.mentions import Silence, Topic, silence, topic_of
+from people.mentions import Silence, Topic
 from people.models import ImportantDate, Person
 
 REMINDER_OFF, NOTICE_TOO_EARLY, NO_EVENTS = "reminder_off", "lead_not_after_previous", "no_events"
@@ -59,6 +66,11 @@ class Forecast:
     @property
     def today(self) -> dt.date:
         return self.calendar.today(self.now)
+
+    @property
+    def ends_at(self) -> dt.datetime:
+        """The last instant of the day `until`."""
+        return end_of_day(self.until, self.calendar.zone) - dt.timedelta.resolution
 
     def is_snoozed(self, source_id: UUID, day: dt.date, kind: NoticeKind, lead_days: int = 0) -> bool:
         """Whether this reminder was snoozed. It then has an entry of its own (`_answered_entries`)."""
@@ -216,14 +228,14 @@ def _offer_dates(forecast: Forecast) -> None:
     for row in _candidate_dates(forecast):
         rule, source = schedule.date_rule(row, forecast.calendar), _source(row, forecast)
         facts = partial(_date_facts, row, forecast)
-        why_not = _silence_of_date(row)
+        why_not = row.silence()
         if rule is None or why_not is Silence.DECEASED:
             for day in event_rule(row, forecast.calendar).between(forecast.today, forecast.until):
                 if forecast.is_beyond(day):
                     break
                 forecast.offer(NoticeKind.IMPORTANT_DATE, day, None, why_not or REMINDER_OFF, facts, source=source)
             continue
-        for reminder, send_at in _reminders(row, rule, forecast):
+        for reminder, send_at in _reminders(row, forecast):
             kind, day = NOTICE_KINDS[reminder.kind], reminder.occurrence
             if not forecast.is_snoozed(row.pk, day, kind, reminder.lead_days):
                 forecast.offer(
@@ -240,23 +252,13 @@ def _offer_dates(forecast: Forecast) -> None:
             forecast.offer(NoticeKind.IMPORTANT_DATE_LEAD, day, None, why, facts, source=source)
 
 
-def _silence_of_date(row: ImportantDate) -> Silence | None:
-    return silence(topic_of(row.type), quiet=row.person.quiet, deathday=row.person.deathday)
-
-
-def _silence_of_contact(person: Person) -> Silence | None:
-    return silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday)
-
-
-def _reminders(row: ImportantDate, rule: ReminderRule, forecast: Forecast) -> Iterator[tuple[Reminder, dt.datetime]]:
+def _reminders(row: ImportantDate, forecast: Forecast) -> Iterator[tuple[Reminder, dt.datetime]]:
     """The row's next reminder and those after it that may be among the nearest, each with the time of sending."""
-    reminder, send_at = schedule.pending_reminder(row), row.next_due_at
-    while reminder is not None and send_at is not None and forecast.calendar.today(send_at) <= forecast.until:
-        yield reminder, send_at
-        reminder = rule.following(reminder)
-        if reminder is None or forecast.is_beyond(reminder.day):
+    found = date_reminders(row, forecast.calendar, now=forecast.now, until=forecast.ends_at)
+    for number, (reminder, send_at) in enumerate(found):
+        if number and forecast.is_beyond(reminder.day):
             return
-        send_at = forecast.calendar.reminder_time(reminder.day)
+        yield reminder, send_at
 
 
 def _days_of_dropped_notices(rule: ReminderRule, forecast: Forecast) -> Iterator[dt.date]:
@@ -293,6 +295,10 @@ def _date_facts(row: ImportantDate, forecast: Forecast, turns_on: dt.date | None
     return {**facts, "turns": age}
 
 
+def _facts(about: ImportantDate | Person, forecast: Forecast, day: dt.date) -> JsonObject:
+    return _person_facts(about, forecast) if isinstance(about, Person) else _date_facts(about, forecast, turns_on=day)
+
+
 def _candidate_contacts(forecast: Forecast) -> Iterator[Person]:
     """A superset of the people whose contact reminder is due in the forecast."""
     people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
@@ -304,20 +310,17 @@ def _candidate_contacts(forecast: Forecast) -> Iterator[Person]:
 
 def _offer_contacts(forecast: Forecast) -> None:
     for person in _candidate_contacts(forecast):
-        rule, day, send_at = (
-            schedule.contact_rule(person, forecast.calendar),
-            person.contact_due_on,
-            person.contact_due_at,
-        )
+        if schedule.contact_rule(person, forecast.calendar) is None:  # they died, quiet or not
+            continue
+        why_not = person.silence(Topic.CONTACT)
         facts, source = partial(_person_facts, person, forecast), _source(person, forecast)
-        while rule and day and send_at and forecast.calendar.today(send_at) <= forecast.until:
-            if not forecast.is_snoozed(person.pk, day, NoticeKind.CONTACT):
-                skip_reason = _silence_of_contact(person) or forecast.skip_reason(person.pk, day)
-                forecast.offer(NoticeKind.CONTACT, day, send_at, skip_reason, facts, source=source)
-            day = rule.after(day)
-            if day is None or forecast.is_beyond(day):
+        found = contact_reminders(person, forecast.calendar, now=forecast.now, until=forecast.ends_at)
+        for number, (day, send_at) in enumerate(found):
+            if number and forecast.is_beyond(day):
                 break
-            send_at = forecast.calendar.reminder_time(day)
+            if not forecast.is_snoozed(person.pk, day, NoticeKind.CONTACT):
+                skip_reason = why_not or forecast.skip_reason(person.pk, day)
+                forecast.offer(NoticeKind.CONTACT, day, send_at, skip_reason, facts, source=source)
 
 
 def _offer_answered(forecast: Forecast) -> None:
@@ -326,25 +329,11 @@ def _offer_answered(forecast: Forecast) -> None:
     Offered last: a skipped occurrence that has an entry already is in `forecast.explained`.
     """
     for answer in forecast.answers.values():
-        day, row, person = answer.occurrence_on, answer.important_date, answer.person
-        if row and not (row.deleted_at or row.person.deleted_at):
-            facts, source, why_not = (
-                partial(_date_facts, row, forecast, turns_on=day),
-                _source(row, forecast),
-                _silence_of_date(row),
-            )
-        elif person and not person.deleted_at:
-            if not schedule.is_contact_occurrence(person, day, forecast.calendar):
-                continue
-            facts, source, why_not = (
-                partial(_person_facts, person, forecast),
-                _source(person, forecast),
-                _silence_of_contact(person),
-            )
-        else:
+        day, about = answer.occurrence_on, source_of_answer(answer, forecast.calendar)
+        why_not = silence_of(about) if about else None
+        if about is None or why_not is Silence.DECEASED:  # a birthday has an entry of its own
             continue
-        if why_not is Silence.DECEASED:  # a birthday has an entry of its own
-            continue
+        source, facts = _source(about, forecast), partial(_facts, about, forecast, day)
         is_near = answer.due_at is not None and forecast.calendar.today(answer.due_at) <= forecast.until
         if is_near and not answer.is_snoozed_to_the_day:
             kind = answer.resend_kind

@@ -8,7 +8,7 @@ after the commit, the deliveries are due and in no queue, and the next scan enqu
 import datetime as dt
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
@@ -33,7 +33,7 @@ from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
 from people.dates.recurrence import Reminder, full_years
-from people.mentions import Topic, silence, topic_of
+from people.mentions import Silence, Topic
 from people.models import ImportantDate, Person
 from people.vocabularies import ReminderKind
 
@@ -193,68 +193,89 @@ def with_source(answers: QuerySet[ReminderAnswer]) -> QuerySet[ReminderAnswer]:
 def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
     """Plan the due reminders of the dates and set each date to its next reminder. Saves nothing."""
     for row in rows:
-        # After an outage several reminders of a date may be due. Each is planned, as late or as missed.
-        while row.next_due_at is not None and row.next_due_at <= plan.now:
-            reminder = schedule.pending_reminder(row)
-            if reminder and _may_remind(row) and plan.owner.is_active:
-                plan.add(_date_notice(row, reminder, row.next_due_at, plan))
-            schedule.advance_date(row, plan.calendar, _resume_day(row.next_due_at, plan))
+        is_active = row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active
+        for reminder, due_at in date_reminders(row, plan.calendar, now=plan.now, until=plan.now):
+            # The reminders of others move on unsent.
+            if is_active and not row.silence():
+                plan.add(_date_notice(row, reminder, due_at, plan))
 
 
 def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
     """Plan the due contact reminders of the people and set each person to the next one. Saves nothing."""
     for person in people:
-        while person.contact_due_at is not None and person.contact_due_at <= plan.now:
-            if person.contact_due_on and _may_remind_to_contact(person) and plan.owner.is_active:
-                plan.add(_contact_notice(person, person.contact_due_on, person.contact_due_at, plan))
-            schedule.advance_contact(person, plan.calendar, _resume_day(person.contact_due_at, plan))
+        is_active = person.deleted_at is None and plan.owner.is_active
+        for day, due_at in contact_reminders(person, plan.calendar, now=plan.now, until=plan.now):
+            if is_active and not person.silence(Topic.CONTACT):
+                plan.add(_contact_notice(person, day, due_at, plan))
 
 
-def _may_remind(row: ImportantDate) -> bool:
-    """Whether date and person are active, and may be spoken of. The reminders of others move on unsent."""
-    person = row.person
-    is_silent = silence(topic_of(row.type), quiet=person.quiet, deathday=person.deathday)
-    return row.deleted_at is None and person.deleted_at is None and not is_silent
+def date_reminders(
+    row: ImportantDate, calendar: schedule.Calendar, *, now: dt.datetime, until: dt.datetime
+) -> Iterator[tuple[Reminder, dt.datetime]]:
+    """The reminders of a date that a scan at `now`, and the scans after it, find due by `until`, and when each is due.
+
+    After an outage several may be due at once. The row is set to each in turn, and at the end to the first one after
+    `until`. Saves nothing.
+    """
+    while row.next_due_at is not None and row.next_due_at <= until:
+        due_at = row.next_due_at
+        if reminder := schedule.pending_reminder(row):
+            yield reminder, due_at
+        schedule.advance_date(row, calendar, _resume_day(due_at, calendar, now))
 
 
-def _may_remind_to_contact(person: Person) -> bool:
-    return person.deleted_at is None and not silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday)
+def contact_reminders(
+    person: Person, calendar: schedule.Calendar, *, now: dt.datetime, until: dt.datetime
+) -> Iterator[tuple[dt.date, dt.datetime]]:
+    """As `date_reminders`: the days of a person's contact reminders, and when each is due."""
+    while person.contact_due_at is not None and person.contact_due_at <= until:
+        due_at = person.contact_due_at
+        if day := person.contact_due_on:
+            yield day, due_at
+        schedule.advance_contact(person, calendar, _resume_day(due_at, calendar, now))
 
 
 def collect_snoozed(plan: AccountPlan, answers: Iterable[ReminderAnswer]) -> None:
     """Plan the snoozed reminders that still have something to remind of. Saves nothing."""
     for answer in answers:
-        planned = _snoozed_contact_notice(answer, plan) if answer.person else _snoozed_date_notice(answer, plan)
-        if planned and plan.owner.is_active:
-            plan.add(replace(planned, round=answer.round))
+        source = source_of_answer(answer, plan.calendar)
+        # On the day itself its own reminder is sent anyway.
+        if source and plan.owner.is_active and not silence_of(source) and not answer.is_snoozed_to_the_day:
+            plan.add(replace(_snoozed_notice(answer, source, plan), round=answer.round))
 
 
-def _snoozed_contact_notice(answer: ReminderAnswer, plan: AccountPlan) -> PlannedNotice | None:
-    person = answer.person
-    if person is None or not _may_remind_to_contact(person):
-        return None
-    if not schedule.is_contact_occurrence(person, answer.occurrence_on, plan.calendar):
-        return None  # they were in touch since then, or the reminder was changed or switched off
-    return _contact_notice(person, answer.occurrence_on, answer.due_at or plan.now, plan)
+def source_of_answer(answer: ReminderAnswer, calendar: schedule.Calendar) -> ImportantDate | Person | None:
+    """What the answered reminder is about, while it is active and has a reminder on that day, sent already or not.
+
+    It has none any more when they were in touch since then, or the reminder was changed or switched off.
+    """
+    row, person, day = answer.important_date, answer.person, answer.occurrence_on
+    if row:
+        is_active = row.deleted_at is None and row.person.deleted_at is None
+        return row if is_active and schedule.is_occurrence(row, day, calendar) else None
+    if person and person.deleted_at is None and schedule.is_contact_occurrence(person, day, calendar):
+        return person
+    return None
 
 
-def _snoozed_date_notice(answer: ReminderAnswer, plan: AccountPlan) -> PlannedNotice | None:
-    row, day = answer.important_date, answer.occurrence_on
-    if row is None or not _may_remind(row):
-        return None
-    # On the day itself its own reminder is sent anyway.
-    if answer.is_snoozed_to_the_day or not schedule.is_occurrence(row, day, plan.calendar):
-        return None
+def silence_of(source: ImportantDate | Person) -> Silence | None:
+    """Why nobody is reminded of the date, or to contact the person; None if somebody is."""
+    return source.silence(Topic.CONTACT) if isinstance(source, Person) else source.silence()
+
+
+def _snoozed_notice(answer: ReminderAnswer, source: ImportantDate | Person, plan: AccountPlan) -> PlannedNotice:
+    day, due_at = answer.occurrence_on, answer.due_at or plan.now
+    if isinstance(source, Person):
+        return _contact_notice(source, day, due_at, plan)
     reminder = Reminder(day, ReminderKind.DAY, day)
     if answer.resend_kind is NoticeKind.IMPORTANT_DATE_LEAD:
         reminder = Reminder(day, ReminderKind.LEAD, day - dt.timedelta(answer.lead_days))
-    return _date_notice(row, reminder, answer.due_at or plan.now, plan)
+    return _date_notice(source, reminder, due_at, plan)
 
 
-def _resume_day(due_at: dt.datetime, plan: AccountPlan) -> dt.date:
+def _resume_day(due_at: dt.datetime, calendar: schedule.Calendar, now: dt.datetime) -> dt.date:
     """The first day whose reminders are planned next. Those before the catch-up window are passed over."""
-    earliest = plan.now - catch_up_window() if is_missed(due_at, plan.now) else due_at
-    return plan.calendar.today(earliest)
+    return calendar.today(now - catch_up_window() if is_missed(due_at, now) else due_at)
 
 
 def _date_notice(row: ImportantDate, reminder: Reminder, due_at: dt.datetime, plan: AccountPlan) -> PlannedNotice:

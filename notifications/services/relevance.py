@@ -9,7 +9,7 @@ from notifications.ledger import SKIPPED, SNOOZED, TargetsByAccount, load_target
 from notifications.models import Delivery
 from notifications.notices.actions import ActionKind
 from notifications.notices.notice import WITHOUT_PERSON, NoticeKind
-from people.mentions import Topic, silence, topic_of
+from people.mentions import Topic, topic_of
 from people.models import ImportantDate, Person
 
 _ANSWER_REASONS = {
@@ -93,7 +93,7 @@ def irrelevance_reason(delivery: Delivery, facts: Facts) -> str | None:
 def _contact_reason(delivery: Delivery, person: Person) -> str | None:
     if not person.contact_reminder_enabled:
         return "reminder_off"
-    if why := silence(Topic.CONTACT, quiet=person.quiet, deathday=person.deathday):
+    if why := person.silence(Topic.CONTACT):
         return why
     is_done = person.last_contact is not None and person.last_contact >= delivery.occurrence_on
     return "contacted" if is_done else None
@@ -102,7 +102,6 @@ def _contact_reason(delivery: Delivery, person: Person) -> str | None:
 def _date_reason(delivery: Delivery, person: Person, is_on: bool | None) -> str | None:
     if is_on is None:
         return "deleted"
-    topic = topic_of(delivery.content.get("type"))
-    if why := silence(topic, quiet=person.quiet, deathday=person.deathday):
+    if why := person.silence(topic_of(delivery.content.get("type"))):
         return why
     return None if is_on else "reminder_off"

@@ -90,7 +90,7 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
 
     A quiet person has none, and is none.
     """
-    if silence(Topic.PERSON, quiet=person.quiet, deathday=person.deathday):
+    if person.silence(Topic.PERSON):
         return []
     rows = _lookup_keys_of_one.rows(person_id=person.pk)
     birthday = _load_birthdays_of(owner, [person.pk]).get(person.pk.hex)

@@ -15,6 +15,7 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
     owner_without_index,
 )
+from people.mentions import Silence, topic_of
 from people.models.person import Person
 from people.vocabularies import DateType, InteractionKind, ReminderKind, ReminderType, Unit
 
@@ -66,6 +67,10 @@ class ImportantDate(TrashModel):
     def is_once_without_year(self) -> bool:
         """Whether its reminder comes once, on the first such day since it was set. The year is in no column."""
         return self.year_unknown and self.reminder_type == ReminderType.ONCE
+
+    def silence(self) -> Silence | None:
+        """Why nobody is reminded of it; None if somebody is."""
+        return self.person.silence(topic_of(self.type))
 
     FEED_TYPE = "importantDate"
     QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind", "next_lead_days"})

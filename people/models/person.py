@@ -18,6 +18,7 @@ from contacts_project.kernel.ownership.models import (
     owner_without_index,
 )
 from people import field_table
+from people.mentions import Silence, Topic, silence
 from people.names import COLUMNS, NameParts, format_name
 from people.vocabularies import Unit
 
@@ -234,6 +235,10 @@ class Person(TrashModel):
     @property
     def name_parts(self) -> NameParts:
         return NameParts(*(getattr(self, column) for column in COLUMNS))
+
+    def silence(self, topic: Topic) -> Silence | None:
+        """Why the person is not spoken of; None if it is."""
+        return silence(topic, quiet=self.quiet, deathday=self.deathday)
 
     def display_name_for(self, owner: User) -> str:
         """The display name in the name order and format of `owner`, who is passed in because loading it is a query."""

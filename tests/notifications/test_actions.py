@@ -92,6 +92,23 @@ def test_snoozed_reminder_is_sent_again_over_every_channel(
     assert len(channel.sent) == 5
 
 
+def test_snoozed_reminder_that_is_switched_off_is_neither_sent_nor_forecast(
+    api: Client, browser: Client, channel: RecordingChannel, birthday: str
+) -> None:
+    submit_action(browser, links(channel)["snooze3"])
+    date = api.ok("get", f"/api/people/{person_of(api)}/important-dates")["importantDates"][0]
+    body = {**date, "reminderEnabled": False}
+    api.ok("put", f"/api/people/{person_of(api)}/important-dates/{birthday}", body)
+    assert [entry for entry in upcoming(api) if entry["willSend"]] == []
+    run("2026-03-14T09:00:00Z")
+    assert len(channel.sent) == 1
+
+
+def person_of(api: Client) -> str:
+    [person] = api.ok("get", "/api/people")["people"]
+    return str(person["id"])
+
+
 def test_skipped_occurrence_is_not_sent_on_its_day_either(
     api: Client, browser: Client, ada: Person, channel: RecordingChannel
 ) -> None:
