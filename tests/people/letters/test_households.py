@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from people.letters.households import find_households
+from people.letters.csv_file import households_csv
+from people.letters.households import Household, find_households
 from people.letters.sheets import SHEETS, labels_css
 from people.models import Person
 from tests.builders import make_person
@@ -149,6 +150,37 @@ def test_a_csv_file_has_a_mark_and_no_formulas(api: Client) -> None:
     assert rows[1] == ["'=Anna", "'-1+2", "'@x", *[""] * 6]
     assert rows[2] == ["Ben", *(f"L{number}" for number in range(1, 8)), "L8, L9, Wien"]
     assert api.ok("GET", "/api/people/addresses?format=xml", status=400)["details"][0]["field"] == "format"
+
+
+@pytest.mark.parametrize(
+    ("cell", "guarded"),
+    [
+        ("Wien;=1+1", "Wien;'=1+1"),
+        ("Wien; =1+1", "Wien;' =1+1"),
+        ('Wien;"=1+1', "Wien;'\"=1+1"),
+        ("Wien,@SUM(A1)", "Wien,'@SUM(A1)"),
+        ("Wien|-1", "Wien|'-1"),
+        ("Wien\t+1", "Wien\t'+1"),
+        (" =1", "' =1"),
+        *((f"{sign}1", f"'{sign}1") for sign in "=+-@＝＋－＠﹦﹢﹣﹫"),
+        *((f"a;{sign}1", f"a;'{sign}1") for sign in "=+-@＝＋－＠﹦﹢﹣﹫"),
+        ("\t=1", "'\t'=1"),
+        ("\r1", "'\r1"),
+        ("Bahnhofstr. 1-3", "Bahnhofstr. 1-3"),
+        ("Baden-Baden; West", "Baden-Baden; West"),
+        ("", ""),
+    ],
+)
+def test_no_cell_holds_a_formula_for_any_spreadsheet(cell: str, guarded: str) -> None:
+    content = households_csv([Household(cell, [cell], [], {})]).decode()
+    quoted = '"' + guarded.replace('"', '""') + '"'
+    assert content.split("\r\n", 1)[1] == ",".join([quoted, quoted, *['""'] * 7]) + "\r\n"
+
+
+def test_every_cell_is_quoted_also_those_of_the_header(api: Client) -> None:
+    add(api, "Anna", addresses=[{"locality": "Wien"}])
+    lines = api.call("GET", "/api/people/addresses?format=csv").content.decode("utf-8-sig").splitlines()
+    assert lines == ['"name",' + ",".join(f'"line{number}"' for number in range(1, 9)), '"Anna","Wien"' + ',""' * 7]
 
 
 def test_the_page_of_labels_is_for_a_session(api: Client, signed_in: Client) -> None:
