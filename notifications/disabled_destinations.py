@@ -76,10 +76,17 @@ def message_of(destination: Destination) -> EmailMessage:
         "url": settings.BASE_URL,
     }
     with translation.override(owner.language):
-        subject = _("The destination “%(label)s” has been switched off") % values
+        # Whose address nobody has proven may be a stranger to this account, and is not sent what was typed in it.
+        if owner.proven_email is None:
+            subject = _("A destination of your notifications has been switched off")
+            failure = _("Notifications could not be delivered. The last failure was: %(code)s.")
+        else:
+            subject = _("The destination “%(label)s” has been switched off") % values
+            failure = _(
+                "Notifications to “%(label)s” (%(host)s) could not be delivered. The last failure was: %(code)s."
+            )
         paragraphs = [
-            _("Notifications to “%(label)s” (%(host)s) could not be delivered. The last failure was: %(code)s.")
-            % values,
+            failure % values,
             _("Nothing more is sent there until you switch it on again: %(url)s") % values,
         ]
     headers = {

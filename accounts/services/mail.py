@@ -30,6 +30,12 @@ class ResolvedMail:
     address: str
     change: EmailChange | None = None
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether the account has shown that the mails of the address reach its owner."""
+        proven = self.user.proven_email
+        return proven is not None and User.objects.fold_email(proven) == User.objects.fold_email(self.address)
+
 
 @dataclass(frozen=True)
 class MailText:
@@ -43,7 +49,7 @@ class MailText:
 
 
 def build_mail_text(resolved: ResolvedMail) -> MailText:
-    greeting = _("Hello %(name)s,") % {"name": resolved.user.nickname or resolved.user.name}
+    greeting = _greeting(resolved)
     if resolved.change:
         return _changed_text(greeting, resolved.change)
     if resolved.kind is MailKind.RESET:
@@ -51,6 +57,17 @@ def build_mail_text(resolved: ResolvedMail) -> MailText:
     if resolved.kind is MailKind.TAKEN:
         return _taken_text(greeting)
     return _new_address_text(greeting) if resolved.user.proven_email else _first_address_text(greeting, resolved.user)
+
+
+def _greeting(resolved: ResolvedMail) -> str:
+    """With the account's name only where an address is proven.
+
+    Anybody can register with, or move to, an address of somebody else, whose mail must not carry what they call
+    themselves: a name can be a sentence with a link.
+    """
+    if not resolved.is_proven:
+        return _("Hello,")
+    return _("Hello %(name)s,") % {"name": resolved.user.nickname or resolved.user.name}
 
 
 def _first_address_text(greeting: str, user: User) -> MailText:

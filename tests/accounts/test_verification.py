@@ -32,12 +32,51 @@ def test_registration_mails_a_link_that_works_once(caller: Client, mailbox: Mail
     assert mailbox.recipients == [["ada@example.org"]]
     message = mailbox.last()
     assert message["Subject"] == "Verify your e-mail address"
-    assert "Hello Ada," in text_of(message)
+    assert text_of(message).splitlines()[0] == "Hello,"
     token = mailbox.last_token()
     assert "message" in Client().ok("POST", "/api/auth/verify-email", {"token": token})
     assert caller.ok("GET", "/api/auth/session")["user"]["emailVerified"] is True
     again = Client().ok("POST", "/api/auth/verify-email", {"token": token}, status=400)
     assert again["details"][0]["field"] == "token"
+
+
+LURE = "Visit http://evil.example now"
+
+
+def mails_in(mailbox: Mailbox) -> str:
+    """All that was mailed: subjects and both parts."""
+    parts = [part.get_content() for mail in mailbox.messages for part in mail.walk() if not part.is_multipart()]
+    return "\n".join([*(mail["Subject"] for mail in mailbox.messages), *parts])
+
+
+@pytest.mark.parametrize("verification", ["optional", "mandatory"])
+@pytest.mark.parametrize("field", ["name", "nickname"])
+def test_no_mail_to_an_unproven_address_says_what_the_account_is_called(
+    caller: Client, mailbox: Mailbox, send_mails: SendMails, settings: Any, field: str, verification: str
+) -> None:
+    """A stranger registers with somebody else's address, and lets every mail be sent that can be."""
+    settings.EMAIL_VERIFICATION = verification
+    caller.ok("POST", "/api/auth/register", {**REGISTRATION, field: LURE, "surname": LURE}, status=201)
+    send_mails()
+    caller.ok("POST", "/api/auth/resend-verification", {"email": "ada@example.org"})
+    send_mails()
+    caller.ok("POST", "/api/auth/forgot-password", {"email": "ada@example.org"})
+    send_mails()
+    assert [len(mailbox.messages), len(mailbox.tokens("ada@example.org", "reset-password"))] == [3, 1]
+    assert "evil.example" not in mails_in(mailbox)
+
+
+def test_a_change_to_an_unproven_address_does_not_say_it_either(
+    alice: User, mailbox: Mailbox, send_mails: SendMails
+) -> None:
+    verify_email(alice)
+    body = {"name": LURE, "email": "victim@example.org"}
+    client_of(alice).ok("PUT", "/api/user/profile", body)
+    send_mails()
+    to_victim = [mail for to, mail in zip(mailbox.recipients, mailbox.messages, strict=True) if to != [alice.email]]
+    assert len(mailbox.messages) == 2
+    assert [LURE in text_of(mail) for mail in to_victim] == [False]
+    assert mails_in(mailbox).count(f"Hello {LURE},") == 2, "the proven address is told, as text and HTML"
 
 
 def test_mandatory_verification_activates_the_account(

@@ -13,6 +13,7 @@ from notifications.channels import channels
 from notifications.channels.interface import Outcome
 from notifications.disabled_destinations import send_disabled_notices
 from notifications.models import Destination
+from tests.builders import verify_email
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
 from tests.mailbox import Mailbox
@@ -78,6 +79,7 @@ def test_404_does_not_disable(alice: User, hook: str, receiver: Recorder) -> Non
 
 
 def test_owner_gets_one_mail(alice: User, hook: str, mailbox: Mailbox) -> None:
+    verify_email(alice)
     alice.language = "de-DE"
     alice.email_reminders_enabled = False  # this is about the account, not a reminder
     alice.save()
@@ -88,6 +90,18 @@ def test_owner_gets_one_mail(alice: User, hook: str, mailbox: Mailbox) -> None:
     assert message["To"] == "alice@example.org"
     assert message["Subject"] == "Das Ziel „My hook“ wurde abgeschaltet"
     assert "timeout" in message.get_content()
+
+
+def test_an_address_that_nobody_has_proven_is_not_sent_what_the_account_calls_it(
+    alice: User, hook: str, mailbox: Mailbox
+) -> None:
+    """Anybody can register with a stranger's address, and a label can be a sentence with a link."""
+    record(alice, hook, *[GIVEN_UP] * 12)
+    assert send_disabled_notices() == 1
+    (message,) = mailbox.messages
+    assert message["Subject"] == "A destination of your notifications has been switched off"
+    assert "My hook" not in message.get_content()
+    assert "Notifications could not be delivered. The last failure was: timeout." in message.get_content()
 
 
 def test_refused_mail_is_sent_a_minute_later(
