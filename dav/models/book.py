@@ -142,16 +142,20 @@ class CollectionProperty(OwnedModel):
 
 
 class TaskTick(OwnedModel):
-    """The last time that the task of a person was ticked off, kept so that it can be taken back.
+    """A day of the task of a person that was ticked off: so that it can be taken back, and counts once.
 
-    `due_before` is the due day that the task had, `due_sent` that of what the device sent, which may be null.
+    `due_before` is the due day that the task had, `due_sent` the day that the device sent, which may be null: the one
+    that is done, or with `by_rule` the next one, since the device went on by a rule of its own. `completed_at` is its
+    COMPLETED.
     """
 
-    person = models.OneToOneField(Person, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
     interaction = models.ForeignKey(Interaction, on_delete=models.CASCADE, related_name="+")
     ticked_at = models.DateTimeField()
     due_before = models.DateField()
     due_sent = models.DateField(null=True, blank=True)
+    by_rule = models.BooleanField(default=False)
+    completed_at = models.DateTimeField(null=True, blank=True)
 
     unscoped = UnscopedManager["TaskTick", OwnedQuerySet["TaskTick"]](OwnedQuerySet)
     objects = OwnedManager["TaskTick", OwnedQuerySet["TaskTick"]](OwnedQuerySet)

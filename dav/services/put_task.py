@@ -1,10 +1,12 @@
 """What a device sends of a task: that it is done, or that this is taken back (open points, section 14)."""
 
 import datetime as dt
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -32,6 +34,18 @@ _UID = "contact-"
 _MAX_SKIPPED = 400
 
 
+@dataclass(frozen=True)
+class _Tick:
+    """That a day was ticked off, as a device says it: see TaskTick."""
+
+    day: dt.date | None
+    completed_at: dt.datetime | None = None
+    by_rule: bool = False
+
+    def columns(self) -> dict[str, Any]:
+        return {"due_sent": self.day, "completed_at": self.completed_at, "by_rule": self.by_rule}
+
+
 def put_task(*, calendar: KeepInTouchResource, name: str, body: bytes, conditions: Conditions) -> bool:
     """Apply what a device sent under a name. Returns whether no task has this name (201). Raises DavError.
 
@@ -44,6 +58,7 @@ def put_task(*, calendar: KeepInTouchResource, name: str, body: bytes, condition
     named = calendar.rows().filter(pk=record_id).first() if record_id else None
     found = named or _find_task(calendar, tasks)
     if found is None or calendar.days(found) is None:
+        conditions.check()
         raise need_privileges(calendar.path, "bind")
     with account_write(owner):
         owner.refresh_from_db(fields=["revision"])
@@ -64,14 +79,58 @@ def _apply(calendar: KeepInTouchResource, row: Any, tasks: list[Any], conditions
     master = next((task for task in tasks if "RECURRENCE-ID" not in task), tasks[0])
     sent = _day(calendar, master.get("DUE"))
     is_later = due is not None and sent is not None and sent > due
-    done = next((task for task in tasks if _is_done(task)), None)
-    recent = TaskTick.objects.owned_by(owner).filter(person_id=row.id, ticked_at__gt=now - _TAKEN_BACK_WITHIN).first()
-    if done is not None or ("RRULE" in master and is_later):
-        # A device that got no answer sends the same again.
-        if recent is None or recent.due_sent != sent:
-            _tick(owner, row.id, due, sent, at=_moment(calendar, row, done, now), now=now)
-    elif recent is not None and sent == recent.due_before:
-        recent.delete()
+    ticks = _done_days(calendar, tasks, master)
+    if not ticks and "RRULE" in master and is_later:
+        ticks = [_Tick(sent, by_rule=True)]
+    if not ticks:
+        # Of a tick the ETag does not matter: whatever changed meanwhile, they were in touch.
+        conditions.check(calendar.member(row).etag)  # type: ignore[union-attr]  # it has a due day
+        _untick_or_move(calendar, row, sent, is_later=is_later, conditions=conditions, now=now)
+        return
+    if new := [tick for tick in ticks if not _is_ticked(owner, row.id, tick, now)]:
+        moment = _moment(calendar, row, new[0].completed_at, now)
+        data = {"person_ids": [row.id], "kind": InteractionKind.OTHER, "at": moment}
+        interaction = create_interaction(owner=owner, data=data, now=now)
+        of_task: dict[str, Any] = {"owner": owner, "person_id": row.id, "due_before": due}
+        rows = [TaskTick(**of_task, **tick.columns(), interaction=interaction, ticked_at=now) for tick in new]
+        TaskTick.objects.bulk_create(rows)
+
+
+def _done_days(calendar: KeepInTouchResource, tasks: list[Any], master: Any) -> list[_Tick]:
+    done = list(filter(_is_done, tasks))
+    days = {_day(calendar, task.get("RECURRENCE-ID") or task.get("DUE") or master.get("DUE")) for task in done}
+    return [_Tick(day, _completed_at(calendar, done[0])) for day in sorted(days, key=str)]
+
+
+def _is_ticked(owner: User, person_id: UUID, tick: _Tick, now: dt.datetime) -> bool:
+    """Whether this was ticked off before, and not taken back since, by whatever device."""
+    rows = TaskTick.objects.owned_by(owner).filter(person=person_id, interaction__deleted_at=None)
+    if tick.by_rule:
+        return rows.filter(due_sent=tick.day, by_rule=True).exists()
+    if tick.day is not None:
+        # What names no day, or goes on by a rule, ticked the day off that the task had.
+        of_task = Q(due_before=tick.day) & (Q(due_sent=None) | Q(by_rule=True))
+        return rows.filter(Q(due_sent=tick.day, by_rule=False) | of_task).exists()
+    again = Q(ticked_at__gt=now - _TAKEN_BACK_WITHIN)
+    if tick.completed_at is not None:
+        again |= Q(completed_at=tick.completed_at)
+    return rows.filter(again, due_sent=None).exists()
+
+
+def _untick_or_move(
+    calendar: KeepInTouchResource,
+    row: Any,
+    sent: dt.date | None,
+    *,
+    is_later: bool,
+    conditions: Conditions,
+    now: dt.datetime,
+) -> None:
+    owner, due = calendar.device.owner, calendar.days(row)
+    ticks = TaskTick.objects.owned_by(owner).filter(person=row.id, ticked_at__gt=now - _TAKEN_BACK_WITHIN)
+    recent = ticks.order_by("-ticked_at", "-id").first()
+    if recent is not None and sent == recent.due_before:
+        ticks.filter(interaction=recent.interaction_id).delete()
         try:
             # A savepoint: the error would roll back the whole write.
             with transaction.atomic():
@@ -106,23 +165,24 @@ def _move(calendar: KeepInTouchResource, row: Any, day: dt.date, now: dt.datetim
     touch_people(owner.pk, [row.id], now)
 
 
-def _tick(
-    owner: User, person_id: UUID, due: dt.date | None, sent: dt.date | None, *, at: dt.datetime, now: dt.datetime
-) -> None:
-    data = {"person_ids": [person_id], "kind": InteractionKind.OTHER, "at": at}
-    interaction = create_interaction(owner=owner, data=data, now=now)
-    values = {"interaction": interaction, "ticked_at": now, "due_before": due, "due_sent": sent}
-    TaskTick.objects.owned_by(owner).update_or_create(owner=owner, person_id=person_id, defaults=values)
-
-
-def _moment(calendar: KeepInTouchResource, row: Any, done: Any, now: dt.datetime) -> dt.datetime:
-    """COMPLETED, as far as it can be: not ahead, and not before the last contact, else the task would stay as it is."""
-    completed = getattr(done.get("COMPLETED"), "dt", None) if done is not None else None
+def _completed_at(calendar: KeepInTouchResource, task: Any) -> dt.datetime | None:
+    """COMPLETED in UTC, if it has one."""
+    completed = getattr(task.get("COMPLETED"), "dt", None)
     if not isinstance(completed, dt.datetime):
-        return now
+        return None
     moment = completed if completed.tzinfo else completed.replace(tzinfo=calendar.calendar.zone)
-    is_since = row.last_contact is None or calendar.calendar.today(moment) > row.last_contact
-    return moment.astimezone(dt.UTC) if moment <= now and is_since and now - moment < dt.timedelta(days=366) else now
+    try:
+        return moment.astimezone(dt.UTC)
+    except OverflowError:
+        return None
+
+
+def _moment(calendar: KeepInTouchResource, row: Any, completed_at: dt.datetime | None, now: dt.datetime) -> dt.datetime:
+    """COMPLETED, as far as it can be: not ahead, and not before the last contact, else the task would stay as it is."""
+    if completed_at is None or completed_at > now or now - completed_at >= dt.timedelta(days=366):
+        return now
+    is_since = row.last_contact is None or calendar.calendar.today(completed_at) > row.last_contact
+    return completed_at if is_since else now
 
 
 def _read_tasks(body: bytes) -> list[Any]:
@@ -153,9 +213,16 @@ def _find_task(calendar: KeepInTouchResource, tasks: list[Any]) -> Any:
     uid = str(done.get("UID", ""))
     if uid.startswith(_UID) and (person_id := id_of(f"{uid.removeprefix(_UID)}.ics")):
         return calendar.rows().filter(pk=person_id).first()
+    tick = _done_days(calendar, [done], done)[0]
+    owner, now = calendar.device.owner, timezone.now()
     summary = " ".join(str(done.get("SUMMARY", "")).split())
     same = [row for row in calendar.rows() if summary and " ".join(calendar.name_of(row).split()) == summary]
-    return min(same, key=lambda row: (calendar.days(row) or dt.date.max, row.id), default=None)
+    if len(same) < 2:
+        return same[0] if same else None
+    # Of namesakes the one whose day it is, or was: the same tick again is not that of another.
+    ticked = {row.id for row in same if _is_ticked(owner, row.id, tick, now)}
+    due = {row.id: calendar.days(row) or dt.date.max for row in same}
+    return min(same, key=lambda row: (row.id not in ticked, due[row.id] != tick.day, due[row.id], row.id))
 
 
 def _day(calendar: KeepInTouchResource, value: object) -> dt.date | None:

@@ -320,8 +320,8 @@ def served(device: Device, person_id: str) -> str:
     return str(response.content.decode())
 
 
-def put(device: Device, name: str, text: str) -> Any:
-    return device.call("PUT", path(device, "keep-in-touch", name), text, content_type="text/calendar")
+def put(device: Device, name: str, text: str, **headers: str) -> Any:
+    return device.call("PUT", path(device, "keep-in-touch", name), text, content_type="text/calendar", **headers)
 
 
 def with_line(text: str, line: str) -> str:
@@ -383,6 +383,84 @@ def test_tick_is_not_taken_back_after_an_hour(api: Client, device: Device) -> No
         assert interactions(api, person_id) == ["OTHER"]
 
 
+# What a device may send again: by the day that it ticks off, by the rule that it went on by, by COMPLETED alone.
+REPEATED_TICKS = {
+    "a day": ("", "STATUS:COMPLETED"),
+    "a part": ("", "STATUS:COMPLETED\r\nRECURRENCE-ID;VALUE=DATE:20260701"),
+    "a rule": ("20260801", "RRULE:FREQ=MONTHLY"),
+    "no day": ("none", "COMPLETED:20260610T100000Z"),
+}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(("due_sent", "line"), REPEATED_TICKS.values(), ids=REPEATED_TICKS)
+def test_a_tick_counts_once_however_often_and_late_it_is_sent(
+    api: Client, device: Device, alice: User, due_sent: str, line: str
+) -> None:
+    other = Device(alice)
+    with time_machine.travel(NOON):
+        person_id = make_friend(api, "Ann")
+        name, text = f"{person_id}.ics", with_line(served(device, person_id), line)
+        if due_sent == "none":
+            text = text.replace("DUE;VALUE=DATE:20260701\r\n", "")
+        elif due_sent:
+            text = text.replace("DUE;VALUE=DATE:20260701", f"DUE;VALUE=DATE:{due_sent}")
+        etag = device.call("GET", path(device, "keep-in-touch", name))["ETag"]
+        assert put(device, name, text, HTTP_IF_MATCH=etag).status_code == 204
+    for days in (0.1, 2, 60):
+        with time_machine.travel(NOON + dt.timedelta(days=days)):
+            for each, headers in (
+                (device, {"HTTP_IF_MATCH": etag}),
+                (other, {}),
+                (device, {"HTTP_IF_NONE_MATCH": "*"}),
+            ):
+                again = put(each, name, text, **headers)
+                assert (again.status_code, "ETag" in again) == (204, False)
+            assert interactions(api, person_id) == ["OTHER"]
+            assert due(device, person_id) == dt.date(2026, 7, 10)
+    with time_machine.travel(NOON + dt.timedelta(days=30)):
+        assert put(other, name, with_line(served(other, person_id), "STATUS:COMPLETED")).status_code == 204
+        assert put(device, name, text).status_code == 204
+        assert interactions(api, person_id) == ["OTHER", "OTHER"]
+
+
+def test_a_day_whose_talk_the_owner_deleted_can_be_ticked_off_again(api: Client, device: Device) -> None:
+    person_id = make_friend(api, "Ann")
+    name, text = f"{person_id}.ics", with_line(served(device, person_id), "STATUS:COMPLETED")
+    put(device, name, text)
+    (row,) = api.ok("GET", f"/api/people/{person_id}/interactions")["interactions"]
+    api.ok("DELETE", f"/api/interactions/{row['id']}")
+    assert due(device, person_id) == dt.date(2026, 7, 1)
+    put(device, name, text)
+    assert interactions(api, person_id) == ["OTHER"]
+
+
+@time_machine.travel(NOON)
+def test_what_is_no_tick_needs_its_condition(api: Client, device: Device) -> None:
+    person_id = make_friend(api, "Ann")
+    name, before = f"{person_id}.ics", served(device, person_id)
+    stale = device.call("GET", path(device, "keep-in-touch", name))["ETag"]
+    api.ok(
+        "POST",
+        "/api/interactions",
+        {"personIds": [person_id], "kind": "CALL", "at": "2026-06-05T12:00:00Z"},
+        status=201,
+    )
+    snooze = before.replace("DUE;VALUE=DATE:20260701", "DUE;VALUE=DATE:20260801")
+    for text in (snooze, before, snooze.replace("202608", "202606")):
+        assert put(device, name, text, HTTP_IF_MATCH=stale).status_code == 412
+        assert put(device, name, text, HTTP_IF_NONE_MATCH="*").status_code == 412
+    assert (due(device, person_id), interactions(api, person_id)) == (dt.date(2026, 7, 5), ["CALL"])
+    assert put(device, "new.ics", snooze, HTTP_IF_MATCH=stale).status_code == 412
+    assert put(device, "new.ics", snooze, HTTP_IF_NONE_MATCH="*").status_code == 403
+    assert put(device, name, with_line(before, "STATUS:COMPLETED"), HTTP_IF_MATCH=stale).status_code == 204
+    assert interactions(api, person_id) == ["OTHER", "CALL"]
+    current = device.call("GET", path(device, "keep-in-touch", name))["ETag"]
+    assert put(device, name, before, HTTP_IF_MATCH=stale).status_code == 412, "nor is taking it back"
+    assert put(device, name, snooze, HTTP_IF_MATCH=current).status_code == 204
+    assert due(device, person_id) == dt.date(2026, 8, 1)
+
+
 def test_ticks_of_tasks_that_a_program_made_recurring(api: Client, device: Device) -> None:
     with time_machine.travel(NOON):
         moved = make_friend(api, "Ann")
@@ -409,6 +487,18 @@ def test_new_completed_task_with_the_name_of_one_of_ours(api: Client, device: De
     assert interactions(api, person_id) == ["OTHER"]
     assert device.call("GET", path(device, "keep-in-touch", "x.ics")).status_code == 404
     assert put(device, "y.ics", text.format("COMPLETED").replace("Ann", "Bob")).status_code == 403
+
+
+def test_a_new_completed_task_is_that_of_one_namesake(api: Client, device: Device) -> None:
+    first, second = make_friend(api, "Ann", "2026-06-01"), make_friend(api, "Ann", "2026-06-03")
+    lines = ("BEGIN:VCALENDAR", "BEGIN:VTODO", "UID:x", "SUMMARY:Ann", "STATUS:COMPLETED", "END:VTODO", "END:VCALENDAR")
+    for _ in range(3):
+        put(device, "x.ics", "\r\n".join(lines))
+    assert [interactions(api, each) for each in (first, second)] == [["OTHER"], []]
+    due_sent = "\r\n".join(lines).replace("UID:x", "UID:y\r\nDUE;VALUE=DATE:20260703")
+    for _ in range(3):
+        put(device, "y.ics", due_sent)
+    assert [interactions(api, each) for each in (first, second)] == [["OTHER"], ["OTHER"]]
 
 
 def test_what_is_refused_of_tasks(api: Client, device: Device) -> None:
