@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from contextlib import suppress
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 
+from contacts_project.kernel.api.body_limit import BodyLimit, limit_body
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from dav.authentication import CHALLENGE, UnauthorizedError, authenticate
@@ -55,8 +57,7 @@ def _refuse_body(request: HttpRequest, limit: int) -> HttpResponseBase:
     return error.to_response()
 
 
-dav_view.max_body_bytes = "MAX_DAV_BYTES"  # type: ignore[attr-defined]
-dav_view.refuse_body = _refuse_body  # type: ignore[attr-defined]
+limit_body(dav_view, BodyLimit(lambda: settings.MAX_DAV_BYTES, refuse=_refuse_body))
 
 
 def with_dav_methods(view: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -21,6 +21,7 @@ from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
 from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.models import User
 from accounts.services.profile import load_profile
+from contacts_project.kernel.api.body_limit import BodyLimited
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ids import parse_id
@@ -52,10 +53,9 @@ class IdConverter:
 register_converter(IdConverter, "id")
 
 
-class ApiViewSet(GenericViewSet[M]):
-    """Routes for signed-in accounts. An action may set its own permissions, parsers or `max_body_bytes`."""
+class ApiViewSet(BodyLimited, GenericViewSet[M]):
+    """Routes for signed-in accounts. An action may set its own permissions, parsers or `body_limit`."""
 
-    max_body_bytes = "MAX_JSON_BYTES"  # the name of a setting
     record_serializer: ClassVar[type["Serializer[Any]"] | None] = None  # describes what `current_record` returns
     accepts_idempotency_keys = True  # POST actions store their response under an Idempotency-Key
     allowed_in_batches = True  # as an operation of POST /api/batch

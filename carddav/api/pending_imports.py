@@ -13,6 +13,7 @@ from accounts.api.route_marks import excluded_from_batches, in_own_transactions,
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards
+from contacts_project.kernel.api.body_limit import VCARD_LIMIT
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.slots import IMPORT_SLOTS
@@ -66,7 +67,7 @@ class UploadViewSet(ApiViewSet[Any]):
     """The upload of a vCard file whose cards are reviewed before they are imported."""
 
     parser_classes = PARSERS
-    max_body_bytes = "MAX_VCARD_BYTES"
+    body_limit = VCARD_LIMIT
 
     @extend_schema(operation_id="uploadVCards", request=FILE_BODY, responses={200: RECEIPT})
     @excluded_from_batches

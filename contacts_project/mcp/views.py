@@ -15,6 +15,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.asgi_responses import AsgiResponse
+from contacts_project.kernel.api.body_limit import BodyLimit
 
 
 class HasToken(BasePermission):
@@ -33,7 +34,7 @@ class McpViewSet(ApiViewSet[Any]):
 
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
-    max_body_bytes = "MAX_MCP_BYTES"
+    body_limit = BodyLimit(lambda: settings.MAX_MCP_BYTES)
     accepts_idempotency_keys = False
     allowed_in_batches = False
 

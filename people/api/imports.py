@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from accounts.vocabularies import DateFormat
+from contacts_project.kernel.api.body_limit import IMPORT_LIMIT
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonObject, format_timestamp
@@ -137,7 +138,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         methods=["post"],
         url_path="<import_source:source>",
         parser_classes=[MultiPartParser],
-        max_body_bytes="MAX_IMPORT_BYTES",
+        body_limit=IMPORT_LIMIT,
     )
     @raises(PlanLimitError)
     @excluded_from_batches
@@ -177,7 +178,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         methods=["post"],
         url_path="csv/inspect",
         parser_classes=[MultiPartParser],
-        max_body_bytes="MAX_IMPORT_BYTES",
+        body_limit=IMPORT_LIMIT,
     )
     @excluded_from_batches
     def inspect(self, request: Request) -> Response:

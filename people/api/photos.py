@@ -24,6 +24,7 @@ from accounts.api.route_marks import (
     not_in_atomic_batches,
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
+from contacts_project.kernel.api.body_limit import PHOTO_LIMIT
 from contacts_project.kernel.api.etags import if_none_match_tags, revalidating
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
@@ -79,7 +80,7 @@ class _PersonPhotoBase(TrashViewSet[Person]):
 
     model = Person
     lookup_url_kwarg = "person_id"
-    max_body_bytes = "MAX_PHOTO_BYTES"
+    body_limit = PHOTO_LIMIT
     parser_classes = (MultiPartParser,)
 
     def get_queryset(self) -> TrashQuerySet[Person]:
@@ -126,7 +127,7 @@ class PersonPhotoViewSet(_PersonPhotoBase):
 class UserPhotoViewSet(SettingsViewSet):
     """The account's own photo."""
 
-    max_body_bytes = "MAX_PHOTO_BYTES"
+    body_limit = PHOTO_LIMIT
     parser_classes = (MultiPartParser,)
 
     @extend_schema(

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
+from contacts_project.kernel.api.body_limit import VCARD_LIMIT
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
@@ -32,7 +33,7 @@ class VCardViewSet(ApiViewSet[Any]):
     @extend_schema(
         operation_id="importVCards", parameters=[JOINED_GROUPS], request=IMPORT_BODY, responses=IMPORT_RECEIPT
     )
-    @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, max_body_bytes="MAX_VCARD_BYTES")
+    @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, body_limit=VCARD_LIMIT)
     @raises(PlanLimitError)
     @excluded_from_batches
     @in_own_transactions

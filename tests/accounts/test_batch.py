@@ -19,7 +19,7 @@ from accounts.api import batch_runner
 from accounts.api.route_marks import is_allowed_in_batch
 from accounts.models import StoredResponse, User
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.api.body_limit import max_body_bytes
+from contacts_project.kernel.api.body_limit import limit_of
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.api.groups import GroupViewSet
 from people.models import Group, Person
@@ -527,7 +527,7 @@ def test_routes_that_take_files_are_not_allowed() -> None:
         callback
         for pattern in get_resolver().url_patterns
         for route in getattr(pattern, "url_patterns", ())
-        if max_body_bytes(callback := route.callback) > project.MAX_JSON_BYTES
+        if limit_of(callback := route.callback).max_bytes() > project.MAX_JSON_BYTES
     ]
     assert len(views) > 5
     for view in views:

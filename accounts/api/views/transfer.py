@@ -16,6 +16,7 @@ from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import import_document
+from contacts_project.kernel.api.body_limit import IMPORT_LIMIT
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser, UnreadableBodyError
 from contacts_project.kernel.api.schema import RemarkSerializer
@@ -62,7 +63,7 @@ class TransferReceiptSerializer(serializers.Serializer[Any]):
     results = ResultSerializer(many=True)
 
 
-_DOCUMENT_OPTIONS: dict[str, Any] = {"parser_classes": [DocumentParser], "max_body_bytes": "MAX_IMPORT_BYTES"}
+_DOCUMENT_OPTIONS: dict[str, Any] = {"parser_classes": [DocumentParser], "body_limit": IMPORT_LIMIT}
 
 
 class TransferViewSet(ApiViewSet[Any]):

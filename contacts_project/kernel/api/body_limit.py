@@ -1,6 +1,8 @@
 """The limits of request bodies: how much a view accepts, and how much the web server keeps of it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -13,8 +15,48 @@ from contacts_project.kernel.api.errors import too_large_response
 ENVELOPE_BYTES = 64 * 1024
 
 
+@dataclass(frozen=True)
+class BodyLimit:
+    """How long the body of a request to a view may be, and how a longer one is refused.
+
+    `max_bytes` is asked at each request: it reads a setting.
+    """
+
+    max_bytes: Callable[[], int]
+    refuse: Callable[[HttpRequest, int], HttpResponseBase] = too_large_response
+
+
+JSON_LIMIT = BodyLimit(lambda: settings.MAX_JSON_BYTES)
+IMPORT_LIMIT = BodyLimit(lambda: settings.MAX_IMPORT_BYTES)
+VCARD_LIMIT = BodyLimit(lambda: settings.MAX_VCARD_BYTES)
+PHOTO_LIMIT = BodyLimit(lambda: settings.MAX_PHOTO_BYTES)
+
+_limits_of_functions: dict[Callable[..., Any], BodyLimit] = {}
+
+
+class BodyLimited:
+    """Base of viewsets: the class has a `body_limit`, and so may an action, `@action(body_limit=...)`."""
+
+    body_limit = JSON_LIMIT
+
+
+def limit_body(view: Callable[..., Any], limit: BodyLimit) -> None:
+    """Set the limit of a view that is a function."""
+    _limits_of_functions[view] = limit
+
+
+def limit_of(view: Any) -> BodyLimit:
+    """The limit of a view as the URLs name it."""
+    cls = getattr(view, "cls", None)  # of DRF
+    if isinstance(cls, type) and issubclass(cls, BodyLimited):
+        # DRF keeps the keyword arguments of an @action in `initkwargs`.
+        limit: BodyLimit = view.initkwargs.get("body_limit", cls.body_limit)
+        return limit
+    return _limits_of_functions.get(view, JSON_LIMIT)
+
+
 class BodyLimitMiddleware:
-    """413 for a body longer than the view's `max_body_bytes` (the name of a setting; default MAX_JSON_BYTES).
+    """413 for a body longer than the limit of its view (`limit_of`).
 
     It checks CONTENT_LENGTH. The web server stores at most `max_kept_body_bytes` of a body, but passes its full length.
     """
@@ -32,24 +74,13 @@ class BodyLimitMiddleware:
         args: tuple[str, ...],
         kwargs: dict[str, object],
     ) -> HttpResponseBase | None:
-        limit = max_body_bytes(view)
+        limit = limit_of(view)
+        max_bytes = limit.max_bytes()
         length = request.META.get("CONTENT_LENGTH") or "0"
         # A Content-Length that is no number is refused as well: its body could have any size.
-        if length.isdigit() and int(length) <= limit + _envelope_bytes(request.content_type or ""):
+        if length.isdigit() and int(length) <= max_bytes + _envelope_bytes(request.content_type or ""):
             return None
-        # A view of another protocol says it in its own way.
-        refuse = getattr(view, "refuse_body", too_large_response)
-        refusal: HttpResponseBase = refuse(request, limit)
-        return refusal
-
-
-def max_body_bytes(view: object) -> int:
-    """The longest body that the view accepts, in bytes."""
-    of_class = getattr(getattr(view, "cls", view), "max_body_bytes", "MAX_JSON_BYTES")
-    # DRF keeps the keyword arguments of an @action in `initkwargs`. They take precedence over the class.
-    setting = getattr(view, "initkwargs", {}).get("max_body_bytes", of_class)
-    limit: int = getattr(settings, setting)
-    return limit
+        return limit.refuse(request, max_bytes)
 
 
 def max_kept_body_bytes(path: str, content_type: str) -> int:
@@ -58,7 +89,7 @@ def max_kept_body_bytes(path: str, content_type: str) -> int:
         view = resolve(path).func
     except Resolver404:
         return 0
-    return max_body_bytes(view) + _envelope_bytes(content_type)
+    return limit_of(view).max_bytes() + _envelope_bytes(content_type)
 
 
 def _envelope_bytes(content_type: str) -> int:

@@ -8,6 +8,7 @@ import requests
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, JsonResponse
+from django.urls import resolve
 
 from contacts_project.kernel.api.body_limit import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DISCARDED_BYTES
@@ -17,12 +18,8 @@ from tests.contacts_project.server.server_thread import RunningServer, read_resp
 def echo(request: WSGIRequest) -> HttpResponse:
     """Return what was received. As in the service, bodies that are too large are refused."""
 
-    class View:
-        max_body_bytes = {"/api/vcard/import": "MAX_VCARD_BYTES", "/api/user/import": "MAX_IMPORT_BYTES"}.get(
-            request.path, "MAX_JSON_BYTES"
-        )
-
-    refusal = BodyLimitMiddleware(lambda request: HttpResponse()).process_view(request, View, (), {})
+    view = resolve(request.path).func
+    refusal = BodyLimitMiddleware(lambda request: HttpResponse()).process_view(request, view, (), {})
     if refusal is not None:
         assert isinstance(refusal, HttpResponse)
         return refusal
