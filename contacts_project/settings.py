@@ -104,6 +104,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contacts_project.kernel.api.request_log.RequestLogMiddleware",
+    "contacts_project.operation.health.ForwardedRequests",
     "contacts_project.kernel.api.response_headers.ResponseHeadersMiddleware",
     "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",

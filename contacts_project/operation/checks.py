@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
 
 from contacts_project.data_folder import own_paths, readable_by_others
 from contacts_project.environment import misspelt_names
@@ -24,6 +25,7 @@ from contacts_project.operation.health import (
     check_database,
     check_migrations,
     free_bytes,
+    requests_are_forwarded,
 )
 
 TAG = "doctor"
@@ -88,8 +90,22 @@ def _exposures() -> Iterator[CheckMessage]:
             hint="Give the tiles a host name of their own, or serve them by this instance's own proxy.",
             id="doctor.W015",
         )
+    if _is_behind_uncounted_proxy():
+        yield Caution(
+            "Requests of the last day carried X-Forwarded-For, and TRUSTED_PROXY_COUNT is 0: all callers behind a "
+            "proxy share its address and its budgets.",
+            hint="Set TRUSTED_PROXY_COUNT to the number of proxies. If there is none, a caller has sent the header.",
+            id="doctor.W017",
+        )
     if "*" in settings.OUTBOUND_ALLOWED_PORTS:
         yield Caution("Destinations may use any port.", hint="List ports in OUTBOUND_ALLOWED_PORTS.", id="doctor.W013")
+
+
+def _is_behind_uncounted_proxy() -> bool:
+    try:
+        return requests_are_forwarded(timezone.now())
+    except DatabaseError:
+        return False  # check_parts reports the database
 
 
 @register(TAG, deploy=True)

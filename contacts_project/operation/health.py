@@ -2,6 +2,9 @@
 
 import datetime as dt
 import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,14 +13,15 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from contacts_project.celery import app
 from contacts_project.kernel.database.replaced_migrations import newer_migrations
-from contacts_project.kernel.database.write_lock import limit_lock_wait
+from contacts_project.kernel.database.write_lock import limit_lock_wait, skip_if_locked
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.storage import StorageUnavailableError
-from notifications.models.deliveries import last_heartbeat
+from notifications.models.deliveries import last_heartbeat, record_heartbeat
 
 # The time of import, which is close enough to the start of the process.
 STARTED_AT = timezone.now()
@@ -28,6 +32,9 @@ SCHEDULER_LATE_SECONDS, SCHEDULER_FAILED_SECONDS = 90, 300
 MIN_FREE_BYTES = 64 * 1024 * 1024
 # If the write lock cannot be had within this time, all writers are blocked, and the check need not wait longer.
 _MAX_LOCK_SECONDS = 2
+# For how long it is remembered that requests carried X-Forwarded-For, and how often a web process records it.
+FORWARDED_SECONDS, _RECORD_FORWARDED_SECONDS = 24 * 3600, 3600
+_FORWARDED = "forwarded_requests"
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,11 @@ def check_health(now: dt.datetime) -> tuple[Health, JsonObject]:
     parts = {"database": check_database(), "migrations": _simple_check(False), "broker": check_broker()}
     parts["disk"] = _simple_check(free_bytes() >= MIN_FREE_BYTES)
     parts["scheduler"] = Check(False, {"status": "failed", "lagSeconds": None})
+    parts["proxy"] = Check(True, "ok")
     if parts["database"].is_fit:
         parts |= {"migrations": check_migrations(), "scheduler": check_scheduler(now)}
+        if parts["migrations"].is_fit:
+            parts["proxy"] = check_proxy(now)
     parts["photos"] = check_photos()
     status = Health.DEGRADED if any(part.is_degraded for part in parts.values()) else Health.OK
     if not all(part.is_fit for part in parts.values()):
@@ -120,3 +130,42 @@ def check_scheduler(now: dt.datetime) -> Check:
     is_fit, is_late = since < SCHEDULER_FAILED_SECONDS, since >= SCHEDULER_LATE_SECONDS
     status = ("late" if is_late else "ok") if is_fit else "failed"
     return Check(is_fit, {"status": status, "lagSeconds": lag}, is_degraded=is_late)
+
+
+def check_proxy(now: dt.datetime) -> Check:
+    """Whether requests come through a proxy that TRUSTED_PROXY_COUNT does not count. It is always fit: anybody can send
+    the header, and requests are answered."""
+    return Check(True, "uncounted" if requests_are_forwarded(now) else "ok")
+
+
+def requests_are_forwarded(now: dt.datetime) -> bool:
+    """Whether a request of the last day carried X-Forwarded-For while no proxy is trusted: all callers would then share
+    the address of the proxy, and its budgets."""
+    if settings.TRUSTED_PROXY_COUNT:
+        return False
+    seen = last_heartbeat(_FORWARDED)
+    return seen is not None and (now - seen).total_seconds() < FORWARDED_SECONDS
+
+
+class ForwardedRequests:
+    """Middleware that remembers for the instance that a request was forwarded; neither its address nor the header."""
+
+    recorded_at: float | None = None
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if "HTTP_X_FORWARDED_FOR" in request.META and not settings.TRUSTED_PROXY_COUNT:
+            self._record()
+        return response
+
+    def _record(self) -> None:
+        now = time.monotonic()
+        if self.recorded_at is not None and now - self.recorded_at < _RECORD_FORWARDED_SECONDS:
+            return
+        self.recorded_at = now
+        # A database that cannot take it now gets it in an hour.
+        with suppress(Error), skip_if_locked():
+            record_heartbeat(_FORWARDED, timezone.now())

@@ -39,6 +39,10 @@ _CHECKS = envelope(
     broker=CharField(),
     disk=CharField(),
     photos=CharField(help_text="The object store, where photos are in one; it makes nothing unfit."),
+    proxy=CharField(
+        help_text="`uncounted` if requests of the last day carried X-Forwarded-For while TRUSTED_PROXY_COUNT is 0; it "
+        "makes nothing unfit."
+    ),
     scheduler=envelope(
         "SchedulerHealth",
         status=CharField(

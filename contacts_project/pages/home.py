@@ -69,6 +69,7 @@ def _describe_part(name: str, shown: Any) -> HealthPart:
         "broker": (_("Task queue"), _("takes tasks"), _("does not answer")),
         "disk": (_("Disk"), _("has room"), _("is nearly full")),
         "photos": (_("Photos"), _("answers"), _("does not answer")),
+        "proxy": (_("Proxy"), _("none, or counted"), _("forwards requests, but TRUSTED_PROXY_COUNT is 0")),
     }
     label, good, bad = words[name]
     if state == "newer":

@@ -13,13 +13,14 @@ from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.template.defaultfilters import filesizeformat
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu import Connection
 
 from accounts.models import TotpDevice, User
 from contacts_project.celery import app
 from contacts_project.kernel.database.triggers import missing_triggers
-from notifications.models.deliveries import record_heartbeat
+from notifications.models.deliveries import last_heartbeat, record_heartbeat
 from tests.client import Client
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -93,6 +94,42 @@ def test_full_disk_is_unhealthy(db: None, monkeypatch: pytest.MonkeyPatch) -> No
     assert Client().ok("GET", "/api/health")["checks"]["disk"] == "ok"
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(100, 90, 10))
     assert Client().ok("GET", "/api/health", status=503)["checks"]["disk"] == "failed"
+
+
+@pytest.mark.both_databases
+def test_requests_through_an_uncounted_proxy_are_warned_of_for_a_day(db: None, settings: Any) -> None:
+    assert Client().ok("GET", "/api/health")["checks"]["proxy"] == "ok"
+    assert "X-Forwarded-For" not in doctor()
+    Client().ok("GET", "/api/instance", HTTP_X_FORWARDED_FOR="203.0.113.7")
+    health = Client().ok("GET", "/api/health")
+    assert (health["status"], health["checks"]["proxy"]) == ("ok", "uncounted")
+    assert "WARNING  Requests of the last day carried X-Forwarded-For, and TRUSTED_PROXY_COUNT is 0" in doctor()
+    settings.TRUSTED_PROXY_COUNT = 1
+    assert Client().ok("GET", "/api/health")["checks"]["proxy"] == "ok"
+    assert "X-Forwarded-For" not in doctor()
+    settings.TRUSTED_PROXY_COUNT = 0
+    with time_machine.travel(timezone.now() + dt.timedelta(hours=25)):
+        assert Client().ok("GET", "/api/health", status=503)["checks"]["proxy"] == "ok"
+
+
+def test_a_forwarded_request_is_recorded_once_an_hour_and_without_its_address(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = Client()
+    with time_machine.travel(timezone.now(), tick=False):
+        with CaptureQueriesContext(connection) as first:
+            caller.ok("GET", "/api/instance", HTTP_X_FORWARDED_FOR="203.0.113.7")
+        with CaptureQueriesContext(connection) as second:
+            caller.ok("GET", "/api/instance", HTTP_X_FORWARDED_FOR="203.0.113.8")
+    assert any("forwarded_requests" in query["sql"] for query in first)
+    assert not any("203.0.113" in query["sql"] for query in first)
+    assert not any("forwarded_requests" in query["sql"] for query in second)
+
+
+def test_a_counted_proxy_is_not_recorded(db: None, settings: Any) -> None:
+    settings.TRUSTED_PROXY_COUNT = 1
+    Client().ok("GET", "/api/instance", HTTP_X_FORWARDED_FOR="203.0.113.7")
+    assert last_heartbeat("forwarded_requests") is None
 
 
 @pytest.mark.parametrize(("free", "word"), [(10, "ERROR"), (2**29, "WARNING"), (2**40, "INFO")])
@@ -206,8 +243,8 @@ def test_disallowed_host_is_told_which_setting_to_change(host: str, expected_wor
 
 def test_request_ids_are_echoed_or_generated() -> None:
     client = Client()
-    assert client.get("/api/version", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"
-    assert len(client.get("/api/version", HTTP_X_REQUEST_ID="a\nb")["X-Request-ID"]) == 36
+    assert client.get("/api/instance", HTTP_X_REQUEST_ID="abc-1")["X-Request-ID"] == "abc-1"
+    assert len(client.get("/api/instance", HTTP_X_REQUEST_ID="a\nb")["X-Request-ID"]) == 36
 
 
 def test_api_docs_load_no_external_files_and_no_inline_scripts() -> None:
