@@ -77,7 +77,12 @@ class LineBuilder:
         """The line of an entry of a multi-value field, and the line of its label if it needs one."""
         if field == "custom_fields":
             parts = [entry_text(entry, "key"), entry_text(entry, "value"), entry_text(entry, "type")]
-            return [ContentLine("X-CUSTOM-FIELD", ";".join(map(values.escape, parts if parts[2] else parts[:2])))]
+            return [
+                ContentLine(
+                    "X-CUSTOM-FIELD",
+                    ";".join(values.escape(values.nest(part)) for part in (parts if parts[2] else parts[:2])),
+                )
+            ]
         if field == "im_handles":
             return self._impp_lines(entry)
         if field == "locations":
@@ -155,7 +160,7 @@ class LineBuilder:
 
 def quote_handle(entry: Entry) -> str:
     """The handle of a messenger, quoted for the part of a URI after the scheme."""
-    quoted = quote(entry_text(entry, "handle"), safe="@/:+.,~!$*=?&#'()")
+    quoted = quote(entry_text(entry, "handle"), safe="@/:+.~!$*=?&#'()")
     # After a scheme "//" starts an authority (RFC 3986, section 3), which readers, including ours, remove.
     return f"%2F%2F{quoted[2:]}" if quoted.startswith("//") else quoted
 

@@ -14,6 +14,8 @@ from people.vcard.charsets import decode_value, is_guess, join_surrogates, remov
 from people.vcard.content_lines import ContentLine
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_NESTED = re.compile(r"[\\;]")
+_NESTED_PAIR = re.compile(r"\\([\\;])")
 _WHITESPACE = re.compile(r"\s+")
 _DATE_LENGTH = 40
 _FULL_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})|([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
@@ -85,6 +87,31 @@ def text(line: ContentLine) -> str:
 def parse_components(value: str) -> list[str]:
     """The components of a structured value (N, ADR, ORG), unescaped and stripped."""
     return [_unescape_and_trim(piece) for piece in split(value, ";")]
+
+
+def structured(value: str, most: int = _MAX_COMPONENTS) -> str:
+    """The value of a property with at most `most` components, whose semicolons a server may have escaped.
+
+    vobject, and so Radicale, takes every property that it does not know for a text: `key;value` becomes `key\\;value`.
+    """
+    if "\\;" not in value or len(split(value, ";")) > 1:
+        return value
+    pieces = split(unescape(value), ";")
+    if len(pieces) > most:
+        pieces[most - 1 :] = [";".join(pieces[most - 1 :])]
+    return ";".join(map(escape, pieces))
+
+
+def nest(text: str) -> str:
+    """A component whose end is found even if a server escapes all semicolons: one with a semicolon is escaped twice."""
+    return _NESTED.sub(r"\\\g<0>", text) if ";" in text or text.endswith("\\") else text
+
+
+def unnest(text: str) -> str:
+    """The text of which `nest` made `text`; another text, such as `a;b` of a single escape, is itself."""
+    if not (";" in text or text.endswith("\\")) or _NESTED.search(_NESTED_PAIR.sub("", text)):
+        return text
+    return _NESTED_PAIR.sub(r"\1", text)
 
 
 def parse_list(piece: str) -> list[str]:

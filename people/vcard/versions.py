@@ -35,8 +35,8 @@ _DATE_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](.*))?|--(\d{2})-(\d{2})
 _STANDARD_DATE = re.compile(r"(?:\d{4}-?\d{2}-?\d{2}|--\d{2}-?\d{2})(?:[T ]|$)", re.ASCII)
 _APPLE_YEARLESS = re.compile(r"1604-?(\d{2})-?(\d{2})", re.ASCII)
 _YEARLESS = re.compile(r"--(\d{2})-?(\d{2})", re.ASCII)
-_GEO_PAIR = re.compile(r"([+-]?\d{1,3}(?:\.\d{0,30})?) ?[;,] ?([+-]?\d{1,3}(?:\.\d{0,30})?)", re.ASCII)
-_GEO_URI = re.compile(r"geo:([+-]?\d{1,3}(?:\.\d{0,30})?),([+-]?\d{1,3}(?:\.\d{0,30})?)", re.ASCII | re.IGNORECASE)
+_GEO_PAIR = re.compile(r"([+-]?\d{1,3}(?:\.\d{0,30})?) ?\\?[;,] ?([+-]?\d{1,3}(?:\.\d{0,30})?)", re.ASCII)
+_GEO_URI = re.compile(r"geo:([+-]?\d{1,3}(?:\.\d{0,30})?)\\?,([+-]?\d{1,3}(?:\.\d{0,30})?)", re.ASCII | re.IGNORECASE)
 _IMAGE_URI = re.compile(r"data:image/([a-z0-9.+-]{1,40});base64\\?,", re.IGNORECASE)
 
 
@@ -70,7 +70,10 @@ def convert_to_21(line: ContentLine) -> ContentLine:
     if line.encoding == "base64":
         return ContentLine(line.name, line.value, (*params, ("ENCODING", ("BASE64",))), line.group)
     if line.name in _STRUCTURED_PROPERTIES:
-        text = ";".join(map(_component_21, values.split(line.value, ";")))
+        pieces = values.split(line.value, ";")
+        if line.name == "X-CUSTOM-FIELD":
+            pieces = [values.escape(values.unnest(values.unescape(piece))) for piece in pieces]
+        text = ";".join(map(_component_21, pieces))
     else:
         text = _component_21(line.value) if line.name in _LIST_PROPERTIES else values.unescape(line.value)
     if text.isascii() and "\n" not in text:

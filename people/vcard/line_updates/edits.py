@@ -33,7 +33,7 @@ def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> Content
     A date in a spelling that no version allows is replaced as a whole. None if the line contains no date.
     """
     if line.name == "X-ANDROID-CUSTOM":
-        kind, _, *rest = values.split(line.value, ";")
+        kind, _, *rest = values.split(values.structured(line.value), ";")
         params, value = LineBuilder("4.0").date_value(new.date, year_unknown=new.year_unknown)
         return line.with_value(";".join((kind, value, *rest)))
     found = _DATE.match(line.value)

@@ -68,7 +68,7 @@ def _edit_scalar(update: LineUpdate, line: ContentLine, field: str, old: Any, ne
     if not new:
         return None
     if field == "gender" and line.name == "GENDER":
-        letter, words, _ = (*values.split(line.value, ";"), "", "")[:3]
+        letter, words, _ = (*values.split(values.structured(line.value, 2), ";"), "", "")[:3]
         is_letter = not words and new in _GENDER_LETTERS
         return line.with_value(new if is_letter else f"{letter if words else ''};{values.escape(new)}")
     if field in FLAG_FIELDS:
@@ -82,7 +82,7 @@ def _edit_nickname(line: ContentLine, new: str | None) -> ContentLine | None:
     """Replace the first nickname of the line, the one that is shown. The others stay."""
     is_android = line.name == "X-ANDROID-CUSTOM"
     if is_android:
-        kind, _, *rest = values.split(line.value, ";")
+        kind, _, *rest = values.split(values.structured(line.value), ";")
         return line.with_value(";".join((kind, values.escape(new), *rest))) if new else None
     others = [piece for piece in values.split(line.value, ",") if piece.strip()][1:]
     remaining = [*([values.escape(new)] if new else []), *others]

@@ -121,7 +121,7 @@ def street_parts(pieces: Sequence[str]) -> tuple[list[str], list[str], list[str]
 
 
 def _read_custom_field(line: ContentLine, context: Context) -> Iterator[FieldValue]:
-    key, *rest = values.parse_components(line.value)
+    key, *rest = map(values.unnest, values.parse_components(values.structured(line.value)))
     if key and 1 <= len(rest) <= 2:
         yield "custom_fields", {"key": key, "value": rest[0], "type": (rest[1] if len(rest) == 2 else "") or None}
 

@@ -85,7 +85,7 @@ _ANDROID_EVENTS = {"1": "ANNIVERSARY", "3": "BIRTHDAY"}
 
 def _read_android_row(line: ContentLine, context: Context) -> Iterator[FieldValue]:
     """X-ANDROID-CUSTOM: kind, value, type, label, ... Nicknames and events have a field; other kinds are only kept."""
-    kind, value, number, label, *_ = [*values.parse_components(line.value), "", "", ""]
+    kind, value, number, label, *_ = [*values.parse_components(values.structured(line.value)), "", "", ""]
     if kind == f"{_ANDROID_ITEM}nickname" and value:
         yield "nickname", values.single_line(value)
     elif kind == f"{_ANDROID_ITEM}contact_event":

@@ -69,7 +69,7 @@ def _read_organization(line: ContentLine, context: Context) -> Iterator[FieldVal
 
 def _read_gender(line: ContentLine, context: Context) -> Iterator[FieldValue]:
     """RFC 6350, 6.2.7: the free text, else the letter."""
-    letter, *words = values.parse_components(line.value)
+    letter, *words = values.parse_components(values.structured(line.value, 2))
     if text := values.single_line(" ".join(words)) or letter:
         yield "gender", text
 

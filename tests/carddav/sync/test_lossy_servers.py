@@ -11,8 +11,9 @@ from carddav.client.hrefs import href_key
 from carddav.models import Conflict
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.contents.contact import load_local_contacts
-from people.contents.fields import EMPTY_FIELDS
-from people.models import Person
+from people.contents.fields import EMPTY_FIELDS, remote_fields
+from people.models import ImportantDate, Person
+from people.vcard import read_card
 from tests.carddav.conftest import USER, card
 from tests.carddav.faults import method
 from tests.carddav.proxy import Fault, Reply, Request
@@ -114,6 +115,66 @@ def test_photo_is_synced_in_both_directions(server_synced: ServerSyncedAccount) 
     assert photo_of_person(server_synced) == b""
     server_synced.assert_in_sync()
     assert server_synced.person().photo is None
+
+
+def test_structured_values_are_read_back_from_a_server_that_escapes_them(server_synced: ServerSyncedAccount) -> None:
+    """vobject, so Radicale, escapes each semicolon in a property that it does not know."""
+    fields: list[dict[str, str | None]] = [
+        {"key": "Size", "value": "42", "type": "shoe"},
+        {"key": "Size", "value": "M", "type": None},
+        {"key": "a;b", "value": "1;2;3", "type": None},
+        {"key": "c", "value": "x;y", "type": "t;u"},
+        {"key": "path\\", "value": "C:\\new\\", "type": None},
+        {"key": "both\\;", "value": "\\;\\\\;", "type": "a,b"},
+        {"key": "lines", "value": "one, two\nthree; four", "type": None},
+    ]
+    server_synced.sync()
+    person = server_synced.create(
+        name="Ada",
+        gender="F;other",
+        customFields=fields,
+        imHandles=[{"type": "home", "protocol": "a;b", "handle": "x;y,z"}],
+        locations=[{"type": "home", "latitude": 1.5, "longitude": -2.25, "label": 'at; home, "here"'}],
+        urls=[{"type": "home", "url": "http://a.example/?x;y"}],
+        secondLastName="x;y",
+        organization="A;B",
+        phoneticName="n;m,o",
+    )
+    server_synced.sync()
+    here = load_local_contacts(server_synced.owner, [person.pk])[person.pk].fields
+    there = remote_fields(read_card(server_synced.card_of(person))[0])
+    differing = {name: (here[name], there[name]) for name in EMPTY_FIELDS if here[name] != there[name]}
+    assert differing == {}
+    server_synced.assert_in_sync()
+    server_synced.edit(person, customFields=[*fields[:-1], {**fields[-1], "value": "five; six"}], notes="n")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    edited = read_card(server_synced.card_of(person))[0].custom_fields
+    assert ([field["value"] for field in edited][-1], len(edited)) == ("five; six", len(fields))
+
+
+def test_structured_values_of_others_are_read_where_a_server_escaped_them(server_synced: ServerSyncedAccount) -> None:
+    lines = (
+        *("GENDER:F;woman", "X-CUSTOM-FIELD:Size;42;shoe", "GEO:geo:1.5\\,2.5"),
+        *("X-ANDROID-CUSTOM:vnd.android.cursor.item/nickname;Lovelace;1;;;;;;;;;;;;;",),
+        "X-ANDROID-CUSTOM:vnd.android.cursor.item/contact_event;2015-12-10;0;Graduation;;;;;;;;;;;;",
+    )
+    server_synced.put("1.vcf", card("1", "Ada", *lines))
+    server_synced.sync()
+    person = server_synced.person()
+    assert (person.gender, person.nickname) == ("woman", "Lovelace")
+    assert [(field["key"], field["value"], field["type"]) for field in person.custom_fields] == [("Size", "42", "shoe")]
+    assert [place["longitude"] for place in person.locations] == [2.5]
+    [day] = ImportantDate.objects.owned_by(server_synced.owner).active()
+    assert (day.title, str(day.date)) == ("Graduation", "2015-12-10")
+    custom = [{"key": "Size", "value": "43", "type": "shoe"}]
+    server_synced.edit(person, gender="other; x", nickname="Countess", customFields=custom)
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    there = read_card(server_synced.text("1.vcf"))[0]
+    assert (there.gender, there.nickname) == ("other; x", "Countess")
+    assert [dict(field) for field in there.custom_fields] == custom
+    assert [(day.title, str(day.date)) for day in there.important_dates] == [("Graduation", "2015-12-10")]
 
 
 def photo_of_person(server_synced: ServerSyncedAccount) -> bytes:

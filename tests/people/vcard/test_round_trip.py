@@ -1,14 +1,16 @@
 """A card that is written and parsed again is the same card, in 3.0 and 4.0."""
 
 import datetime as dt
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
+import vobject
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contacts_project.kernel.text_forms import nfc
-from people.vcard import Card, CardDate, read_cards, write_card
+from people.vcard import Card, CardDate, patch_card, read_card, read_cards, write_card
 from people.vcard.values import image_type
 from tests.people.vcard.lines import kept_lines, unmapped_lines, without_lines
 from tests.rounds import rounds
@@ -134,6 +136,38 @@ def test_a_handle_that_begins_with_slashes(version: str, handle: str) -> None:
     [result] = read_cards(write_card(card, version).encode())
     assert result.card
     assert result.card.im_handles == card.im_handles
+
+
+def test_custom_fields_survive_a_server_that_escapes_semicolons() -> None:
+    """Every key and value of these characters, once as we write it and once as vobject writes that again."""
+    texts = ["".join(part) for size in range(1, 5) for part in product("a;\\", repeat=size)]
+    entries = [{"key": text, "value": f"{text},\n{other}", "type": None} for text, other in pairwise(texts)]
+    entries += [{"key": "a", "value": text, "type": other} for text, other in pairwise(texts)]
+    for entry in entries:
+        text = write_card(Card(name="Ada", custom_fields=(entry,)), "3.0")
+        for version in ("3.0", "4.0"):
+            assert read_card(write_card(Card(name="Ada", custom_fields=(entry,)), version))[0].custom_fields == (entry,)
+        assert read_card(vobject.readOne(text).serialize())[0].custom_fields == (entry,)
+
+
+@pytest.mark.parametrize(
+    ("line", "entry"),
+    [
+        (r"X-CUSTOM-FIELD:a\;b;c\;d", {"key": "a;b", "value": "c;d", "type": None}),
+        (r"X-CUSTOM-FIELD:path;C:\\new", {"key": "path", "value": "C:\\new", "type": None}),
+        (r"X-CUSTOM-FIELD:a\;b\;c", {"key": "a", "value": "b", "type": "c"}),
+    ],
+)
+def test_custom_fields_that_are_escaped_once(line: str, entry: dict[str, str | None]) -> None:
+    card, _ = read_card(f"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\n{line}\r\nEND:VCARD\r\n")
+    assert card.custom_fields == (entry,)
+
+
+def test_a_custom_field_on_a_card_of_version_21() -> None:
+    before = "BEGIN:VCARD\r\nVERSION:2.1\r\nN:;Ada\r\nEND:VCARD\r\n"
+    entries = ({"key": "a;b", "value": "c;d", "type": None}, {"key": "a", "value": "ü;1", "type": "t"})
+    after = patch_card(before, Card(name="Ada", custom_fields=entries))
+    assert read_card(after)[0].custom_fields == entries
 
 
 @settings(max_examples=rounds(10), deadline=None)
