@@ -19,7 +19,7 @@ from people.mentions import Topic, has_ended, may_be_mentioned, topic_of
 from people.models import ImportantDate, Person
 from people.models.person import PersonQuerySet
 from people.names import COLUMNS
-from people.vocabularies import Unit
+from people.vocabularies import ReminderType, Unit
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
 # Rows in memory at a time: an account may have any number of dates.
@@ -30,8 +30,10 @@ def event_rule(row: ImportantDate, calendar: schedule.Calendar) -> Recurrence:
     """The days on which an important date is an event.
 
     Dates of a predefined type recur every year, whatever their reminder is. A date with a title follows the rule of its
-    reminder, and recurs every year without a reminder.
+    reminder, and recurs every year without a reminder, unless its reminder was one that comes once and is switched off.
     """
+    if row.type is None and row.reminder_type == ReminderType.ONCE and not (row.reminder_enabled or row.year_unknown):
+        return Recurrence(row.date, None, 1, calendar.leap_day)
     rule = schedule.date_rule(row, calendar) if row.type is None else None
     return rule.recurrence if rule else Recurrence(row.date, leap_day=calendar.leap_day)
 
@@ -95,8 +97,9 @@ def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
     yearly = days_between(start, end)
     stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
     number = sum(count * _count_occurrences(int(key), calendar, start, end) for key, count in stored_counts.items())
-    ahead = mentioned_dates(owner).filter(_YEARLY, date__gt=start, month_day__in=yearly)
-    for row in ahead.iterator(CHUNK_SIZE):  # the first occurrence is in the future, so earlier ones must not count
+    # Their first occurrence is in the future, or their only one is over: earlier and later ones must not count.
+    single = Q(date__gt=start) | Q(type=None, reminder_enabled=False, reminder_type=ReminderType.ONCE)
+    for row in mentioned_dates(owner).filter(_YEARLY, single, month_day__in=yearly).iterator(CHUNK_SIZE):
         number += event_rule(row, calendar).count_between(start, end)
         number -= _count_occurrences(row.month_day, calendar, start, end)
     own_rules = _candidates_between(mentioned_dates(owner).filter(type=None, reminder_enabled=True), start, end)

@@ -39,6 +39,12 @@ _REMINDER_OFF = define_text(
     plural="your plan allows %(limit)s reminders: its contact reminder is off",
     number="limit",
 )
+_DATE_REMINDERS_OFF = define_text(
+    "date_reminders_off",
+    "your plan allows %(limit)s reminder: those of its dates are off",
+    plural="your plan allows %(limit)s reminders: those of its dates are off",
+    number="limit",
+)
 _NOTHING_NEW = define_text("nothing_new", "nothing new: this person is there already")
 _OTHER_PHOTO = define_text("other_photo", "its photo is another one and was left out")
 
@@ -102,15 +108,27 @@ class Batch:
             self.dry_run.group_keys.update(new)
 
     def _limit_reminders(self) -> None:
-        """Switch off the contact reminders that exceed the account's plan."""
-        reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled")]
+        """Switch off the reminders that exceed the account's plan: of each person the contact reminder comes first."""
+        reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled") or item.reminders]
         remaining = remaining_in_plan(self.owner, "reminders") if reminding else None
         if remaining is None:
             return
+        limit = self.owner.plan_limit("reminders")
         remaining -= self.dry_run.reminders if self.dry_run else 0
-        for item in reminding[max(0, remaining) :]:
-            item.columns = {**item.columns, "contact_reminder_enabled": False}
-            item.remarks.append(_REMINDER_OFF.format(limit=self.owner.plan_limit("reminders")))
+        for item in reminding:
+            if item.columns.get("contact_reminder_enabled"):
+                remaining -= 1
+                if remaining < 0:
+                    item.columns = {**item.columns, "contact_reminder_enabled": False}
+                    item.remarks.append(_REMINDER_OFF.format(limit=limit))
+            reminders = dict(item.reminders)
+            for day, columns in item.reminders.items():
+                remaining -= columns["reminder_enabled"]
+                if remaining < 0 and columns["reminder_enabled"]:
+                    reminders[day] = {**columns, "reminder_enabled": False}
+            if reminders != item.reminders:
+                item.reminders = reminders
+                item.remarks.append(_DATE_REMINDERS_OFF.format(limit=limit))
 
     @property
     def changed(self) -> list[KnownPerson]:
@@ -154,12 +172,23 @@ class Batch:
         if known is None:
             person = Person(owner=self.owner, created_at=self.now)
             card = self._in_joined_groups(item.card, item.card.uid)
-            self.people.add(KnownPerson(person, Card(), card, picture=item.picture, is_new=True, columns=item.columns))
+            self.people.add(
+                KnownPerson(
+                    person,
+                    Card(),
+                    card,
+                    picture=item.picture,
+                    is_new=True,
+                    columns=item.columns,
+                    reminders=dict(item.reminders),
+                )
+            )
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
         # A person that only a dry run has created has no row, so its id would lead nowhere.
         person_id = None if self.dry_run and known.is_new else known.person.pk
         before = (known.card, known.picture)
         known.card = known.merged_with(item.card, overwrite=is_same) or known.card
+        known.reminders = {**item.reminders, **known.reminders}
         if known.card != before[0]:
             # Later cards of this batch must find the person by what this card has added.
             self.people.index(known)
@@ -216,6 +245,8 @@ class Batch:
                 row = next((row for row in known.rows if card_date.type and row.type == card_date.type), None)
                 if row is None:
                     row = ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=card_date.type)
+                    for column, value in known.reminders.get(card_date, {}).items():
+                        setattr(row, column, value)
                     known.rows.append(row)
                     new.append(row)
                 else:
@@ -227,7 +258,7 @@ class Batch:
         return new, moved
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
-        for row in moved:
+        for row in (*moved, *(row for row in new if row.reminder_enabled)):
             schedule.plan_date(row, writer.calendar, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(

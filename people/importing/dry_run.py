@@ -19,8 +19,8 @@ _MAX_PER_KEY = 100
 
 
 class DryRun:
-    """`people` contains compressed people by id. `added` is how many are new, `reminders` how many of those have a
-    contact reminder, and `group_keys` contains the keys of the groups that would be created.
+    """`people` contains compressed people by id. `added` is how many are new, `reminders` how many
+    reminders would be set, and `group_keys` contains the keys of the groups that would be created.
     """
 
     def __init__(self) -> None:
@@ -37,6 +37,7 @@ class DryRun:
             if known.is_new and key not in self.people:
                 self.added += 1
                 self.reminders += bool(known.columns.get("contact_reminder_enabled"))
+            self.reminders += known.reminding_dates
             hashes = known.picture and known.picture.hashes
             self.people[key] = zlib.compress(pickle.dumps((known.card, hashes, known.is_new)), 1)
             uids = {uid_key(uid) for uid in (known.card.uid, None if known.is_new else uid_of(key)) if uid}

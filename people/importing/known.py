@@ -12,7 +12,7 @@ from people.importing.receipts import Outcome
 from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
-from people.vcard import Card, CardResult
+from people.vcard import Card, CardDate, CardResult
 from people.vcard.merge import merge_cards
 
 #: The kind and the key of a LookupKey.
@@ -39,6 +39,8 @@ class Item:
     picture: Picture | None = None
     remarks: list[Text] = field(default_factory=list)
     columns: Mapping[str, Any] = field(default_factory=dict)
+    reminders: Mapping[CardDate, Mapping[str, Any]] = field(default_factory=dict)
+    """The columns of the reminder of each important date that has one."""
     # The keys of the look-up, computed once and outside the lock.
     name_key: bytes = b""
     contact_keys: list[ContactKey] = field(default_factory=list)
@@ -63,6 +65,8 @@ class KnownPerson:
     is_new: bool = False
     columns: Mapping[str, Any] = field(default_factory=dict)
     """Columns of a new person that no card has."""
+    reminders: dict[CardDate, Mapping[str, Any]] = field(default_factory=dict)
+    """The columns of the reminders of important dates that the file adds."""
 
     def merged_with(self, card: Card, *, overwrite: bool = False) -> Card | None:
         """Like merge_cards, but the UID of the card is no conflict where it is another spelling of the known one, which
@@ -76,6 +80,12 @@ class KnownPerson:
         elif card.uid and known.uid == uid_of(self.person.pk):
             known = replace(known, uid=None)
         return merge_cards(known, card, overwrite=overwrite)
+
+    @property
+    def reminding_dates(self) -> int:
+        """How many important dates are added whose reminder is on."""
+        added = set(self.card.important_dates).difference(self.card_before.important_dates)
+        return sum(self.reminders[day]["reminder_enabled"] for day in added & self.reminders.keys())
 
     @property
     def is_changed(self) -> bool:

@@ -11,7 +11,9 @@ from itertools import islice
 from typing import TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import DatabaseError
+from django.utils import translation
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -27,7 +29,7 @@ from people.models import Interaction, Participation, Person
 from people.services.last_contact import update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vcard.charsets import join_surrogates, remove_controls
-from people.vocabularies import RecordKind
+from people.vocabularies import InteractionKind, RecordKind
 from people.word_index import index_interactions
 
 _TYPES = define_text("noun_relationship_types", "relationship types")
@@ -35,11 +37,12 @@ _INTERACTIONS = define_text("noun_interactions", "interactions")
 _RELATIONSHIPS = define_text("noun_relationships", "relationships")
 
 _TOO_MANY_PARTICIPANTS = define_text("too_many_participants", "of %(count)s people who took part, %(limit)s were noted")
-_INTERACTION_CUT = define_text("interaction_cut", "the text of an interaction was cut to %(limit)s characters")
 _RELATED_MISSING = define_text("related_missing", "a relationship to somebody who did not come in was left out")
 _EXCESS = define_text("too_many_of_a_kind", "%(count)s of them were left out: of one file %(limit)s are taken")
 
 T = TypeVar("T")
+#: The kind, the title and the notes of an interaction.
+_Words = tuple[str, str | None, str | None]
 
 logger = logging.getLogger(__name__)
 
@@ -117,15 +120,15 @@ class RelatedRecords:
         new: dict[tuple[object, ...], tuple[Interaction, list[UUID]]] = {}
         for interaction, keys in rows:
             present = [key for key in keys if key in existing_people]
-            row = self._build_interaction(interaction)
-            # Skipped if one participant has the same interaction already: the same file may be imported again.
-            for key in present:
-                if (key, row.at, row.kind, row.title, row.notes) in existing:
-                    break
-            else:
+            for wordings in self._wordings(interaction, is_any_known=bool(existing)):
+                # Skipped if one participant has the same interaction already: the same file may be imported again.
+                if any((key, interaction.at, *words) in existing for key in present for words in wordings):
+                    continue
                 if present:
+                    words = wordings[0]
+                    row = self._build_interaction(interaction, words)
                     # setdefault, because the file itself may contain the same interaction twice.
-                    new.setdefault((tuple(present), row.at, row.kind, row.title, row.notes), (row, present))
+                    new.setdefault((tuple(present), row.at, *words), (row, present))
         if not new:
             return
         with account_write(self.owner) as write:
@@ -156,18 +159,24 @@ class RelatedRecords:
         names = ("person_id", "at", "interaction__kind", "interaction__title", "interaction__notes")
         return set(rows.values_list(*names))
 
-    def _build_interaction(self, interaction: InteractionRecord) -> Interaction:
-        title = " ".join(_clean_text(interaction.title).split())
-        notes = _clean_text(interaction.notes)
-        if len(title) > _MAX_TITLE or len(notes) > _MAX_NOTES:
-            self._add_remark(interaction.keys[0], _INTERACTION_CUT.format(limit=_MAX_NOTES))
+    def _wordings(self, interaction: InteractionRecord, *, is_any_known: bool) -> list[list[_Words]]:
+        """The rows of an interaction, one unless its text is too long; of each its words in the account's language.
+
+        If any interaction is there already, the words in the other languages follow.
+        """
+        languages = [self.owner.language]
+        if is_any_known and interaction.has_texts:
+            languages += [code for code, _ in settings.LANGUAGES if code != self.owner.language]
+        spelled = []
+        for language in languages:
+            with translation.override(language):
+                spelled.append(_split(interaction.kind, *interaction.words()))
+        return [[rows[index] for rows in spelled if index < len(rows)] for index in range(len(spelled[0]))]
+
+    def _build_interaction(self, interaction: InteractionRecord, words: _Words) -> Interaction:
+        kind, title, notes = words
         return Interaction(
-            owner=self.owner,
-            created_at=self.now,
-            kind=interaction.kind,
-            at=interaction.at,
-            title=title[:_MAX_TITLE] or None,
-            notes=notes[:_MAX_NOTES] or None,
+            owner=self.owner, created_at=self.now, kind=kind, at=interaction.at, title=title, notes=notes
         )
 
     def _write_relationships(self, relationships: Sequence[RelationshipRecord], types: Mapping[str, UUID]) -> None:
@@ -199,7 +208,7 @@ class RelatedRecords:
             remarks.append(text)
 
 
-def describe_excess(source: Source) -> Iterator[tuple[Text, Text]]:
+def describe_excess(source: Source) -> Iterator[tuple[Text | str, Text]]:
     """Yield what the file contains too many of, and how many of them were left out."""
     for name, count, most in (
         (_TYPES, len(source.relationship_types()), MAX_TYPES),
@@ -208,6 +217,17 @@ def describe_excess(source: Source) -> Iterator[tuple[Text, Text]]:
     ):
         if count > most:
             yield name, _EXCESS.format(count=count - most, limit=most)
+
+
+def _split(kind: str, title: str, notes: str) -> list[_Words]:
+    """An interaction as the rows that hold its whole text: what is too long for one goes on in notes."""
+    title, text = " ".join(_clean_text(title).split()), _clean_text(notes)
+    if len(title) > _MAX_TITLE:
+        text = f"{title}\n{text}".strip()
+    # A row is stripped, because a second import compares it with what the API would store.
+    parts = [text[start : start + _MAX_NOTES].strip() or None for start in range(0, len(text), _MAX_NOTES)] or [None]
+    later = [(str(InteractionKind.NOTE), title[:_MAX_TITLE] or None, part) for part in parts[1:] if part]
+    return [(kind, title[:_MAX_TITLE] or None, parts[0]), *later]
 
 
 def _clean_text(text: str) -> str:

@@ -206,7 +206,8 @@ class _UndoRun:
         groups = Membership.objects.owned_by(self.owner).filter(person=person, group__in=before.get("groups", ()))
         groups.delete()
         dates = ImportantDate.objects.owned_by(self.owner).active().filter(person=person)
-        dates.filter(pk__in=before.get("newDates", ())).update(deleted_at=self.now, updated_at=self.now)
+        new = dates.filter(pk__in=before.get("newDates", ()))
+        new.update(deleted_at=self.now, updated_at=self.now, **schedule.NO_REMINDER)
         for row in dates.filter(pk__in=before.get("movedDates", ())):
             for name, value in before["movedDates"][str(row.pk)].items():
                 setattr(row, _DATE_COLUMNS[name], dt.date.fromisoformat(value) if name == "date" else value)

@@ -99,8 +99,8 @@ class _Session:
     def read(self, result: CardResult) -> Item | Outcome:
         if result.card is None:
             return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
-        columns = getattr(result, "columns", {})
-        item = Item(result, result.card, remarks=list(result.warnings), columns=columns)
+        columns, reminders = getattr(result, "columns", {}), getattr(result, "reminders", {})
+        item = Item(result, result.card, remarks=list(result.warnings), columns=columns, reminders=reminders)
         if result.card.photo and not result.card.is_group:
             item.picture = self.pictures.convert(result.card.photo, item.remarks)
             item.card = without_photo(item.card, is_stored_elsewhere=item.picture is not None)

@@ -45,10 +45,12 @@ FLAG_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if f
 class RecordResult(CardResult):
     """A parsed record. `columns` are columns of the person that no card has; `key` is its key in the file.
 
-    `to_user` is the name of the relationship type between the person and the user.
+    `to_user` is the name of the relationship type between the person and the user. `reminders` are the columns of the
+    reminder of each important date that has one.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
+    reminders: Mapping[CardDate, Mapping[str, Any]] = field(default_factory=dict)
     key: str = ""
     to_user: str = ""
 
@@ -70,6 +72,7 @@ class Draft:
         self._days: dict[str, Any] = {}
         self._flags: dict[str, Any] = {}
         self._dates: list[CardDate] = []
+        self._reminders: dict[CardDate, Mapping[str, Any]] = {}
         self._categories: dict[str, str] = {}
         self._lines: list[KeptLine] = []
         self._items = 0
@@ -145,23 +148,38 @@ class Draft:
         """Set a flag of the card, by its name on cards."""
         self._flags[name] = value
 
-    def add_date(self, text: str, *, kind: str | None = None, title: str | None = None) -> None:
-        """Add an important date. Each predefined `kind` exists once; a second one is kept with a title instead."""
-        if found := self._read_day(title or date_text(kind), text):
-            self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]))
+    @property
+    def has_room_for_dates(self) -> bool:
+        return len(self._dates) < MAX_ENTRIES
 
-    def add_card_date(self, day: CardDate) -> None:
+    def add_date(
+        self, text: str, *, kind: str | None = None, title: str | None = None, reminder: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Add an important date. Each predefined `kind` exists once; a second one is kept with a title instead.
+
+        `reminder` are the columns of its reminder. Returns whether the card has the date, with this reminder.
+        """
+        if found := self._read_day(title or date_text(kind), text):
+            return self.add_card_date(CardDate(date=found[0], type=kind, title=title, year_unknown=found[1]), reminder)
+        return False
+
+    def add_card_date(self, day: CardDate, reminder: Mapping[str, Any] | None = None) -> bool:
         title = self.limits.truncate_category(single_line(self.clean(day.title or ""))) or None
         same_type = next((other for other in self._dates if day.type and other.type == day.type), None)
         if same_type and (same_type.date, same_type.year_unknown) == (day.date, day.year_unknown):
-            return
+            return not reminder
         kind = None if same_type else day.type
         title = title or (None if kind else str(day.type or "Date").capitalize())
         day = CardDate(date=day.date, type=kind, title=title, year_unknown=day.year_unknown)
-        if len(self._dates) >= MAX_ENTRIES:
+        if day in self._dates:
+            return not reminder or self._reminders.get(day) == reminder
+        if not self.has_room_for_dates:
             self.warn(_TOO_MANY_DATES.format(limit=MAX_ENTRIES))
-        elif day not in self._dates:
-            self._dates.append(day)
+            return False
+        self._dates.append(day)
+        if reminder:
+            self._reminders[day] = reminder
+        return True
 
     def add_group(self, text: str) -> None:
         name = self.limits.truncate_category(single_line(self.clean(text)))
@@ -212,6 +230,7 @@ class Draft:
             card=card,
             warnings=self.warnings.all_remarks(),
             columns=self.columns,
+            reminders=self._reminders,
             key=key,
             to_user=self.to_user,
         )

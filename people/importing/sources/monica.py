@@ -1,9 +1,11 @@
 """Monica 4: the JSON export of an account, and the SQL export converted to the same shape (docs/imports.md)."""
 
 import datetime as dt
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
+
+from django.utils import translation
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
@@ -11,6 +13,7 @@ from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import Text, define_text
 from people.field_table import OTHER
 from people.importing.receipts import CONTACT, TOO_MANY_RECORDS
+from people.importing.sources import monica_entries as entries
 from people.importing.sources.days import DateColumns
 from people.importing.sources.documents import (
     get_flag,
@@ -22,6 +25,7 @@ from people.importing.sources.documents import (
     read_document,
 )
 from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
+from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.importing.sources.monica_tables import open_sql_export
 from people.importing.sources.monica_types import map_type
 from people.importing.sources.records import (
@@ -32,34 +36,77 @@ from people.importing.sources.records import (
     RelationshipTypeRecord,
 )
 from people.importing.sources.tables import MAX_ROWS
+from people.vcard.limits import TEXT_LIMITS
 from people.vcard.values import decode_data_uri
-from people.vocabularies import InteractionKind, Unit
+from people.vocabularies import InteractionKind, ReminderType, Unit
 
 _NO_ACCOUNT = define_text("no_monica_account", "There is no account of Monica in this file.")
 
-_DOCUMENTS = define_text("noun_documents", "documents")
-
-_GUESSED = define_text("birthday_guessed", "its birthday is only guessed from an age and was left out")
-_REMINDER = define_text("reminder_became_date", "a reminder became an important date without a reminder")
+_GUESSED = define_text("birthday_guessed", "its birthday is only guessed from an age: the year is in the notes")
 _NO_PLACE = define_text("no_place_here", "%(count)s %(things)s have no place here and were left out")
+_ARCHIVED = define_text("archived_is_quiet", "it is archived in Monica: it is quiet here")
+_FOOD = define_text("custom_food_preferences", "Food preferences")
+_MET_AT = define_text("custom_met_at", "Met at")
+_HOW_MET = define_text("custom_how_met", "How you met")
+_DECEASED = define_text("custom_deceased", "Deceased")
+_YES = define_text("word_yes", "yes")
+_FIRST_MET = define_text("date_first_met", "First met")
+_REMINDER = define_text("date_reminder", "Reminder")
+
+_NOTES = define_text("noun_notes", "notes")
+_OTHER_KINDS = define_text("noun_other_kinds", "other kinds of records")
+_FILES_LEFT_OUT = define_text(
+    "files_left_out", "%(count)s of them were left out, their names are in the notes of their people"
+)
+#: What the receipt calls the types of records that belong to no person. Those not here go by their name in the file.
+_NOUNS: Mapping[str, Text] = {
+    "journal_entry": JOURNAL_ENTRIES,
+    "day": define_text("noun_rated_days", "rated days"),
+    "document": define_text("noun_documents", "documents"),
+    "photo": define_text("noun_photos", "photos"),
+    "task": define_text("noun_tasks", "tasks"),
+    "debt": define_text("noun_debts", "debts"),
+    "activity": define_text("noun_activities", "activities"),
+    "relationship": define_text("noun_relationships_without_people", "relationships without people"),
+    "emotion_call": define_text("noun_feelings_of_calls", "feelings of calls"),
+    "audit_log": define_text("noun_audit_logs", "entries of the audit log"),
+    "address_book": define_text("noun_address_books", "address books"),
+    "address_book_subscription": define_text("noun_address_book_subscriptions", "subscribed address books"),
+}
+#: What is no record about people: who uses Monica, with which settings.
+_SETTINGS = frozenset({"user", "contact", "modules", "reminder_rules", "journal_entries", "audit_logs"})
+_INSTANCE = frozenset(
+    {
+        "activity_types",
+        "activity_type_categories",
+        "contact_field_types",
+        "genders",
+        "life_event_types",
+        "life_event_categories",
+    }
+)
+_READ = frozenset({"photo", "document", "activity", "relationship"})
+_MAX_KINDS, _MAX_KIND = 30, 64
 
 Record = dict[str, Any]
-#: Types of records that cannot be imported, and what warnings call them.
-_UNSUPPORTED_RECORDS = {
-    "debt": define_text("noun_debts", "debts"),
-    "task": define_text("noun_tasks", "tasks"),
-    "document": _DOCUMENTS,
+_MAX_INTERVAL = 99
+_MAX_TITLE = 100
+_UNITS = {"day": Unit.DAYS, "week": Unit.WEEKS, "month": Unit.MONTHS, "year": Unit.YEARS}
+_YEARLY = {
+    "reminder_enabled": True,
+    "reminder_type": ReminderType.RECURRING,
+    "reminder_interval": 1,
+    "reminder_interval_unit": Unit.YEARS,
 }
-_MAX_DAYS = 99
 
 
 def group_by_type(record: Record) -> dict[str, list[Any]]:
     """The lists of records that belong to a record of the export, by type."""
-    return {
-        get_text(part, "type"): part["values"]
-        for part in get_objects(record, "data")
-        if isinstance(part.get("values"), list)
-    }
+    found: dict[str, list[Any]] = defaultdict(list)
+    for part in get_objects(record, "data"):
+        if isinstance(part.get("values"), list):
+            found[get_text(part, "type")] += part["values"]
+    return dict(found)
 
 
 class Monica:
@@ -70,19 +117,25 @@ class Monica:
     def __init__(self, owner: User, account: Record, now: dt.datetime) -> None:
         lists = group_by_type(account)
         instance = get_object(account, "instance")
-        self.now = now
+        self.owner, self.now = owner, now
         self.days = DateColumns(owner, now.year).reader()
         self.contacts = [contact for contact in lists.get("contact", ()) if isinstance(contact, dict)]
-        self.names = {get_text(contact, "uuid"): _full_name(contact) for contact in self.contacts}
-        self.field_types = {
-            get_text(kind, "uuid"): get_object(kind, "properties")
-            for kind in get_objects(instance, "contact_field_types")
-        }
+        self.genders = _index_by_uuid(get_objects(instance, "genders"))
+        self.names = Names(
+            field_types=_index_by_uuid(get_objects(instance, "contact_field_types")),
+            life_event_types=_index_by_uuid(get_objects(instance, "life_event_types")),
+            activity_types=_index_by_uuid(get_objects(instance, "activity_types")),
+            contacts={get_text(contact, "uuid"): _full_name(contact) for contact in self.contacts},
+        )
         self.photos = _index_by_uuid(lists.get("photo", ()))
         self.decoded: dict[str, bytes | None] = {}
-        self.activities = _index_by_uuid(lists.get("activity", ()))
+        self.activities = {get_text(row, "uuid"): row for row in lists.get("activity", ()) if isinstance(row, dict)}
+        self.documents = {get_text(row, "uuid"): row for row in lists.get("document", ()) if isinstance(row, dict)}
         self.pairs = [get_object(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
         self.account, self.lists = account, lists
+        #: By the number of a contact the notes that its field has no room for; known when `people` has been read.
+        self.overflow: dict[int, list[NoteEntry]] = {}
+        self.undated = set[str]()
 
     def people(self) -> Iterator[RecordResult]:
         for index, contact in enumerate(self.contacts):
@@ -94,7 +147,9 @@ class Monica:
             key = get_text(contact, "uuid")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
-            self._fill_draft(draft, contact)
+            # What is stored in words is in the account's language, whoever imports.
+            with translation.override(self.owner.language):
+                self.overflow[index] = self._fill_draft(draft, contact)
             yield draft.build_result(index, key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
@@ -111,28 +166,65 @@ class Monica:
 
     def interactions(self) -> Iterator[InteractionRecord]:
         participants: dict[str, list[str]] = defaultdict(list)
-        for contact in self.contacts:
+        for index, contact in enumerate(self.contacts):
             key, lists = get_text(contact, "uuid"), group_by_type(contact)
             for activity in lists.get("activity", ()):
                 if isinstance(activity, str):
                     participants[activity].append(key)
-            for kind, parse in _INTERACTION_PARSERS.items():
-                for row in lists.get(kind, ()):
-                    if isinstance(row, dict) and (interaction := parse(key, row)):
-                        yield interaction
+            for event in entries.events_of(lists, self.names):
+                if event.at:
+                    yield InteractionRecord(
+                        keys=(key,), kind=event.kind, at=event.at, title=event.title, notes=event.lines
+                    )
+            for entry in self.overflow.get(index, ()):
+                if entry.at:
+                    yield InteractionRecord(keys=(key,), kind=InteractionKind.NOTE, at=entry.at, notes=str(entry))
         for uuid, keys in participants.items():
-            row = self.activities.get(uuid, {})
-            if at := parse_datetime(get_text(row, "happened_at")):
-                title, notes = get_text(row, "summary"), get_text(row, "description")
-                yield InteractionRecord(keys=tuple(keys), kind=InteractionKind.MEETING, at=at, title=title, notes=notes)
+            event = entries.activity(self.activities.get(uuid, {}), self.names)
+            if event.at:
+                yield InteractionRecord(
+                    keys=tuple(keys), kind=event.kind, at=event.at, title=event.title, notes=event.lines
+                )
 
-    def not_imported(self) -> Sequence[tuple[Text, Text]]:
-        found: list[tuple[Text, Text]] = []
-        journal = get_object(self.account, "properties").get("journal_entries")
-        for name, rows in ((JOURNAL_ENTRIES, journal), (_DOCUMENTS, self.lists.get("document"))):
-            if isinstance(rows, list) and rows:
-                found.append((name, LEFT_OUT.format(count=len(rows))))
+    def not_imported(self) -> Sequence[tuple[Text | str, Text]]:
+        counts = self._count_left_out()
+        found: list[tuple[Text | str, Text]] = []
+        for kind, count in counts.most_common(_MAX_KINDS):
+            remark = _FILES_LEFT_OUT if kind == "document" else LEFT_OUT
+            found.append((_NOUNS.get(kind) or kind, remark.format(count=count)))
+        if others := counts.total() - sum(count for _, count in counts.most_common(_MAX_KINDS)):
+            found.append((_OTHER_KINDS, LEFT_OUT.format(count=others)))
         return found
+
+    def _count_left_out(self) -> Counter[str]:
+        """The number of records of each type that nobody gets."""
+        left = Counter[str]()
+        properties, instance = get_object(self.account, "properties"), get_object(self.account, "instance")
+        left["journal_entry"] = _count(properties.get("journal_entries"))
+        left["audit_log"] = _count(properties.get("audit_logs"))
+        for rows in (self.lists, properties, instance):
+            for kind, values in rows.items():
+                if kind not in _SETTINGS | _INSTANCE | _READ:
+                    left[kind[:_MAX_KIND]] += _count(values)
+        avatars, activities = set[str](), set[str]()
+        for contact in self.contacts[:MAX_ROWS]:
+            lists = group_by_type(contact)
+            activities.update(key for key in lists.get("activity", ()) if isinstance(key, str))
+            avatars.add(self._avatar_of(contact) or "-")
+            left["document"] += sum(isinstance(row, dict) for row in lists.get("document", ()))
+            for kind, values in lists.items():
+                if kind not in entries.CONTACT_KINDS:
+                    left[kind[:_MAX_KIND]] += len(values)
+        left["photo"] = sum(get_text(row, "uuid") not in avatars for row in get_objects(self.lists, "photo"))
+        # Only the name of a document is text: it is in the notes of its person.
+        left["document"] += _count(self.lists.get("document"))
+        left["activity"] = len(self.activities.keys() - activities) + len(activities - self.activities.keys())
+        people = self.names.contacts.keys()
+        left["relationship"] = sum(
+            get_text(pair, "contact_is") not in people and get_text(pair, "of_contact") not in people
+            for pair in self.pairs
+        )
+        return +left
 
     def _find_inverses(self) -> dict[str, str]:
         """The inverse of each type. The export contains each relationship twice, once from each side."""
@@ -141,24 +233,83 @@ class Monica:
         }
         return {kind: kinds.get((other, one), "") for (one, other), kind in kinds.items() if kind}
 
-    def _fill_draft(self, draft: Draft, contact: Record) -> None:
-        properties = get_object(contact, "properties")
+    def _fill_draft(self, draft: Draft, contact: Record) -> list[NoteEntry]:
+        """Fill the draft. Returns the entries of the notes that had no room there."""
+        properties, lists = get_object(contact, "properties"), group_by_type(contact)
         for name, column in _TEXT_PROPERTIES.items():
             draft.set_text(column, get_text(properties, name))
-        draft.add_custom("Food preferences", get_text(properties, "food_preferences"))
-        draft.add_custom("Met at", get_text(properties, "first_met_where"))
-        draft.add_custom("How you met", get_text(properties, "first_met_additional_info"))
+        draft.set_text("gender", self._gender_of(properties))
+        if not (get_text(properties, "job") or get_text(properties, "company")):
+            current = (row for row in _properties(lists, "occupation") if get_flag(row, "currently_works_here"))
+            job = next(current, {})
+            draft.set_text("job_title", get_text(job, "title"))
+            draft.set_text("organization", get_text(job, "company"))
+        draft.add_custom(str(_FOOD), get_text(properties, "food_preferences"))
+        draft.add_custom(str(_MET_AT), get_text(properties, "first_met_where"))
+        draft.add_custom(str(_HOW_MET), get_text(properties, "first_met_additional_info"))
         draft.set_day("last_contact", get_text(properties, "last_talked_to")[:10])
         for tag in properties.get("tags") or () if isinstance(properties.get("tags"), list) else ():
             draft.add_group(tag if isinstance(tag, str) else "")
-        if through := self.names.get(get_text(properties, "first_met_through")):
+        if through := self.names.contacts.get(get_text(properties, "first_met_through")):
             draft.add_related_person("met through", through)
-        self._add_days(draft, properties)
         self._set_contact_reminder(draft, get_text(properties, "stay_in_touch_frequency"))
         if get_flag(properties, "is_starred"):
             draft.set_flag("favourite")
-        draft.photo = self._decode_photo(get_text(get_object(properties, "avatar"), "avatar_photo"))
-        self._fill_lists(draft, group_by_type(contact))
+        if properties.get("is_active") is not None and not get_flag(properties, "is_active"):
+            draft.columns["quiet"] = True
+            draft.warn(_ARCHIVED)
+        draft.photo = self._decode_photo(self._avatar_of(contact))
+        for row in _properties(lists, "contact_field"):
+            self._add_contact_field(draft, row)
+        for row in _properties(lists, "address"):
+            _add_address(draft, row)
+        notes = [*self._add_days(draft, properties, lists), *self._add_life_events(draft, lists)]
+        named = dict.fromkeys(key for key in lists.get("document", ()) if isinstance(key, str))
+        documents = [row for row in lists.get("document", ()) if isinstance(row, dict)]
+        documents += [self.documents[key] for key in named if key in self.documents]
+        notes += entries.entries_of({**lists, "document": documents}, self.names)
+        notes += (event.to_entry() for event in entries.events_of(lists, self.names) if event.at is None)
+        notes += self._undated_activities(lists)
+        return self._add_notes(draft, contact, notes)
+
+    def _undated_activities(self, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
+        """Yield the activities without a day. Only the first of those who took part gets a long text whole."""
+        for key in dict.fromkeys(key for key in lists.get("activity", ()) if isinstance(key, str)):
+            if key in self.activities and not (event := entries.activity(self.activities[key], self.names)).at:
+                text = event.to_entry().text
+                yield NoteEntry(text[:MAX_SHARED] if key in self.undated else text)
+                self.undated.add(key)
+
+    def _add_notes(self, draft: Draft, contact: Record, notes: list[NoteEntry]) -> list[NoteEntry]:
+        """Set the notes to the description and the entries in the order of their days. Returns what had no room."""
+        limit = TEXT_LIMITS["notes"]
+        text = draft.clean(get_text(get_object(contact, "properties"), "description"))
+        written = parse_datetime(entries.created_at(contact)) or parse_datetime(get_text(contact, "updated_at"))
+        text, rest = text[:limit], text[limit:]
+        overflow = [NoteEntry(rest, at=written)] if rest else []
+        parts, size = [text] if text else [], len(text)
+        for entry in sorted(notes, key=lambda entry: entry.day):
+            words = draft.clean(str(entry))
+            if size + len(words) + 2 <= limit:
+                parts.append(words)
+                size += len(words) + 2
+            else:
+                overflow.append(NoteEntry(words, at=entry.at or written))
+        draft.set_text("notes", "\n\n".join(parts))
+        if lost := sum(entry.at is None for entry in overflow):
+            draft.warn(_NO_PLACE.format(count=lost, things=_NOTES))
+        return overflow
+
+    def _gender_of(self, properties: Record) -> str:
+        """The gender: in some versions of the export its letter, in others the UUID of a gender with letter or name."""
+        value = get_text(properties, "gender")
+        found = self.genders.get(value)
+        if found is None:
+            return "" if parse_id(value) else value
+        return get_text(found, "type") or get_text(found, "name")[:MAX_SHARED]
+
+    def _avatar_of(self, contact: Record) -> str:
+        return get_text(get_object(get_object(contact, "properties"), "avatar"), "avatar_photo")
 
     def _decode_photo(self, uuid: str) -> bytes | None:
         """Decode a photo; cached, because many contacts may refer to the same photo."""
@@ -167,58 +318,62 @@ class Monica:
             self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
         return self.decoded[uuid]
 
-    def _add_days(self, draft: Draft, properties: Record) -> None:
-        birth, death, met = (get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date"))
-        if get_flag(birth, "is_age_based"):
+    def _add_days(self, draft: Draft, properties: Record, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
+        """Add the special dates and the reminders. Yields what they say beside their days."""
+        special = {name: get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date")}
+        days = {
+            name: "" if get_flag(row, "is_age_based") else _format_special_date(row) for name, row in special.items()
+        }
+        # Monica creates the reminders of these days itself; they cannot be deleted.
+        reminders = [*_properties(lists, "reminder")]
+        own = [row for row in reminders if _is_indelible(row)]
+        own += [get_object(properties, name) for name in ("deceased_reminder", "first_met_reminder")]
+        reminding = {get_text(row, "initial_date")[5:10] for row in own if not get_flag(row, "inactive")} - {""}
+        columns = {name: _YEARLY if day[-5:] in reminding else None for name, day in days.items()}
+        for name, row in special.items():
+            if get_flag(row, "is_age_based") and (entry := entries.about(name, row)):
+                yield entry
+        if get_flag(special["birthdate"], "is_age_based"):
             draft.warn(_GUESSED)
-        elif day := _format_special_date(birth):
-            draft.add_date(day, kind="BIRTHDAY")
-        if (day := _format_special_date(death)) and not day.startswith("--") and "deathday" in DAY_FIELDS:
-            draft.set_day(DAY_FIELDS["deathday"], day)
-        elif day:
-            draft.add_date(day, kind="MEMORIAL")
-        elif get_flag(properties, "is_dead"):
-            draft.add_custom("Deceased", "yes")
-        if day := _format_special_date(met):
-            draft.add_date(day, title="First met")
+        elif day := days["birthdate"]:
+            draft.add_date(day, kind="BIRTHDAY", reminder=columns["birthdate"])
+        if day := days["first_met_date"]:
+            draft.add_date(day, title=str(_FIRST_MET), reminder=columns["first_met_date"])
+        _add_death(draft, properties, days["deceased_date"], columns["deceased_date"])
+        kept = {day[-5:] for day in days.values()}
+        for row in reminders:
+            if not _is_indelible(row) or get_text(row, "initial_date")[5:10] not in kept:
+                yield from _add_reminder(draft, row)
+
+    def _add_life_events(self, draft: Draft, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
+        for row in lists.get("life_event", ()):
+            if not isinstance(row, dict):
+                continue
+            properties, written = get_object(row, "properties"), parse_datetime(entries.created_at(row))
+            title = entries.life_event_title(properties, self.names)
+            is_dated = entries.has_day(properties) and _add_titled_date(draft, entries.known_part(properties), title)
+            if entry := entries.life_event(properties, self.names, is_dated=is_dated):
+                yield NoteEntry(entry.text, entry.day, written)
 
     def _set_contact_reminder(self, draft: Draft, days: str) -> None:
         if not (days.isascii() and days.isdigit() and len(days) < 6 and int(days)):
             return
-        number, unit = (int(days), Unit.DAYS) if int(days) <= _MAX_DAYS else (round(int(days) / 30), Unit.MONTHS)
-        if number <= _MAX_DAYS:
+        number, unit = (int(days), Unit.DAYS) if int(days) <= _MAX_INTERVAL else (round(int(days) / 30), Unit.MONTHS)
+        if number <= _MAX_INTERVAL:
             draft.columns |= {
                 "contact_reminder_enabled": True,
                 "contact_reminder_interval": number,
                 "contact_reminder_interval_unit": unit,
             }
 
-    def _fill_lists(self, draft: Draft, lists: Mapping[str, list[Any]]) -> None:
-        for row in _properties(lists, "contact_field"):
-            self._add_contact_field(draft, row)
-        for row in _properties(lists, "address"):
-            _add_address(draft, row)
-        for row in _properties(lists, "pet"):
-            category = get_text(row, "category")
-            draft.add_custom("Pet", " ".join(filter(None, (get_text(row, "name"), category and f"({category})"))))
-        for row in _properties(lists, "life_event"):
-            draft.add_date(get_text(row, "happened_at")[:10], title=get_text(row, "name") or "Life event")
-            draft.set_text("notes", get_text(row, "note"))
-        for row in _properties(lists, "reminder"):
-            # Monica creates reminders of birthdays itself; those cannot be deleted.
-            if get_text(row, "delible") != "0" and row.get("delible") is not False:
-                draft.add_date(get_text(row, "initial_date")[:10], title=get_text(row, "title") or "Reminder")
-                draft.warn(_REMINDER)
-        for kind, words in _UNSUPPORTED_RECORDS.items():
-            if lists.get(kind):
-                draft.warn(_NO_PLACE.format(count=len(lists[kind]), things=words))
-
     def _add_contact_field(self, draft: Draft, row: Record) -> None:
-        kind = self.field_types.get(get_text(row, "type"), {})
-        name, data = get_text(kind, "name"), get_text(row, "data")
-        if get_text(kind, "type") == "email":
+        """Add a contact field. The user may have made its type, with a protocol such as `tel:` or `https://t.me/`."""
+        kind = self.names.field_types.get(get_text(row, "type"), {})
+        name, data = get_text(kind, "name")[:MAX_SHARED], get_text(row, "data")
+        protocol = get_text(kind, "protocol")[:MAX_SHARED].lower()
+        if get_text(kind, "type") == "email" or protocol.startswith("mailto:"):
             draft.add_entry("emails", OTHER, email=data)
-        elif get_text(kind, "type") == "phone":
+        elif get_text(kind, "type") == "phone" or protocol.startswith(("tel:", "sms:")):
             draft.add_entry("phone_numbers", OTHER, number=data)
         elif data.lower().startswith(("http://", "https://")):
             draft.add_entry("urls", name.lower(), url=data)
@@ -233,8 +388,6 @@ _TEXT_PROPERTIES = {
     "middle_name": "middle_name",
     "last_name": "surname",
     "nickname": "nickname",
-    "description": "notes",
-    "gender": "gender",
     "job": "job_title",
     "company": "organization",
 }
@@ -249,11 +402,68 @@ _ADDRESS_KEYS = {
 
 def _full_name(contact: Record) -> str:
     properties = get_object(contact, "properties")
-    return " ".join(filter(None, (get_text(properties, "first_name"), get_text(properties, "last_name"))))
+    names = filter(None, (get_text(properties, "first_name"), get_text(properties, "last_name")))
+    return " ".join(names)[:MAX_SHARED]
 
 
-def _index_by_uuid(rows: Sequence[Record]) -> dict[str, Record]:
+def _index_by_uuid(rows: Iterable[Any]) -> dict[str, Record]:
     return {get_text(row, "uuid"): get_object(row, "properties") for row in rows if isinstance(row, dict)}
+
+
+def _count(values: object) -> int:
+    return len(values) if isinstance(values, list) else 0
+
+
+def _is_indelible(row: Record) -> bool:
+    return get_text(row, "delible") == "0" or row.get("delible") is False
+
+
+def _add_death(draft: Draft, properties: Record, day: str, reminder: Mapping[str, Any] | None) -> None:
+    """Set the day of death. Without a year, or with a reminder, it is an important date as well."""
+    has_field = bool(day) and not day.startswith("--") and "deathday" in DAY_FIELDS
+    if has_field:
+        draft.set_day(DAY_FIELDS["deathday"], day)
+    if day and (reminder or not has_field):
+        draft.add_date(day, kind="MEMORIAL", reminder=reminder)
+    elif not day and get_flag(properties, "is_dead"):
+        draft.add_custom(str(_DECEASED), str(_YES))
+
+
+def _add_titled_date(draft: Draft, day: str, title: str, reminder: Mapping[str, Any] | None = None) -> bool:
+    """Whether the day is an important date now, with the whole title."""
+    try:
+        dt.date.fromisoformat(day)
+    except ValueError:
+        return False
+    if not draft.has_room_for_dates:
+        return False
+    return draft.add_date(day, title=title, reminder=reminder) and len(title) <= _MAX_TITLE
+
+
+def _add_reminder(draft: Draft, row: Record) -> Iterator[NoteEntry]:
+    """Add a reminder as an important date. Yields what the date does not say."""
+    title = get_text(row, "title") or str(_REMINDER)
+    columns = _reminder_columns(row)
+    is_dated = columns is not None and _add_titled_date(draft, get_text(row, "initial_date")[:10], title, columns)
+    if entry := entries.reminder(row, is_dated=is_dated):
+        yield NoteEntry(entry.text, entry.day, parse_datetime(get_text(row, "created_at")))
+
+
+def _reminder_columns(row: Record) -> Mapping[str, Any] | None:
+    """The columns of the reminder; None if it comes at an interval that a date cannot have."""
+    is_on, frequency = not get_flag(row, "inactive"), get_text(row, "frequency_type")
+    if frequency == "one_time":
+        return {"reminder_enabled": is_on, "reminder_type": ReminderType.ONCE}
+    number = get_text(row, "frequency_number") or "1"
+    unit = _UNITS.get(frequency)
+    if unit is None or not (number.isascii() and number.isdigit() and 1 <= int(number[:5]) <= _MAX_INTERVAL):
+        return None
+    columns = {
+        "reminder_type": ReminderType.RECURRING,
+        "reminder_interval": int(number),
+        "reminder_interval_unit": unit,
+    }
+    return {"reminder_enabled": True, **columns} if is_on else {"reminder_enabled": False}
 
 
 def _properties(lists: Mapping[str, list[Any]], kind: str) -> Iterator[Record]:
@@ -273,47 +483,6 @@ def _add_address(draft: Draft, row: Record) -> None:
     longitude = parse_number(get_text(row, "longitude"), 180)
     if latitude is not None and longitude is not None:
         draft.add_entry("locations", kind, latitude=latitude, longitude=longitude, label=None)
-
-
-def _parse_call(key: str, row: Record) -> InteractionRecord | None:
-    properties = get_object(row, "properties")
-    at = parse_datetime(get_text(properties, "called_at"))
-    title = "They called" if get_flag(properties, "contact_called") else ""
-    notes = get_text(properties, "content")
-    return InteractionRecord(keys=(key,), kind=InteractionKind.CALL, at=at, title=title, notes=notes) if at else None
-
-
-def _parse_note(key: str, row: Record) -> InteractionRecord | None:
-    at = parse_datetime(get_text(row, "created_at"))
-    notes = get_text(get_object(row, "properties"), "body")
-    return InteractionRecord(keys=(key,), kind=InteractionKind.NOTE, at=at, notes=notes) if at and notes else None
-
-
-def _parse_conversation(key: str, row: Record) -> InteractionRecord | None:
-    properties = get_object(row, "properties")
-    at = parse_datetime(get_text(properties, "happened_at"))
-    lines = []
-    for message in get_objects(properties, "messages"):
-        words = get_object(message, "properties") or message
-        lines.append(f"{'→' if get_flag(words, 'written_by_me') else '←'} {get_text(words, 'content')}")
-    return InteractionRecord(keys=(key,), kind=InteractionKind.MESSAGE, at=at, notes="\n".join(lines)) if at else None
-
-
-def _parse_gift(key: str, row: Record) -> InteractionRecord | None:
-    properties = get_object(row, "properties")
-    at = parse_datetime(get_text(properties, "date")) or parse_datetime(get_text(row, "created_at"))
-    details = (get_text(properties, name) for name in ("status", "comment", "url", "amount"))
-    notes = "\n".join(filter(None, details))
-    title = get_text(properties, "name")
-    return InteractionRecord(keys=(key,), kind=InteractionKind.GIFT, at=at, title=title, notes=notes) if at else None
-
-
-_INTERACTION_PARSERS: dict[str, Callable[[str, Record], InteractionRecord | None]] = {
-    "call": _parse_call,
-    "note": _parse_note,
-    "conversation": _parse_conversation,
-    "gift": _parse_gift,
-}
 
 
 def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:

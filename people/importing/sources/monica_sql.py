@@ -4,7 +4,7 @@ One pass over the text: every other statement is skipped up to its semicolon.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -31,10 +31,10 @@ _MAX_COLUMNS = 200
 _RECORD_VALUES = 4
 
 
-def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
+def read_tables(file: BinaryIO, table_names: frozenset[str], others: Counter[str] | None = None) -> Rows:
     """Return the rows of these tables; values are texts, None for NULL. Raises FieldError if there is no INSERT.
 
-    Rows that are kept count towards the limit of values of a document.
+    Rows that are kept count towards the limit of values of a document. `others` counts the rows of all other tables.
     """
     codec = detect_encoding(file).codec
     file.seek(0)
@@ -52,6 +52,8 @@ def read_tables(file: BinaryIO, table_names: frozenset[str]) -> Rows:
             for row, end in _parse_rows(text, match.end(), names):
                 position = end
                 if rows is None:
+                    if others is not None:
+                        others[match[1]] += 1
                     continue
                 values += len(row) + _RECORD_VALUES
                 if values > MAX_DOCUMENT_VALUES:

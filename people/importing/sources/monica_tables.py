@@ -1,6 +1,7 @@
 """Converts the tables of Monica's SQL export to the shape of its JSON export, so that one parser reads both."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from contacts_project.kernel.json import JsonMapping
@@ -23,6 +24,7 @@ _CONTACT_TABLES = {
     "conversation": "conversations",
     "life_event": "life_events",
     "document": "documents",
+    "occupation": "occupations",
 }
 _TABLES = frozenset(
     {
@@ -30,6 +32,9 @@ _TABLES = frozenset(
         "contacts",
         "activities",
         "activity_contact",
+        "activity_types",
+        "companies",
+        "life_event_types",
         "contact_field_types",
         "contact_tag",
         "genders",
@@ -39,18 +44,34 @@ _TABLES = frozenset(
         "relationship_types",
         "special_dates",
         "tags",
-        "journal_entries",
     }
 )
+#: What these tables hold is no record about people: accounts, settings, counts, queues, and what links other rows.
+_IGNORED = frozenset(
+    {
+        *("accounts", "users", "invitations", "recovery_codes", "term_user", "modules", "reminder_rules"),
+        *("activity_statistics", "activity_type_categories", "life_event_categories", "relationship_type_groups"),
+        *("reminder_outbox", "weather", "contact_photo", "journal_entries"),
+    }
+)
+#: The other tables under the names of the JSON export.
+_OTHERS = {"photos": "photo", "entries": "journal_entry", "days": "day", "audit_logs": "audit_log"}
+#: The export has neither the categories of pets nor the currencies: these are those that each Monica begins with.
+_PETS = ("reptile", "bird", "cat", "dog", "fish", "hamster", "horse", "rabbit", "rat", "small animal")
+_CURRENCIES = ("CAD", "USD", "GBP", "EUR", "RUB", "ZAR")
 
 # Many rows may refer to one row of these tables. Its texts are cut, so that a hostile file cannot multiply a long one.
-_SHARED = ("contact_field_types", "genders", "places", "relationship_types", "special_dates", "tags")
+_SHARED = (
+    *("activity_types", "companies", "contact_field_types", "genders", "life_event_types", "places"),
+    *("relationship_types", "special_dates", "tags"),
+)
 _MAX_SHARED = 1_000
 
 
 def open_sql_export(file: BinaryIO) -> Record:
     """Return the account of an SQL export in the shape of the JSON export. Raises FieldError if it is no export."""
-    rows = read_tables(file, _TABLES)
+    others = Counter[str]()
+    rows = read_tables(file, _TABLES, others)
     # Of rows with the same id only the first counts; otherwise each of them would get the related rows.
     for table in ("contacts", "conversations"):
         rows[table] = list(by_id(rows[table]).values())[::-1]
@@ -70,19 +91,32 @@ def open_sql_export(file: BinaryIO) -> Record:
         }
         for row in rows["relationships"]
     ]
+    known = {str(row.get("id")) for row in rows["contacts"]}
+    strays = Counter[str]()
+    for key, lists in related.items():
+        if key not in known:
+            strays.update({kind: len(values) for kind, values in lists.items() if kind != "activity"})
+    for table, count in others.items():
+        if table not in _IGNORED:
+            strays[_OTHERS.get(table, table)] += count
     return {
         "data": [
             _list("contact", contacts),
             _list("relationship", [{"properties": pair} for pair in pairs]),
-            _list("activity", [{"uuid": str(row.get("id")), "properties": row} for row in rows["activities"]]),
+            _list(
+                "activity", [{"uuid": str(row.get("id")), "properties": _activity(row)} for row in rows["activities"]]
+            ),
+            *(_list(kind, [{}] * count) for kind, count in strays.items()),
         ],
-        "properties": {"journal_entries": rows["journal_entries"]},
         "instance": {
-            "contact_field_types": [
-                {"uuid": str(row.get("id")), "properties": row} for row in rows["contact_field_types"]
-            ]
+            table: [{"uuid": str(row.get("id")), "properties": row} for row in rows[table]]
+            for table in ("contact_field_types", "activity_types", "life_event_types")
         },
     }
+
+
+def _activity(row: Record) -> Record:
+    return {**row, "type": row.get("activity_type_id")}
 
 
 class _Contacts:
@@ -122,29 +156,70 @@ def _contact(row: Record, names: JsonMapping, related: dict[str, list[Record]]) 
 
 def _related_records(rows: Rows) -> dict[str, dict[str, list[Record]]]:
     """The related records of each contact, by type."""
-    places = by_id(rows["places"])
-    messages: dict[str, list[Any]] = defaultdict(list)
-    for row in rows["messages"]:
-        messages[str(row.get("conversation_id"))].append(row)
+    joins = _Joins(rows)
     found: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for kind, table in _CONTACT_TABLES.items():
         for row in rows[table]:
-            properties = row
-            if kind == "contact_field":
-                properties["type"] = row.get("contact_field_type_id")
-            elif kind == "address":
-                properties |= {**places.get(str(row.get("place_id")), {}), "name": row.get("name")}
-            elif kind == "conversation":
-                properties |= {
-                    "messages": messages.pop(str(row.get("id")), []),
-                    "happened_at": row.get("happened_at") or row.get("created_at"),
-                }
-            record = {"created_at": row.get("created_at"), "properties": properties}
-            found[str(row.get("contact_id"))][kind].append(record)
+            # In place: a copy of each row would double the memory.
+            contact, written = str(row.get("contact_id")), row.get("created_at")
+            row.update(joins.joined(kind, row))
+            found[contact][kind].append({"created_at": written, "properties": row})
     for row in rows["activity_contact"]:
         found[str(row.get("contact_id"))]["activity"].append(str(row.get("activity_id")))
     return found
 
 
+class _Joins:
+    """Joins the rows of contacts with other tables, under the names of the JSON export."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.places, self.companies = by_id(rows["places"]), by_id(rows["companies"])
+        self.messages: dict[str, list[Any]] = defaultdict(list)
+        for row in rows["messages"]:
+            self.messages[str(row.get("conversation_id"))].append(row)
+
+    def joined(self, kind: str, row: Record) -> Record:
+        """What the record of this row has beside the columns of its table."""
+        found: Record = {}
+        match kind:
+            case "contact_field":
+                found = {"type": row.get("contact_field_type_id")}
+            case "life_event":
+                found = {"type": row.get("life_event_type_id")}
+            case "pet":
+                found = {"category": _pick(_PETS, row.get("pet_category_id"))}
+            case "debt" | "gift":
+                found = _money(row)
+            case "address":
+                found = {**self.places.get(str(row.get("place_id")), {}), "name": row.get("name")}
+            case "occupation":
+                company = self.companies.get(str(row.get("company_id")), {})
+                found = {"company": company.get("name"), "website": company.get("website")}
+            case "conversation":
+                found = {
+                    "messages": self.messages.pop(str(row.get("id")), []),
+                    "contact_field_type": row.get("contact_field_type_id"),
+                    "happened_at": row.get("happened_at") or row.get("created_at"),
+                }
+        return found
+
+
 def _list(kind: str, values: list[Record]) -> Record:
     return {"count": len(values), "type": kind, "values": values}
+
+
+def _pick(names: Sequence[str], key: object) -> str:
+    """The name with this id, which counts from 1; empty if it is none of them."""
+    number = int(key) if isinstance(key, str) and key.isascii() and key.isdigit() and len(key) < 4 else 0
+    return names[number - 1] if 1 <= number <= len(names) else ""
+
+
+def _money(row: Record) -> Record:
+    """The amount, which the table has in cents. The currencies are not in the export: most are known by number only."""
+    amount, key = str(row.get("amount") or ""), str(row.get("currency_id") or "")
+    if not (amount.isascii() and amount.isdigit()):
+        return {}
+    name = _pick(_CURRENCIES, key)
+    if name or not key:
+        return {"amount": f"{amount[:-2] or 0}.{amount[-2:]:0>2}", "currency": name}
+    return {"amount": amount, "currency": f"(× 0.01, currency {key})"}

@@ -14,13 +14,27 @@ LEFT_OUT = define_text("kind_left_out", "%(count)s of them have no place here an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteractionRecord:
-    """An interaction. `keys` are those of its people; remarks about it go to the outcome of the first one."""
+    """An interaction. `keys` are those of its people; remarks about it go to the outcome of the first one.
+
+    What the product says itself is a Text, so that a second import recognises the interaction in any language; `notes`
+    are the lines then.
+    """
 
     keys: tuple[str, ...]
     kind: str
     at: dt.datetime
-    title: str = ""
-    notes: str = ""
+    title: str | Text = ""
+    notes: str | tuple[str | Text, ...] = ""
+
+    @property
+    def has_texts(self) -> bool:
+        lines = () if isinstance(self.notes, str) else self.notes
+        return any(isinstance(words, Text) for words in (self.title, *lines))
+
+    def words(self) -> tuple[str, str]:
+        """The title and the notes in the active language."""
+        lines = (self.notes,) if isinstance(self.notes, str) else self.notes
+        return str(self.title), "\n".join(filter(None, map(str, lines)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,5 +74,5 @@ class Source(Protocol):
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships between people."""
 
-    def not_imported(self) -> Sequence[tuple[Text, Text]]:
+    def not_imported(self) -> Sequence[tuple[Text | str, Text]]:
         """The data that belongs to no person and cannot be imported: what it is, and why."""
