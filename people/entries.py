@@ -34,8 +34,8 @@ def _text(value: object) -> Hashable:
 
 
 def _normalized_url(value: str) -> Hashable:
-    """Without the case of scheme and host (RFC 3986, 6.2.2.1); http is https, a slash at the end of the path is left
-    out."""
+    """Without the case of scheme and host (RFC 3986, 6.2.2.1); http is https, and so is an address without a scheme; a
+    slash at the end of the path is left out."""
     text = nfc(ascii_digits(value))
     try:
         parts = urlsplit(text)
@@ -46,7 +46,7 @@ def _normalized_url(value: str) -> Hashable:
     except ValueError:
         return text
     user, at, _ = parts.netloc.rpartition("@")
-    scheme = "https" if parts.scheme == "http" else parts.scheme
+    scheme = "https" if parts.scheme in {"", "http"} else parts.scheme
     return scheme, user + at, host, port, parts.path.removesuffix("/"), parts.query, parts.fragment
 
 

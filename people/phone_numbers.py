@@ -16,7 +16,7 @@ from contacts_project.kernel.text_forms import ascii_digits, normal_form
 # What separates the numbers of a text, the clearest first: a blank before a plus separates as well.
 _SEPARATORS = tuple(map(re.compile, (r"[\r\n]+", r"[;；|]", r"[,，、]", r"\s+/\s+", "/", r"\s+(?=\+)")))
 _MAX_SEPARATED = 200  # characters; the number of an entry has at most 50
-_WHOLE_DIGITS, _WHOLE_INTERNATIONAL_DIGITS = 7, 9
+_WHOLE_DIGITS, _WHOLE_INTERNATIONAL_DIGITS, _SHORTEST = 7, 9, 3
 #: Prefixes that are dialled before a national number in at least one country.
 _TRUNK_PREFIXES = ("0", "06", "8", "1")
 _TRUNK_PREFIX_IN_BRACKETS = re.compile(r"\(\s*0\s*\)")
@@ -77,7 +77,7 @@ def _are_numbers(parts: list[str], *, by_slash: bool) -> bool:
     first = _count_digits(parts[0])
     if by_slash:
         return all(map(_is_whole, parts))
-    return first > 0 and all(
+    return first >= _SHORTEST and all(
         not _TONES.search(part) and (_is_whole(part) or _count_digits(part) >= first) for part in parts[1:]
     )
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contacts_project.kernel.text_rules import is_email
 from contacts_project.kernel.texts import define_text
 from people import field_table
 from people.field_table import Kind
+from people.importing.sources.cells import find_error, find_lost_number, find_nothing, read_values
 from people.importing.sources.days import DayReader
 from people.importing.sources.drafts import DAY_FIELDS, FLAG_FIELDS, TEXT_FIELDS, Draft
 from people.importing.sources.tables import Row
@@ -27,6 +27,10 @@ _UNSPECIFIED_GENDERS = {
     *("ikke angitt", "uspesifisert", "指定なし", "未指定"),
 }
 _SEPARATOR = re.compile(r":::|[;,|\n]")
+# There are people whose name is Null or None, and notes that say no more than a dash.
+_MAY_BE_NULL = frozenset(
+    ("displayNameOverride", "notes", IGNORE, *(field.name for field in field_table.SCALARS if field.searched))
+)
 # Those that are set by the word in a cell: fields that no card has, and flags.
 _WORD_FIELDS = {
     field.name: field
@@ -40,9 +44,12 @@ _FLAG_WORDS = {
 
 
 def filled_cells(draft: Draft, row: Row, column_count: int) -> Iterator[tuple[int, str]]:
-    """Yield the index and the text of each cell that is not blank. Cells beyond the last column become warnings."""
+    """Yield the index and the text of each cell that has a value. Cells without, or beyond the last column, become
+    warnings."""
     for index, cell in enumerate(row.cells):
-        if cell.strip() and index < column_count:
+        if error := find_error(cell):
+            draft.warn(error)
+        elif cell.strip() and index < column_count:
             yield index, cell
         elif cell.strip():
             draft.warn(_BEYOND.format(value=cell.strip()[:60]))
@@ -74,6 +81,8 @@ def fill(
         draft.days = day_readers.get(index, file_days)
         if not targets[index].field:
             leave_out(draft, index, cell)
+        elif targets[index].field not in _MAY_BE_NULL and (nothing := find_nothing(cell)):
+            draft.warn(nothing)
         elif targets[index].field != IGNORE:
             _set_target(draft, targets[index], cell, open_parts)
     draft.days = file_days
@@ -121,8 +130,11 @@ def _add_birthday(draft: Draft, parts: Mapping[str, str]) -> None:
 def _add_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name, key = ENTRIES[target.field]
     if name != "addresses":
-        for value in split_cell(target.field, cell):
+        for value in read_values(draft, target.field, cell):
             draft.add_entry(name, target.kind, **{key: value})
+        return
+    if target.field == "address.postalCode" and (remark := find_lost_number(cell)):
+        draft.warn(remark)
         return
     parts = addresses[target.kind]
     if key == "streetLine1" and key in parts:
@@ -130,16 +142,6 @@ def _add_entry(draft: Draft, target: Target, cell: str, addresses: dict[str, dic
     if existing := parts.get(key):
         cell = f"{existing}, {cell.strip()}"
     parts[key] = cell
-
-
-def split_cell(field: str, cell: str) -> list[str]:
-    """Split a cell into values: at `:::` always, at other separators only if all parts are e-mail addresses."""
-    if ":::" in cell:
-        return [part.strip() for part in cell.split(":::")]
-    parts = [part for part in map(str.strip, _SEPARATOR.split(cell)) if part]
-    if field == "email" and len(parts) > 1 and all(map(is_email, parts)):
-        return parts
-    return [cell]
 
 
 def set_person_column(draft: Draft, name: str, cell: str) -> None:

@@ -8,7 +8,8 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import fold_letters
 from contacts_project.kernel.texts import define_text
-from people.importing.sources.columns import filled_cells, split_cell
+from people.importing.sources.cells import read_values
+from people.importing.sources.columns import filled_cells
 from people.importing.sources.drafts import TEXT_FIELDS, Draft
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import Row, Table, TableOptions, open_table
@@ -139,28 +140,28 @@ def _type_from_label(label: str) -> str:
     return _TYPE_NAMES.get(folded, folded if folded in _OFFERED_LABELS else label)
 
 
-def _split_values(parts: dict[str, str], field: str) -> list[str]:
-    return split_cell(field, parts.get("Value", ""))
+def _split_values(draft: Draft, parts: dict[str, str], field: str) -> list[str]:
+    return read_values(draft, field, parts.get("Value", ""))
 
 
 def _add_emails(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "email"):
+    for value in _split_values(draft, parts, "email"):
         draft.add_entry("emails", kind, email=value)
 
 
 def _add_phones(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "phone"):
+    for value in _split_values(draft, parts, "phone"):
         draft.add_entry("phone_numbers", kind, number=value)
 
 
 def _add_websites(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "url"):
+    for value in _split_values(draft, parts, "url"):
         draft.add_entry("urls", kind, url=value)
 
 
 def _add_messengers(draft: Draft, kind: str, parts: dict[str, str]) -> None:
     service = parts.get("Service", "").strip()
-    for value in _split_values(parts, "im"):
+    for value in _split_values(draft, parts, "im"):
         draft.add_entry("im_handles", kind, protocol=service or kind or "other", handle=value)
 
 
@@ -176,7 +177,7 @@ def _add_addresses(draft: Draft, kind: str, parts: dict[str, str]) -> None:
 
 
 def _add_events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "event"):
+    for value in _split_values(draft, parts, "event"):
         found = draft.days.read(value) if kind.casefold() == _ANNIVERSARY else None
         if found and not found[1]:
             draft.set_day("anniversary", value)
@@ -187,12 +188,12 @@ def _add_events(draft: Draft, kind: str, parts: dict[str, str]) -> None:
 
 
 def _add_relations(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "relation"):
+    for value in _split_values(draft, parts, "relation"):
         draft.add_related_person(kind, value)
 
 
 def _add_custom_fields(draft: Draft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(parts, "custom"):
+    for value in _split_values(draft, parts, "custom"):
         draft.add_custom(kind, value)
 
 

@@ -75,10 +75,10 @@ export function telUrl(number: string): string | null {
   return digits.length >= 3 ? `tel:${/^\s*\(?\+/.test(number) ? "+" : ""}${digits}` : null;
 }
 
-// Other schemes are not linked: `javascript:` would run as this page.
+// Other schemes are not linked: `javascript:` would run as this page. www.example.org is linked without one.
 export function webUrl(url: string): string | null {
   try {
-    const { protocol, href } = new URL(url);
+    const { protocol, href } = new URL(/^www\./i.test(url) ? `https://${url}` : url);
     return protocol === "http:" || protocol === "https:" ? href : null;
   } catch {
     return null;
