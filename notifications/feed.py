@@ -11,9 +11,7 @@ from notifications.models import Destination
 
 def register_feed() -> None:
     """Register destinations. Called once, when all models are loaded."""
-    register_feed_kind(
-        FeedKind(Destination, 80, _load_destinations, "notifications.api.serializers.DestinationSerializer")
-    )
+    register_feed_kind(FeedKind(Destination, 80, _load_destinations))
 
 
 def _load_destinations(owner: User, ids: Collection[UUID]) -> RecordsById:

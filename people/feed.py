@@ -17,12 +17,12 @@ from people.projection.interactions import represent_interactions
 def register_feed() -> None:
     """Called once, from AppConfig.ready()."""
     register_feed_kind(
-        FeedKind(CustomFieldTemplate, 10, _render_templates, "people.api.custom_templates.TemplateSerializer"),
-        FeedKind(Group, 30, _render_groups, "people.api.groups.GroupSerializer"),
-        FeedKind(Person, 40, represent_people, "people.api.person_serializer.PersonInFeedSerializer"),
-        FeedKind(ImportantDate, 50, load_dates, "people.api.person_entries.ImportantDateSerializer"),
-        FeedKind(Interaction, 65, represent_interactions, "people.api.interactions.InteractionSerializer"),
-        FeedKind(DuplicateDismissal, 70, _render_dismissals, "people.api.duplicates.DismissalSerializer"),
+        FeedKind(CustomFieldTemplate, 10, _render_templates),
+        FeedKind(Group, 30, _render_groups),
+        FeedKind(Person, 40, represent_people),
+        FeedKind(ImportantDate, 50, load_dates),
+        FeedKind(Interaction, 65, represent_interactions),
+        FeedKind(DuplicateDismissal, 70, _render_dismissals),
     )
 
 

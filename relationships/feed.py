@@ -17,13 +17,11 @@ def register_feed() -> None:
             RelationshipType,
             20,
             _load_types,
-            "relationships.api.response_serializers.RelationshipTypeResponseSerializer",
         ),
         FeedKind(
             Relationship,
             60,
             load_relationships,
-            "relationships.api.response_serializers.RelationshipResponseSerializer",
         ),
     )
 

@@ -15,7 +15,6 @@ def register_trash() -> None:
         TrashKind(
             name="relationships",
             model=Relationship,
-            serializer_path="relationships.api.response_serializers.RelationshipResponseSerializer",
             serialize=serialize_relationships,
             remove=remove_relationships,
         )
@@ -24,7 +23,6 @@ def register_trash() -> None:
         TrashKind(
             name="relationshipTypes",
             model=RelationshipType,
-            serializer_path="relationships.api.response_serializers.RelationshipTypeResponseSerializer",
             serialize=lambda _, rows: serialize_types(rows.select_related("inverse")),
             remove=remove_types,
         )

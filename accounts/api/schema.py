@@ -2,7 +2,6 @@
 
 from typing import Any, TypeAlias
 
-from django.utils.module_loading import import_string
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import inline_serializer
@@ -11,6 +10,7 @@ from rest_framework.permissions import SAFE_METHODS
 
 from accounts.api.authentication import SessionOnly
 from accounts.api.serializers.user import UserSerializer
+from accounts.api.views.changes import RECORD_SERIALIZERS
 from accounts.feed.kinds import SETTINGS, feed_kinds
 from contacts_project.kernel.json import JsonObject
 
@@ -53,7 +53,10 @@ class ChangeSchema(OpenApiSerializerExtension):
     target_class = "accounts.api.views.changes.ChangeSerializer"
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> JsonObject:
-        described = {SETTINGS: UserSerializer, **{kind.name: import_string(kind.serializer) for kind in feed_kinds()}}
+        described: dict[str, type[serializers.Serializer[Any]]] = {
+            SETTINGS: UserSerializer,
+            **{kind.name: RECORD_SERIALIZERS[kind.model] for kind in feed_kinds()},
+        }
         refs = {
             name: auto_schema.resolve_serializer(_change_of(name, record), direction).ref
             for name, record in described.items()

@@ -17,14 +17,12 @@ class FeedKind:
     """One kind. `load(owner, ids)` returns those of the records that are active, in a constant number of queries.
 
     `order` sorts the records that one write has changed: a record comes after those that it refers to. Cursors contain
-    it, so it must not change. `serializer` is the dotted path of the class that describes the record in the API
-    description, loaded when that is asked for.
+    it, so it must not change.
     """
 
     model: type[FeedModel]
     order: int
     load: Callable[[User, Collection[UUID]], RecordsById]
-    serializer: str
 
     @property
     def name(self) -> str:

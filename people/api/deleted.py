@@ -1,10 +1,10 @@
 """GET /api/deleted: the records of one kind in the trash."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from orjson import Fragment
 from rest_framework import serializers
@@ -30,6 +30,14 @@ KINDS = [
     "customFieldTemplates",
     "interactions",
 ]
+
+
+_row_serializers: dict[str, type["serializers.Serializer[Any]"]] = {}
+
+
+def describe_deleted(described: Mapping[str, type["serializers.Serializer[Any]"]]) -> None:
+    """Set what describes the rows of these kinds in the API description. Called by the routes of their app."""
+    _row_serializers.update(described)
 
 
 class DeletedAnswer(serializers.Serializer[Any]):
@@ -60,7 +68,7 @@ def response_shapes() -> list["serializers.Serializer[Any]"]:
         envelope(
             f"Deleted{name[0].upper()}{name[1:]}",
             optional=("pagination",),
-            deleted=_with_deleter(import_string(trash_kinds()[name].serializer_path))(many=True),
+            deleted=_with_deleter(_row_serializers[name])(many=True),
             retentionDays=serializers.IntegerField(),
             cutoffDate=serializers.DateTimeField(help_text="What was deleted before this can no longer be restored."),
             pagination=PaginationSerializer(help_text="With `limit` only."),

@@ -2,26 +2,49 @@
 
 from rest_framework.routers import SimpleRouter
 
+from accounts.api.views.changes import describe_changes
 from contacts_project.kernel.api.errors import register_failures
 from people.api.addresses import AddressViewSet, HouseholdViewSet, SharedAddressViewSet
-from people.api.custom_templates import CustomFieldTemplateViewSet
-from people.api.deleted import DeletedViewSet
-from people.api.duplicates import DuplicateViewSet
+from people.api.custom_templates import CustomFieldTemplateViewSet, TemplateSerializer
+from people.api.deleted import DeletedViewSet, describe_deleted
+from people.api.duplicates import DismissalSerializer, DuplicateViewSet
 from people.api.errors import FAILURES
 from people.api.find import FindViewSet
-from people.api.groups import GroupViewSet
+from people.api.groups import GroupSerializer, GroupViewSet
 from people.api.important_dates import ImportantDateViewSet
 from people.api.imports import ContactImportViewSet, FileImportViewSet
 from people.api.insights import InsightViewSet
-from people.api.interactions import InteractionViewSet, PersonInteractionViewSet
+from people.api.interactions import InteractionSerializer, InteractionViewSet, PersonInteractionViewSet
 from people.api.map import MapViewSet
 from people.api.merging import MergeListViewSet, MergeViewSet
 from people.api.people import PersonViewSet
+from people.api.person_entries import DeletedDateSerializer, ImportantDateSerializer
+from people.api.person_serializer import DeletedPersonSerializer, PersonInFeedSerializer
 from people.api.photos import PersonPhotoViewSet, PhotoViewSet, UserPhotoViewSet
 from people.api.upcoming import UpcomingViewSet
 from people.api.vcard import VCardViewSet
+from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 
 register_failures(FAILURES)
+describe_changes(
+    {
+        CustomFieldTemplate: TemplateSerializer,
+        Group: GroupSerializer,
+        Person: PersonInFeedSerializer,
+        ImportantDate: ImportantDateSerializer,
+        Interaction: InteractionSerializer,
+        DuplicateDismissal: DismissalSerializer,
+    }
+)
+describe_deleted(
+    {
+        "people": DeletedPersonSerializer,
+        "importantDates": DeletedDateSerializer,
+        "interactions": InteractionSerializer,
+        "groups": GroupSerializer,
+        "customFieldTemplates": TemplateSerializer,
+    }
+)
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 # Before people, whose detail route would match `merge` as an id.

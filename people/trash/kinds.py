@@ -20,9 +20,6 @@ from people.services.interactions import remove_interactions
 from people.services.people import remove_deleted_people
 from people.trash.registry import PurgeJob, TrashKind, id_of_record, register_purge_job, register_trash_kind
 
-# Paths, not classes: the serializers are in a higher layer.
-_API = "people.api"
-
 
 def _serialize_people(owner: User, rows: QuerySet[Person]) -> list[Fragment]:
     """The people with the id of the merge that moved them to the trash, if one did."""
@@ -40,14 +37,12 @@ _KINDS = (
     TrashKind(
         name="people",
         model=Person,
-        serializer_path=f"{_API}.person_serializer.DeletedPersonSerializer",
         serialize=_serialize_people,
         remove=remove_deleted_people,
     ),
     TrashKind(
         name="importantDates",
         model=ImportantDate,
-        serializer_path=f"{_API}.person_entries.DeletedDateSerializer",
         serialize=deleted_dates,
         remove=remove_dates,
         condition=Q(person__deleted_at=None),
@@ -55,7 +50,6 @@ _KINDS = (
     TrashKind(
         name="interactions",
         model=Interaction,
-        serializer_path=f"{_API}.interactions.InteractionSerializer",
         serialize=serialize_interactions,
         remove=remove_interactions,
         condition=Q(Exists(_ACTIVE_PARTICIPATIONS)),
@@ -63,14 +57,12 @@ _KINDS = (
     TrashKind(
         name="groups",
         model=Group,
-        serializer_path=f"{_API}.groups.GroupSerializer",
         serialize=deleted_groups,
         remove=remove_groups,
     ),
     TrashKind(
         name="customFieldTemplates",
         model=CustomFieldTemplate,
-        serializer_path=f"{_API}.custom_templates.TemplateSerializer",
         serialize=deleted_templates,
         remove=remove_templates,
     ),

@@ -21,15 +21,14 @@ from contacts_project.kernel.ownership.models import TrashModel
 class TrashKind:
     """One kind of record in the trash.
 
-    `serialize(owner, rows)` returns the records of GET /api/deleted for these rows, in the same order. The serializer
-    at `serializer_path` describes them. `remove(owner_id, ids)` permanently removes rows inside the caller's
-    transaction and returns the names of files that no row refers to any more, which the caller deletes after commit.
-    `condition` excludes rows that are only restored together with another row.
+    `serialize(owner, rows)` returns the records of GET /api/deleted for these rows, in the same order.
+    `remove(owner_id, ids)` permanently removes rows inside the caller's transaction and returns the names of files that
+    no row refers to any more, which the caller deletes after commit. `condition` excludes rows that are only restored
+    together with another row.
     """
 
     name: str
     model: type[TrashModel]
-    serializer_path: str
     serialize: Callable[[User, Any], list[Any]]
     remove: Callable[[UUID, Collection[UUID]], list[str]]
     condition: Q = field(default_factory=Q)

@@ -2,15 +2,24 @@
 
 from rest_framework.routers import SimpleRouter
 
+from accounts.api.views.changes import describe_changes
 from contacts_project.kernel.api.errors import register_failures
+from people.api.deleted import describe_deleted
+from people.models import RelationshipType
 from relationships.api.errors import FAILURES
+from relationships.api.response_serializers import RelationshipResponseSerializer, RelationshipTypeResponseSerializer
 from relationships.api.views.bulk import BulkViewSet
 from relationships.api.views.network import DashboardViewSet, NetworkViewSet
 from relationships.api.views.relationships import RelationshipViewSet
 from relationships.api.views.suggestions import SuggestionViewSet
 from relationships.api.views.types import RelationshipTypeViewSet
+from relationships.models import Relationship
 
 register_failures(FAILURES)
+describe_changes({RelationshipType: RelationshipTypeResponseSerializer, Relationship: RelationshipResponseSerializer})
+describe_deleted(
+    {"relationships": RelationshipResponseSerializer, "relationshipTypes": RelationshipTypeResponseSerializer}
+)
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("relationships", RelationshipViewSet, basename="relationship")

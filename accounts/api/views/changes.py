@@ -1,5 +1,6 @@
 """The change feed for clients that keep a copy of the account, and the stream that announces changes."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.ownership.models import FeedModel
 from contacts_project.kernel.texts import define_text
 
 _NO_TYPE = define_text("no_such_feed_type", "There is no type “%(type)s”: use any of %(choices)s.")
@@ -30,6 +32,15 @@ _DEFAULT_LIMIT, _MAX_LIMIT = 500, 1000
 
 class ChangeSerializer(serializers.Serializer[Any]):
     """One record that has changed; in the API description one schema for each type (`accounts.api.schema`)."""
+
+
+RECORD_SERIALIZERS: dict[type[FeedModel], type[serializers.Serializer[Any]]] = {}
+"""What describes a record of the feed in the API description."""
+
+
+def describe_changes(described: Mapping[type[FeedModel], type[serializers.Serializer[Any]]]) -> None:
+    """Called by the routes of each app whose records are in the feed."""
+    RECORD_SERIALIZERS.update(described)
 
 
 class ChangeViewSet(ApiViewSet[Any]):
