@@ -45,6 +45,8 @@ class FileImport(ImportRun):
         self.record_noun = self.source.record_noun
         self.dry_run = DryRun() if is_dry else None
         self.keys: dict[int, str] = {}
+        self.left_out: list[Outcome] = []
+        """The kinds of data in the file that belong to no person and were left out, when `run` is through."""
 
     def run(self) -> Iterator[Outcome]:
         """Yield the outcome of each record. Records are written batch by batch; a dry run writes nothing.
@@ -96,8 +98,8 @@ class FileImport(ImportRun):
             added = remarks.get(self.keys.get(outcome.index, ""), ())
             whole.append(replace(outcome, remarks=(*outcome.remarks, *added)) if added else outcome)
         not_imported = [*self.source.not_imported(), *describe_excess(self.source)]
-        rest = [
+        self.left_out = [
             Outcome(index, str(name), SKIPPED, remarks=(remark,))
             for index, (name, remark) in enumerate(not_imported, start=len(whole))
         ]
-        return [*whole, *self.count(rest)]
+        return [*whole, *self.count(self.left_out)]

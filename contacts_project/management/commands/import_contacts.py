@@ -63,6 +63,8 @@ class Command(ImportCommand):
             for outcome in run.run():
                 for message in outcome.messages(run.source.record_noun) if outcome.status != SKIPPED else ():
                     bar.write(str(message), file=self.stderr)
+            for kind in run.left_out:
+                bar.write(f"{kind.name}: {kind.remarks[0]}", file=self.stderr)
         summary = ", ".join(f"{run.counts[status]} {status}" for status in (IMPORTED, UPDATED, SKIPPED))
         self.stdout.write(f"{summary}, {run.counts[ERROR]} errors")
         if is_dry:

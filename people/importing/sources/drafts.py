@@ -152,6 +152,10 @@ class Draft:
     def has_room_for_dates(self) -> bool:
         return len(self._dates) < MAX_ENTRIES
 
+    def has_room(self, name: str) -> bool:
+        """Whether a multi-value field takes another entry."""
+        return len(self.limits.entries.get(name, ())) < MAX_ENTRIES
+
     def add_date(
         self, text: str, *, kind: str | None = None, title: str | None = None, reminder: Mapping[str, Any] | None = None
     ) -> bool:

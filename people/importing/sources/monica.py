@@ -68,6 +68,8 @@ _NOUNS: Mapping[str, Text] = {
     "debt": define_text("noun_debts", "debts"),
     "activity": define_text("noun_activities", "activities"),
     "relationship": define_text("noun_relationships_without_people", "relationships without people"),
+    "message": define_text("noun_messages_without_conversation", "messages without a conversation"),
+    "company": define_text("noun_companies_without_people", "companies without people"),
     "emotion_call": define_text("noun_feelings_of_calls", "feelings of calls"),
     "audit_log": define_text("noun_audit_logs", "entries of the audit log"),
     "address_book": define_text("noun_address_books", "address books"),
@@ -90,7 +92,7 @@ _MAX_KINDS, _MAX_KIND = 30, 64
 
 Record = dict[str, Any]
 _MAX_INTERVAL = 99
-_MAX_TITLE = 100
+_MAX_TITLE, _MAX_CUSTOM = 100, 1_000
 _UNITS = {"day": Unit.DAYS, "week": Unit.WEEKS, "month": Unit.MONTHS, "year": Unit.YEARS}
 _YEARLY = {
     "reminder_enabled": True,
@@ -244,9 +246,7 @@ class Monica:
             job = next(current, {})
             draft.set_text("job_title", get_text(job, "title"))
             draft.set_text("organization", get_text(job, "company"))
-        draft.add_custom(str(_FOOD), get_text(properties, "food_preferences"))
-        draft.add_custom(str(_MET_AT), get_text(properties, "first_met_where"))
-        draft.add_custom(str(_HOW_MET), get_text(properties, "first_met_additional_info"))
+        notes = [*self._add_customs(draft, properties)]
         draft.set_day("last_contact", get_text(properties, "last_talked_to")[:10])
         for tag in properties.get("tags") or () if isinstance(properties.get("tags"), list) else ():
             draft.add_group(tag if isinstance(tag, str) else "")
@@ -260,10 +260,10 @@ class Monica:
             draft.warn(_ARCHIVED)
         draft.photo = self._decode_photo(self._avatar_of(contact))
         for row in _properties(lists, "contact_field"):
-            self._add_contact_field(draft, row)
+            notes += self._add_contact_field(draft, row)
         for row in _properties(lists, "address"):
-            _add_address(draft, row)
-        notes = [*self._add_days(draft, properties, lists), *self._add_life_events(draft, lists)]
+            notes += _add_address(draft, row)
+        notes += [*self._add_days(draft, properties, lists), *self._add_life_events(draft, lists)]
         named = dict.fromkeys(key for key in lists.get("document", ()) if isinstance(key, str))
         documents = [row for row in lists.get("document", ()) if isinstance(row, dict)]
         documents += [self.documents[key] for key in named if key in self.documents]
@@ -271,6 +271,15 @@ class Monica:
         notes += (event.to_entry() for event in entries.events_of(lists, self.names) if event.at is None)
         notes += self._undated_activities(lists)
         return self._add_notes(draft, contact, notes)
+
+    def _add_customs(self, draft: Draft, properties: Record) -> Iterator[NoteEntry]:
+        """Add the texts that become custom fields. Yields those that are too long for one."""
+        for name, key in _CUSTOM_PROPERTIES.items():
+            text = get_text(properties, name)
+            if len(text) > _MAX_CUSTOM:
+                yield NoteEntry(f"{key}: {text}")
+            else:
+                draft.add_custom(str(key), text)
 
     def _undated_activities(self, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
         """Yield the activities without a day. Only the first of those who took part gets a long text whole."""
@@ -290,6 +299,8 @@ class Monica:
         parts, size = [text] if text else [], len(text)
         for entry in sorted(notes, key=lambda entry: entry.day):
             words = draft.clean(str(entry))
+            if not words:
+                continue
             if size + len(words) + 2 <= limit:
                 parts.append(words)
                 size += len(words) + 2
@@ -366,23 +377,36 @@ class Monica:
                 "contact_reminder_interval_unit": unit,
             }
 
-    def _add_contact_field(self, draft: Draft, row: Record) -> None:
-        """Add a contact field. The user may have made its type, with a protocol such as `tel:` or `https://t.me/`."""
+    def _add_contact_field(self, draft: Draft, row: Record) -> Iterator[NoteEntry]:
+        """Add a contact field. The user may have made its type, with a protocol such as `tel:` or `https://t.me/`.
+
+        Yields it as an entry of the notes if its field is full.
+        """
         kind = self.names.field_types.get(get_text(row, "type"), {})
         name, data = get_text(kind, "name")[:MAX_SHARED], get_text(row, "data")
         protocol = get_text(kind, "protocol")[:MAX_SHARED].lower()
+        field, values = "im_handles", {"protocol": name.lower(), "handle": data}
         if get_text(kind, "type") == "email" or protocol.startswith("mailto:"):
-            draft.add_entry("emails", OTHER, email=data)
+            field, values = "emails", {"email": data}
         elif get_text(kind, "type") == "phone" or protocol.startswith(("tel:", "sms:")):
-            draft.add_entry("phone_numbers", OTHER, number=data)
+            field, values = "phone_numbers", {"number": data}
         elif data.lower().startswith(("http://", "https://")):
-            draft.add_entry("urls", name.lower(), url=data)
-        elif name:
-            draft.add_entry("im_handles", name.lower(), protocol=name.lower(), handle=data)
+            field, values = "urls", {"url": data}
+        elif not name:
+            field, values = "custom_fields", {"key": "Contact field", "value": data}
+        if not draft.has_room(field):
+            yield NoteEntry(f"{name}: {data}" if name else data)
+        elif field == "custom_fields":
+            draft.add_custom(values["key"], data)
         else:
-            draft.add_custom("Contact field", data)
+            draft.add_entry(field, name.lower() if field in {"urls", "im_handles"} else OTHER, **values)
 
 
+_CUSTOM_PROPERTIES = {
+    "food_preferences": _FOOD,
+    "first_met_where": _MET_AT,
+    "first_met_additional_info": _HOW_MET,
+}
 _TEXT_PROPERTIES = {
     "first_name": "name",
     "middle_name": "middle_name",
@@ -476,9 +500,14 @@ def _format_special_date(special: Record) -> str:
     return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
 
 
-def _add_address(draft: Draft, row: Record) -> None:
+def _add_address(draft: Draft, row: Record) -> Iterator[NoteEntry]:
+    """Add an address with its place. Yields it as an entry of the notes if the field is full."""
     kind = get_text(row, "name").lower() or OTHER
-    draft.add_address(kind, {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()})
+    parts = {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()}
+    if not draft.has_room("addresses"):
+        yield NoteEntry(", ".join(filter(None, (kind, *parts.values()))))
+        return
+    draft.add_address(kind, parts)
     latitude = parse_number(get_text(row, "latitude"), 90)
     longitude = parse_number(get_text(row, "longitude"), 180)
     if latitude is not None and longitude is not None:

@@ -80,7 +80,8 @@ def open_sql_export(file: BinaryIO) -> Record:
     for table in _SHARED:
         rows[table] = [{name: value and value[:_MAX_SHARED] for name, value in row.items()} for row in rows[table]]
     names = {str(row.get("id")): row.get("uuid") or f"contact-{row.get('id')}" for row in rows["contacts"]}
-    related = _related_records(rows)
+    joins = _Joins(rows)
+    related = _related_records(rows, joins)
     contacts = [_contact(row, names, related[str(row.get("id"))]) for row in _Contacts(rows).rows()]
     kinds = by_id(rows["relationship_types"])
     pairs = [
@@ -92,7 +93,7 @@ def open_sql_export(file: BinaryIO) -> Record:
         for row in rows["relationships"]
     ]
     known = {str(row.get("id")) for row in rows["contacts"]}
-    strays = Counter[str]()
+    strays = Counter(joins.unused())
     for key, lists in related.items():
         if key not in known:
             strays.update({kind: len(values) for kind, values in lists.items() if kind != "activity"})
@@ -154,9 +155,8 @@ def _contact(row: Record, names: JsonMapping, related: dict[str, list[Record]]) 
     }
 
 
-def _related_records(rows: Rows) -> dict[str, dict[str, list[Record]]]:
+def _related_records(rows: Rows, joins: "_Joins") -> dict[str, dict[str, list[Record]]]:
     """The related records of each contact, by type."""
-    joins = _Joins(rows)
     found: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for kind, table in _CONTACT_TABLES.items():
         for row in rows[table]:
@@ -174,9 +174,17 @@ class _Joins:
 
     def __init__(self, rows: Rows) -> None:
         self.places, self.companies = by_id(rows["places"]), by_id(rows["companies"])
+        self.employers = {str(row.get("company_id")) for row in rows["occupations"]}
         self.messages: dict[str, list[Any]] = defaultdict(list)
         for row in rows["messages"]:
             self.messages[str(row.get("conversation_id"))].append(row)
+
+    def unused(self) -> dict[str, int]:
+        """The number of rows that belong to no row that was joined, by type."""
+        return {
+            "message": sum(map(len, self.messages.values())),
+            "company": len(self.companies.keys() - self.employers),
+        }
 
     def joined(self, kind: str, row: Record) -> Record:
         """What the record of this row has beside the columns of its table."""

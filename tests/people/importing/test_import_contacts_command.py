@@ -31,6 +31,14 @@ def test_command_imports_with_a_progress_bar_and_reports_omissions(alice: User, 
     assert Person.objects.owned_by(alice).count() == 1
 
 
+def test_command_names_the_kinds_of_data_that_it_leaves_out(alice: User, tmp_path: Any) -> None:
+    file = tmp_path / "monica.json"
+    kinds = '{"type": "contact", "values": []}, {"type": "ritual", "values": [{}, {}]}'
+    file.write_text(f'{{"account": {{"data": [{kinds}]}}}}')
+    _, err = run(file, "--source", "monica")
+    assert "ritual: 2 of them have no place here and were left out" in err
+
+
 def test_invalid_arguments_are_reported(alice: User, tmp_path: Any) -> None:
     file = tmp_path / "empty.csv"
     file.touch()

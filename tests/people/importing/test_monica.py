@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.dates.upcoming import count_upcoming
+from people.field_table import MAX_ENTRIES
 from people.importing.sources import monica
 from people.models import ImportantDate
 from tests.client import Client
@@ -252,7 +253,7 @@ INSERT IGNORE INTO `special_dates` (`id`,`is_age_based`,`is_year_unknown`,`date`
 INSERT IGNORE INTO `calls` (`id`,`contact_id`,`called_at`,`content`,`contact_called`) VALUES
  (1,7,'2022-03-04 09:00:00','Engines',0);
 INSERT IGNORE INTO `emotion_call` (`call_id`,`emotion_id`,`contact_id`) VALUES (1,3,7),(1,4,7);
-INSERT IGNORE INTO `companies` (`id`,`name`,`website`) VALUES (1,'Engines Ltd',NULL);
+INSERT IGNORE INTO `companies` (`id`,`name`,`website`) VALUES (1,'Engines Ltd',NULL),(2,'Looms Ltd',NULL);
 INSERT IGNORE INTO `occupations`
  (`id`,`contact_id`,`company_id`,`title`,`start_date`,`currently_works_here`,`created_at`) VALUES
  (1,7,1,'Engineer','2019-01-01',1,'2021-05-01 10:00:00');
@@ -260,7 +261,8 @@ INSERT IGNORE INTO `contact_field_types` (`id`,`name`,`protocol`,`type`) VALUES 
 INSERT IGNORE INTO `conversations` (`id`,`contact_id`,`contact_field_type_id`,`created_at`) VALUES
  (1,7,1,'2022-01-01 08:00:00');
 INSERT IGNORE INTO `messages` (`id`,`contact_id`,`conversation_id`,`content`,`written_at`,`written_by_me`) VALUES
- (1,7,1,'Hi','2022-01-01 08:00:00',1);
+ (1,7,1,'Hi','2022-01-01 08:00:00',1),
+ (2,7,6,'Lost','2022-01-01 08:00:00',1);
 INSERT IGNORE INTO `days` (`id`,`date`,`rate`) VALUES (1,'2021-05-01',3),(2,'2021-05-02',1);
 INSERT IGNORE INTO `debts` (`id`,`contact_id`,`in_debt`,`status`,`amount`,`currency_id`,`reason`,`created_at`) VALUES
  (1,7,'yes','inprogress',2050,4,'Cinema','2021-05-01 10:00:00'),
@@ -300,6 +302,8 @@ def test_every_table_of_the_sql_export_arrives_or_is_named(api: Client) -> None:
         "journal entries": left_out % 1,
         "photos": left_out % 1,
         "tasks": left_out % 1,
+        "companies without people": left_out % 1,
+        "messages without a conversation": left_out % 1,
     }
     people = people_by_name(api)
     assert people.keys() == {"Ada", "George"}
@@ -322,7 +326,7 @@ def test_every_table_of_the_sql_export_arrives_or_is_named(api: Client) -> None:
         ("GIFT", "Book", "Received\n12.50 EUR"),
         ("MEETING", "Tea", "Kind: Had tea"),
     }
-    assert counts(import_file(api, "monica", SQL)) == (0, 0, 9, 0)
+    assert counts(import_file(api, "monica", SQL)) == (0, 0, 11, 0)
     assert len(all_interactions(api)) == 4
 
 
@@ -345,6 +349,31 @@ def test_what_the_notes_have_no_room_for_becomes_interactions(api: Client) -> No
     ]
     assert counts(import_file(api, "monica", data)) == (0, 0, 1, 0)
     assert len(all_interactions(api)) == 3
+
+
+def test_what_a_field_has_no_room_for_is_in_the_notes(api: Client) -> None:
+    fields = [record(data=f"https://example.org/{number:03}") for number in range(MAX_ENTRIES + 2)]
+    addresses = [record(name="Home", street=f"{number} Long Road") for number in range(MAX_ENTRIES + 1)]
+    reminders = [
+        record(title=f"Day {number}", initial_date="2020-02-03", frequency_type="year")
+        for number in range(MAX_ENTRIES + 1)
+    ]
+    lists = ("contact_field", fields), ("address", addresses), ("reminder", reminders)
+    data = export_of(*(monica_list(kind, *rows) for kind, rows in lists), first_met_additional_info="x" * 1_001)
+    [result] = import_file(api, "monica", data)["results"]
+    assert "reason" not in result
+    ada = people_by_name(api)["Ada"]
+    assert [len(ada[name]) for name in ("urls", "addresses", "importantDates", "customFields")] == [
+        *[MAX_ENTRIES] * 3,
+        0,
+    ]
+    assert sorted(ada["notes"].split("\n\n")) == [
+        f"2020-02-03: Reminder: Day {MAX_ENTRIES} (year)",
+        "How you met: " + "x" * 1_001,
+        f"home, {MAX_ENTRIES} Long Road",
+        f"https://example.org/{MAX_ENTRIES:03}",
+        f"https://example.org/{MAX_ENTRIES + 1:03}",
+    ]
 
 
 def test_what_has_no_time_is_in_the_notes(api: Client) -> None:
