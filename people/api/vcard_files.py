@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, Any, BinaryIO
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from contacts_project.kernel.texts import define_text
 from people.api.uploads import FILE_TOO_LARGE, joined_groups_field, uploaded_file
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.vcard import CardResult, read_cards
+from people.vcard.files import OUTSIDE_CARD
 
 _NO_FILE = define_text("no_vcard_file", "A vCard file is needed.")
 
@@ -67,11 +68,11 @@ def read_uploaded_cards(request: Request) -> tuple[Iterator[CardResult], str]:
         too_large=FILE_TOO_LARGE.format(limit=settings.MAX_VCARD_BYTES),
     )
     cards = limit_cards(read_cards(file, charset=_declared_charset(request, file)))
-    # The first card is read here, so that a file without cards is refused before the import begins.
-    first = next(cards, None)
-    if first is None:
+    # The first cards are read here, so that a file without cards is refused before the import begins.
+    start = list(islice(cards, 2))
+    if not start or (len(start) == 1 and start[0].error == OUTSIDE_CARD):
         raise FieldError("file", _NO_CARD)
-    return chain([first], cards), getattr(file, "name", "") or ""
+    return chain(start, cards), getattr(file, "name", "") or ""
 
 
 def limit_cards(cards: Iterator[CardResult]) -> Iterator[CardResult]:

@@ -18,6 +18,7 @@ from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.unavailable import is_unavailable
+from people.dates.schedule import calendar_from_user
 from people.importing.batch import Batch
 from people.importing.dry_run import DryRun
 from people.importing.group_cards import GroupCards
@@ -28,9 +29,11 @@ from people.photos.files import upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 from people.photos.names import content_hash
 from people.vcard import CardResult, without_photo
+from people.vocabularies import DateType
 
 _PHOTO_REFUSED = define_text("photo_refused", "the photo was left out: %(reason)s")
 
+_FUTURE_BIRTHDAY = define_text("birthday_in_future", "the birthday %(date)s is in the future")
 _NOT_STORED = define_text("not_stored", "this record could not be stored")
 _PHOTO_STORE_AWAY = define_text("photo_store_away", "its photo was left out: the store of photos is away")
 
@@ -89,6 +92,7 @@ class _Session:
     ) -> None:
         self.owner, self.now, self.group_ids = owner, now, group_ids
         self.log, self.dry_run = log, dry_run
+        self.today = calendar_from_user(owner).today(now)
         self.seen: set[str] = set()
         self.is_undone = False
         self.pictures = _PhotoConverter()
@@ -101,6 +105,9 @@ class _Session:
             return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
         columns, reminders = getattr(result, "columns", {}), getattr(result, "reminders", {})
         item = Item(result, result.card, remarks=list(result.warnings), columns=columns, reminders=reminders)
+        for day in result.card.important_dates:
+            if day.type == DateType.BIRTHDAY and not day.year_unknown and day.date > self.today:
+                item.remarks.append(_FUTURE_BIRTHDAY.format(date=day.date.isoformat()))
         if result.card.photo and not result.card.is_group:
             item.picture = self.pictures.convert(result.card.photo, item.remarks)
             item.card = without_photo(item.card, is_stored_elsewhere=item.picture is not None)

@@ -5,7 +5,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from accounts.models import User
 from accounts.vocabularies import DateFormat
@@ -45,11 +47,36 @@ _MONTHS = (
     "november novembre noviembre",
     "december dezember décembre diciembre desember",
 )
+# Monday to Sunday. Also recognized by their first letters, two at least; other abbreviations stand behind a slash.
 _WEEKDAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
-    " sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes"
-    " sábado domingo mandag tirsdag onsdag torsdag fredag lørdag søndag"
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "mandag tirsdag onsdag torsdag fredag lørdag søndag",
+    "月曜日/月 火曜日/火 水曜日/水 木曜日/木 金曜日/金 土曜日/土 日曜日/日",
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "segunda-feira/segunda terça-feira/terça quarta-feira/quarta quinta-feira/quinta sexta-feira/sexta sábado domingo",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "måndag tisdag onsdag torsdag fredag lördag söndag",
+    "maanantai tiistai keskiviikko torstai perjantai lauantai sunnuntai",
+    "poniedziałek/pn wtorek środa/śr czwartek piątek/pt sobota niedziela/ndz/nd",
+    "pondělí úterý středa čtvrtek pátek sobota neděle",
+    "pondelok utorok streda štvrtok piatok sobota nedeľa",
+    "hétfő kedd szerda csütörtök péntek szombat vasárnap",
+    "luni marți miercuri joi vineri sâmbătă duminică",
+    "ponedjeljak utorak srijeda četvrtak petak subota nedjelja",
+    "понедельник/пн вторник/вт среда/ср четверг/чт пятница/пт суббота/сб воскресенье/вс",
+    "понеділок вівторок середа четвер п’ятниця/пʼятниця субота неділя/нд",
+    "pazartesi/pzt salı çarşamba perşembe cuma cumartesi/cmt pazar",
+    "δευτέρα τρίτη τετάρτη πέμπτη παρασκευή σάββατο κυριακή",
+    "星期一/周一/週一 星期二/周二/週二 星期三/周三/週三 星期四/周四/週四 星期五/周五 星期六/周六 星期日/周日",
+    "월요일/월 화요일/화 수요일/수 목요일/목 금요일/금 토요일/토 일요일/일",
 )
+_WEEKDAY_WORD = r"[^\W\d_]+(?:[-’'ʼ][^\W\d_]+)*"
+_ARTICLE = r"(?:(?:am|den|der|the|le|el|il)\s+)?"
+_LEADING_WEEKDAY = re.compile(rf"[(（]?{_ARTICLE}({_WEEKDAY_WORD})[.)）]*[\s,،、]*{_ARTICLE}(?=[0-9])", re.IGNORECASE)
+_TRAILING_WEEKDAY = re.compile(rf"[\s,،、]*[(（\s,]({_WEEKDAY_WORD})[.)）]*")
 # Endings of ordinal numbers, and words between the parts of a date.
 _FILLERS = {
     *("st", "nd", "rd", "th", "er", "re", "ere", "eme", "e", "º", "ª", "o", "a"),
@@ -63,7 +90,9 @@ def _fold(word: str) -> str:
 
 
 _MONTH_NAMES = [(number, _fold(name)) for number, names in enumerate(_MONTHS, 1) for name in names.split()]
-_WEEKDAY_NAMES = [_fold(name) for name in _WEEKDAYS.split()]
+_WEEKDAY_NAMES = [
+    (number, _fold(name)) for names in _WEEKDAYS for number, day in enumerate(names.split()) for name in day.split("/")
+]
 
 
 def _find_month(word: str) -> int | None:
@@ -74,8 +103,14 @@ def _find_month(word: str) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _is_weekday(word: str) -> bool:
-    return len(word) >= 2 and any(name.startswith(word) for name in _WEEKDAY_NAMES)
+@lru_cache(maxsize=256)
+def _find_weekdays(word: str) -> frozenset[int]:
+    """The weekdays, from Monday as 0, whose name in some language is `word` or begins with it (two letters)."""
+    if word == "ca":  # circa, not çarşamba
+        return frozenset()
+    return frozenset(
+        number for number, name in _WEEKDAY_NAMES if name == word or (len(word) >= 2 and name.startswith(word))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +140,36 @@ def _parse(text: str) -> _Written | None:
     if len(text) > _MAX_LENGTH:
         return None
     text = normal_form("NFKC", text)
+    return _parse_with_weekday(text) or _parse_day(text)
+
+
+def _parse_with_weekday(text: str) -> _Written | None:
+    """Parse a day in digits with a weekday in front or behind, in no language in particular: `Fr, 26.11.1971`.
+
+    Of two orders that give a day, the weekday says which is meant: Friday, 11/12/1971 is in November.
+    """
+    if match := _LEADING_WEEKDAY.match(text):
+        rest = text[match.end() :]
+    elif (match := _TRAILING_WEEKDAY.search(text)) and match.end() == len(text):
+        rest = text[: match.start()]
+    else:
+        return None
+    weekdays = _find_weekdays(_fold(match[1]))
+    written = _parse_day(rest, in_digits=True) if weekdays else None
+    if written is None:
+        return None
+    matching = {order: day for order, day in written.parts.items() if _falls_on(day, weekdays)}
+    return replace(written, parts=matching) if matching and written.is_open else written
+
+
+def _falls_on(day: tuple[str | None, int, int], weekdays: frozenset[int]) -> bool:
+    year, month, day_of_month = day
+    with suppress(ValueError):
+        return len(year or "") == 4 and dt.date(int(year or 0), month, day_of_month).weekday() in weekdays
+    return False
+
+
+def _parse_day(text: str, *, in_digits: bool = False) -> _Written | None:
     if found := parse_date(text):
         day, is_yearless = found
         return _Written(
@@ -121,7 +186,7 @@ def _parse(text: str) -> _Written | None:
         if era:
             year = str(_ERAS[era] + (1 if year == "元" else int(year)))
         return _build({DateFormat.YMD: (year, month, day_of_month)}, DateFormat.YMD)
-    return _parse_words(text)
+    return None if in_digits else _parse_words(text)
 
 
 def _parse_numbers(first: str, mark: str, second: str, third: str | None) -> _Written | None:
@@ -139,7 +204,7 @@ def _parse_words(text: str) -> _Written | None:
     tokens = [_fold(token) for token in _TOKEN.findall(text)]
     numbers = [token for token in tokens if token.isdigit()]
     words = [token for token in tokens if not token.isdigit() and token not in _FILLERS]
-    if len(words) == 2 and tokens[0] == words[0] and _is_weekday(words[0]):
+    if len(words) == 2 and tokens[0] == words[0] and _find_weekdays(words[0]):
         del words[0]
     month = _find_month(words[0]) if len(words) == 1 else None
     if month is None or not 1 <= len(numbers) <= 2:

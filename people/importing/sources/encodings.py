@@ -4,6 +4,7 @@ import codecs
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
 import chardet
@@ -46,6 +47,22 @@ _LEGACY_ENCODINGS = {
     )
     for codec in names.split()
 }
+# Those that fit some texts as well as one above does, so that what is read is uncertain. They are not guessed: each is
+# rarer than what it would be confused with. A client may name them.
+_RARE_ENCODINGS = {
+    codec: tuple(languages.split())
+    for names, languages in (
+        ("mac-latin2", "pl cs sk hu ro hr de"),
+        ("iso8859-16", "pl hu ro hr de"),
+        ("mac-turkish iso8859-3", "tr"),
+        ("cp860 hp-roman8", "de fr es nb sv pt it is et"),
+        ("cp775 iso8859-13", "lt lv et pl"),
+        ("cp720 cp864", "ar"),
+        ("mac-greek cp869", "el"),
+        ("cp855 cp1125", "ru uk sr"),
+    )
+    for codec in names.split()
+}
 # What makes an encoding less likely before its text is looked at, in the unit of `cost_of_letters`.
 _RARITY = {"cp1252": 0.0, "cp850": 2.0, **dict.fromkeys(("cp1250", "cp1251", "cp1253", "cp1254", "cp1255"), 1.5)}
 _RARITY |= dict.fromkeys(("cp1256", "cp1257", "cp932", "cp949", "gb18030"), 1.5)
@@ -74,11 +91,71 @@ _NAMES = {
 }
 # The text encodings that a client may name. Python's other codecs (idna, punycode, utf-7, unicode_escape) are left out:
 # on hostile input some are slow and some produce surrogates.
-_MAX_NAME = 40
+_MAX_NAME = 60
 _ALLOWED_CODECS = re.compile(
     r"utf-(8|8-sig|16|16-le|16-be|32|32-le|32-be)|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|tis-620|hz|gb2312|gbk|gb18030"
-    r"|big5(hkscs)?|shift_jis(_2004|x0213)?|euc_\w+|iso2022_\w+|johab|mac-\w+"
+    r"|big5(hkscs)?|shift_jis(_2004|x0213)?|euc_\w+|iso2022_\w+|johab|mac-\w+|kz1048|ptcp154|hp-roman8"
 )
+# Names of IANA, of WHATWG and of Windows that Python does not know, as letters and digits without `x-` and `cs`.
+_REGISTERED_NAMES = {
+    name: codec
+    for codec, names in {
+        "utf-8": "unicode11utf8 unicode20utf8 65001",
+        "utf-16": "unicode iso10646ucs2 ucs2",
+        "utf-16-le": "utf16le unicodefeff 1200",
+        "utf-16-be": "utf16be unicodefffe 1201",
+        "utf-32": "iso10646ucs4 ucs4",
+        "utf-32-le": "utf32le 12000",
+        "utf-32-be": "utf32be 12001",
+        "ascii": "20127",
+        "cp1252": "ansi",
+        "iso8859-2": "latin2",
+        "iso8859-3": "latin3",
+        "iso8859-4": "latin4",
+        "iso8859-7": "suneugreek",
+        "iso8859-8": "visual logical",
+        "iso8859-9": "latin5",
+        "iso8859-10": "latin6",
+        "iso8859-13": "latin7",
+        "iso8859-14": "latin8",
+        "iso8859-15": "latin9 isolatin9",
+        "iso8859-16": "latin10",
+        "koi8-r": "koi koi8 20866",
+        "koi8-u": "koi8u koi8ru 21866",
+        "kz1048": "strk10482002 rk1048",
+        "ptcp154": "pt154 154 cyrillicasian",
+        "hp-roman8": "hproman8 roman8 r8",
+        "mac-roman": "mac macintosh 10000",
+        "mac-cyrillic": "macukrainian 10007 10017",
+        "mac-greek": "10006",
+        "mac-latin2": "macce maccentraleurroman maccentraleurope 10029",
+        "mac-turkish": "10081",
+        "mac-iceland": "macicelandic 10079",
+        "mac-croatian": "10082",
+        "mac-romanian": "10010",
+        "cp858": "pcmultilingual850euro 858",
+        "cp1140": "ebcdicus37euro 1140",
+        "tis-620": "tis620",
+        "cp932": "windows31j 932",
+        "cp949": "ksc56011989 ksc5601 949",
+        "gb2312": "gb231280",
+        "gbk": "936",
+        "gb18030": "54936",
+        "hz": "52936",
+        "big5": "cnbig5 xbig5 950",
+        "big5hkscs": "951",
+        "euc_jp": "extendedunixcodepackedformatforjapanese eucpkdfmtjapanese 51932 20932",
+        "euc_kr": "iso149 isoir149 ksc56011987 51949",
+        "iso2022_jp": "50220 50221 50222",
+        "iso2022_jp_2": "iso2022jp2",
+        "iso2022_kr": "50225",
+    }.items()
+    for name in names.split()
+}
+_NOT_IN_A_KEY = re.compile(r"[^a-z0-9]+")
+_ISO_8859 = re.compile(r"iso8859(?:0*)([1-9]|1[0-6])(?:[ei]|(?:19|20)[0-9]{2})?")
+_CODE_PAGE = re.compile(r"(?:windows|win|ibm|dos|cp|ms|mscp|ccsid|codepage|pccp)0*([0-9]+)")
+_ISO_OF_WINDOWS = 28590  # code page 28591 is ISO 8859-1
 # Under the names of these standards, programs write their supersets.
 _SUPERSETS = {
     "utf-8": "utf-8-sig",
@@ -90,11 +167,6 @@ _SUPERSETS = {
     "big5": "big5hkscs",
     "iso2022_jp": "iso2022_jp_2",
 }
-# Archives, spreadsheets, documents and images. Compressed files may contain hardly any control characters.
-_SIGNATURES = (
-    *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!\x1a"),
-    *(b"\xd0\xcf\x11\xe0", b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"SQLite format 3\0"),
-)
 # In binary data about one byte in ten is a control character. In text a few are accepted, and removed with a warning.
 _CONTROL = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _MAX_CONTROLS = 1 / 20
@@ -133,11 +205,26 @@ def detect_encoding(file: BinaryIO) -> Encoding:
 
 def named_codecs(name: str) -> tuple[str, ...]:
     """The codecs for the name of an encoding, the one to try first in front; none if there is no such encoding."""
-    try:
-        codec = codecs.lookup(name.strip()).name if len(name) <= _MAX_NAME and name.isascii() else ""
-    except (LookupError, ValueError):
-        return ()
+    codec = _find_codec(name.strip()) if len(name) <= _MAX_NAME and name.isascii() else ""
     return (_SUPERSETS.get(codec, codec), codec) if _ALLOWED_CODECS.fullmatch(codec) else ()
+
+
+def _find_codec(name: str) -> str:
+    """Python's name of the codec, for a name that Python knows or that is registered elsewhere; empty if none is."""
+    key = _NOT_IN_A_KEY.sub("", name.lower())
+    keys = [key, *(key.removeprefix(prefix) for prefix in ("x", "cs", "xx"))]
+    candidates = [name, *(_REGISTERED_NAMES[one] for one in keys if one in _REGISTERED_NAMES)]
+    for one in dict.fromkeys(keys):
+        if found := _ISO_8859.fullmatch(one):
+            candidates.append(f"iso8859-{found[1]}")
+        elif found := _CODE_PAGE.fullmatch(one):
+            number = int(found[1])
+            candidates += [_REGISTERED_NAMES.get(found[1], ""), f"cp{number}", f"iso8859-{number - _ISO_OF_WINDOWS}"]
+        candidates += [one, one.replace("mac", "mac_", 1)]
+    for candidate in filter(None, candidates):
+        with suppress(LookupError, ValueError):
+            return codecs.lookup(candidate).name
+    return ""
 
 
 def fits(file: BinaryIO, codec: str) -> bool:
@@ -151,12 +238,6 @@ def fits(file: BinaryIO, codec: str) -> bool:
     except UnicodeError:
         return False
     return True
-
-
-def is_binary(file: BinaryIO) -> bool:
-    """Whether a file is an archive, an image or the like, by its first bytes."""
-    file.seek(0)
-    return file.read(_CHUNK).startswith(_SIGNATURES)
 
 
 def is_text(file: BinaryIO, codec: str) -> bool:
@@ -252,8 +333,9 @@ def _guess_legacy_encoding(file: BinaryIO) -> Encoding:
     ranked = _rank_encodings(sample)
     for place, (cost, codec) in enumerate(ranked[:_MAX_TRIED]):
         if fits(file, codec):
-            margin = ranked[place + 1][0] - cost if len(ranked) > place + 1 else math.inf
-            return Encoding(codec, is_certain=margin >= _CERTAIN_MARGIN)
+            others = [ranked[place + 1][0]] if len(ranked) > place + 1 else []
+            others += _costs_of_rare_encodings(sample, sample.decode(codec))
+            return Encoding(codec, is_certain=min(others, default=math.inf) - cost >= _CERTAIN_MARGIN)
     return Encoding(ranked[0][1] if ranked else "cp1252", is_certain=False)
 
 
@@ -283,3 +365,11 @@ def _rank_encodings(sample: bytes) -> list[tuple[float, str]]:
         cost = cost_of_letters(text, languages) + doubt + _RARITY.get(codec, _USUAL_RARITY)
         costs[text] = min(costs.get(text, (math.inf, "")), (cost, codec))
     return sorted(costs.values())
+
+
+def _costs_of_rare_encodings(sample: bytes, text: str) -> Iterator[float]:
+    """The costs of the rare encodings in which a sample is another text than `text`."""
+    for codec, languages in _RARE_ENCODINGS.items():
+        with suppress(UnicodeDecodeError):
+            if (other := sample.decode(codec)) != text:
+                yield cost_of_letters(other, languages) + _USUAL_RARITY

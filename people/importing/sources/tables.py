@@ -20,11 +20,11 @@ from people.importing.sources.encodings import (
     Encoding,
     detect_encoding,
     fits,
-    is_binary,
     is_text,
     named_codecs,
     read_lines,
 )
+from people.importing.sources.file_kinds import NO_TEXT, find_binary_kind, find_text_kind
 
 _NO_HEADER = define_text("no_header_row", "There is no row of columns in this file.")
 _BAD_HEADER = define_text("header_row_unreadable", "The first row of this file cannot be read: %(reason)s.")
@@ -34,7 +34,6 @@ _TOO_MANY_ROWS = define_text("too_many_rows", "the file has more than %(limit)s 
 _TOO_MANY_CELLS = define_text("too_many_cells", "the row has more than %(limit)s cells")
 _CELL_TOO_LONG = define_text("cell_too_long", "a cell has more than %(limit)s characters")
 
-_NO_TEXT = define_text("not_a_text_file", "This is no text. Save a spreadsheet as CSV first.")
 _NO_DELIMITER = define_text("not_a_delimiter", "This must be a comma, a semicolon, a tab or a vertical bar (|).")
 _UNKNOWN_ENCODING = define_text(
     "unknown_encoding",
@@ -135,6 +134,8 @@ def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Se
     """
     encoding = _find_encoding(file, options.encoding)
     lines = list(islice(read_lines(file, encoding.codec), _SAMPLE_ROWS))
+    if kind := find_text_kind("".join(lines)[:_SAMPLE_CHARACTERS]):
+        raise FieldError("file", kind)
     separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     preamble = _find_header(lines, header) if header else bool(separator_line)
     delimiter = options.delimiter or (separator_line[1] if separator_line else _detect_delimiter(lines[preamble:]))
@@ -156,12 +157,12 @@ def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Se
 
 
 def _find_encoding(file: BinaryIO, name: str) -> Encoding:
-    if is_binary(file):
-        raise FieldError("file", _NO_TEXT)
+    if kind := find_binary_kind(file):
+        raise FieldError("file", kind)
     if not name:
         encoding = detect_encoding(file)
         if not is_text(file, encoding.codec):
-            raise FieldError("file", _NO_TEXT)
+            raise FieldError("file", NO_TEXT)
         return encoding
     named = named_codecs(name)
     if not named:

@@ -1,13 +1,15 @@
 """Dates of tables: whether the day or the month comes first is decided by the whole column."""
 
+import datetime as dt
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from people.importing.sources.days import DayReader
 from tests.client import Client
-from tests.people.importing.uploads import import_file, people_by_name, send_form
+from tests.people.importing.uploads import import_file, import_vcards, people_by_name, send_form, vcard
 
 pytestmark = pytest.mark.sqlite_suffices
 
@@ -172,6 +174,38 @@ def test_ways_of_writing_a_day(text: str) -> None:
 
 @pytest.mark.one_database
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("Fr, 26.11.1971", "Fr. 26.11.1971", "Freitag, 26.11.1971", "Freitag, den 26.11.1971", "Friday, 11/26/1971"),
+        *("Fri 26/11/1971", "Fri, 1971-11-26", "1971-11-26 (Fri)", "26.11.1971 (Fr.)", "26/11/1971, Friday"),
+        *("vendredi 26/11/1971", "ven. 26/11/1971", "le vendredi 26/11/1971", "viernes, 26/11/1971", "vie 26/11/1971"),
+        *("fredag 26.11.1971", "fre. 26.11.1971", "金, 1971/11/26", "1971/11/26(金)", "1971/11/26 (金曜日)"),
+        *("venerdì 26/11/1971", "sexta-feira, 26/11/1971", "vrijdag 26-11-1971", "perjantai 26.11.1971"),
+        *("pt., 26.11.1971", "piątek, 26.11.1971", "pátek 26.11.1971", "пт, 26.11.1971", "п’ятниця, 26.11.1971"),
+        *("cuma, 26.11.1971", "Παρασκευή, 26/11/1971", "péntek, 1971.11.26.", "금 1971.11.26", "周五 1971/11/26"),
+        *("Fr, 26. 11. 1971", "Fri, 26/11/71", "Fri 11/26/1971 00:00:00"),
+    ],
+)
+def test_a_weekday_beside_a_day_in_digits(text: str) -> None:
+    found = DayReader(is_month_first=False, this_year=2026).read(text)
+    assert (found and found[0].isoformat(), found and found[1]) == ("1971-11-26", False)
+
+
+@pytest.mark.one_database
+def test_a_weekday_says_which_number_is_the_month(api: Client) -> None:
+    data = 'Name,Birthday\nAda,"Friday, 11/12/1971"\nBob,"Sunday, 12/12/1971"\n'
+    columns = send_form(api, "/api/import/csv/inspect", data).json()["columns"]
+    assert columns[1]["dateOrder"] == "MDY"
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("text", ["um 26.11.1971", "ca. 26.11.1971", "vor 26.11.1971", "Fr, ", "Fr, 1971", "xy 3/4"])
+def test_a_word_that_is_no_weekday_makes_no_day(text: str) -> None:
+    assert DayReader(is_month_first=False, this_year=2026).read(text) is None
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
     "text", ["24.12", "24.12.", "12/24", "24 Dec", "December 24th", "24. des", "12月24日", "--12-24"]
 )
 def test_ways_of_writing_a_day_without_a_year(text: str) -> None:
@@ -203,3 +237,16 @@ def test_every_month_in_words_of_the_six_languages() -> None:
 )
 def test_what_is_no_day(text: str) -> None:
     assert DayReader(is_month_first=True, this_year=2026).read(text) is None
+
+
+def test_a_birthday_in_the_future_gets_a_remark(api: Client) -> None:
+    tomorrow = timezone.now().date() + dt.timedelta(days=2)
+    data = f"Name,Birthday,Anniversary\nAda,{tomorrow},\nBob,1980-12-24,{tomorrow}\nCleo,--12-31,\n"
+    results = import_file(api, "csv", data)["results"]
+    assert [result.get("code") for result in results] == ["birthday_in_future", None, None]
+    assert results[0]["params"] == {"date": tomorrow.isoformat()}
+    assert people_by_name(api)["Ada"]["importantDates"][0]["date"][:10] == tomorrow.isoformat()
+    card = vcard("FN:Dora", f"BDAY:{tomorrow}")
+    assert import_vcards(api, card)["results"][0]["code"] == "birthday_in_future"
+    google = f"Given Name,Family Name,Birthday\nEve,Tabe,{tomorrow}\n"
+    assert import_file(api, "google", google)["results"][0]["code"] == "birthday_in_future"

@@ -9,7 +9,7 @@ import pytest
 from people.importing.sources import encodings
 from people.importing.sources.encodings import detect_encoding, read_lines
 from tests.client import Client
-from tests.people.importing.name_tables import name_tables
+from tests.people.importing.name_tables import NOT_GUESSED, name_tables
 from tests.people.importing.uploads import counts, import_file, people_by_name, send_form
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -96,6 +96,62 @@ def test_a_client_may_name_the_encoding(api: Client, name: str, codec: str) -> N
     assert send_form(api, "/api/import/csv/inspect", data, encoding=name).json()["encodingCertain"] is True
     assert counts(import_file(api, "csv", data, encoding=name)) == (1, 0, 0, 0)
     assert people_by_name(api)["Jörg"]["addresses"][0]["locality"] == "Köln"
+
+
+#: Names of WHATWG's and of IANA's registry, and of Windows and macOS, which Python does not know.
+REGISTERED = {
+    "cp874": "windows-874 dos-874 x-windows-874 cswindows874 ms874 cp874",
+    "cp1252": "x-cp1252 iso88591 cp28591 ANSI win-1252 windows_1252 CP-1252 cswindows1252 latin-1",
+    "cp1251": "x-cp1251 win1251 cp1251 cswindows1251",
+    "utf-8-sig": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8 csUTF8 cp65001",
+    "utf-16-le": "unicodefeff csUTF16LE",
+    "utf-16-be": "unicodefffe csUTF16BE",
+    "utf-16": "iso-10646-ucs-2 csUnicode ucs-2 unicode csUTF16",
+    "iso8859-2": "iso88592 Latin-2 cp28592 iso_8859-2:1987",
+    "iso8859-6": "iso-8859-6-e iso-8859-6-i csiso88596e csISO88596I ISO_8859-6-E",
+    "iso8859-7": "iso88597 sun_eu_greek",
+    "iso8859-8": "iso-8859-8-i csiso88598e visual logical",
+    "iso8859-9": "iso88599 Latin-5",
+    "iso8859-15": "csisolatin9 Latin-9 iso885915 csISO885915 cp28605",
+    "koi8-r": "koi koi8 cp20866",
+    "koi8-u": "koi8-ru csKOI8U cp21866",
+    "mac-roman": "mac x-mac-roman csMacintosh cp10000",
+    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian cp10007",
+    "mac-greek": "x-mac-greek cp10006 mac_greek",
+    "mac-latin2": "x-mac-ce x-mac-centraleurroman cp10029 mac_latin2",
+    "cp932": "windows-31j csWindows31J x-sjis windows-932 x-ms-cp932",
+    "cp949": "windows-949 ks_c_5601-1989 ksc_5601 csksc56011987 iso-ir-149 cseuckr",
+    "gb18030": "windows-936 x-gbk csGBK gb_2312-80 csgb2312 csGB18030",
+    "big5hkscs": "cn-big5 x-x-big5 csBig5HKSCS",
+    "euc_jp": "x-euc-jp cseucpkdfmtjapanese Extended_UNIX_Code_Packed_Format_for_Japanese cp51932",
+    "cp850": "ibm-850 dos-850 cp-850 IBM850",
+    "cp858": "IBM00858 CCSID00858 PC-Multilingual-850+euro csIBM00858",
+    "cp720": "cp720 dos-720 ibm720",
+    "hp-roman8": "hp-roman8 roman8 csHPRoman8",
+    "kz1048": "KZ-1048 STRK1048-2002 RK1048",
+    "ptcp154": "PTCP154 Cyrillic-Asian",
+}
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("codec", "name"), [(codec, name) for codec, names in REGISTERED.items() for name in names.split()]
+)
+def test_registered_names_of_encodings_are_known(codec: str, name: str) -> None:
+    assert encodings.named_codecs(name)[0] == codec
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("row_count", [3, 10, 30])
+def test_what_an_encoding_that_is_not_guessed_would_fit_as_well_is_uncertain(row_count: int) -> None:
+    tables = list(name_tables(row_count, NOT_GUESSED))
+    assert len(tables) == 19
+    certain = [
+        (language, encoding, found)
+        for language, encoding, text, data in tables
+        if (found := detect_encoding(io.BytesIO(data))).is_certain and data.decode(found.codec, "replace") != text
+    ]
+    assert certain == []
 
 
 @pytest.mark.parametrize("path", ["/api/import/csv", "/api/import/csv/inspect", "/api/import/google"])
