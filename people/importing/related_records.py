@@ -23,7 +23,13 @@ from contacts_project.kernel.texts import Text, define_text
 from people.extensions import EXTENSIONS, ImportedRelationship, RelationshipTypeSpec
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
-from people.importing.sources.records import InteractionRecord, RelationshipRecord, Source
+from people.importing.sources.records import (
+    MAX_PEOPLE,
+    RELATED_MISSING,
+    InteractionRecord,
+    RelationshipRecord,
+    Source,
+)
 from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import update_last_contacts
@@ -37,7 +43,6 @@ _INTERACTIONS = define_text("noun_interactions", "interactions")
 _RELATIONSHIPS = define_text("noun_relationships", "relationships")
 
 _TOO_MANY_PARTICIPANTS = define_text("too_many_participants", "of %(count)s people who took part, %(limit)s were noted")
-_RELATED_MISSING = define_text("related_missing", "a relationship to somebody who did not come in was left out")
 _EXCESS = define_text("too_many_of_a_kind", "%(count)s of them were left out: of one file %(limit)s are taken")
 
 T = TypeVar("T")
@@ -47,7 +52,7 @@ _Words = tuple[str, str | None, str | None]
 logger = logging.getLogger(__name__)
 
 _BATCH_SIZE = 100
-_MAX_PEOPLE, _MAX_TITLE, _MAX_NOTES, _MAX_RELATIONSHIP_NOTES = 50, 200, 10_000, 1_000
+_MAX_TITLE, _MAX_NOTES, _MAX_RELATIONSHIP_NOTES = 200, 10_000, 1_000
 #: How many of each one file may contain.
 MAX_TYPES, MAX_INTERACTIONS, MAX_RELATIONSHIPS = 200, 50_000, 50_000
 _NOT_WRITTEN = define_text(
@@ -148,9 +153,9 @@ class RelatedRecords:
 
     def _participants_of(self, interaction: InteractionRecord) -> list[UUID]:
         keys = list(dict.fromkeys(self.people[key] for key in interaction.keys if key in self.people))
-        if len(keys) > _MAX_PEOPLE:
-            self._add_remark(interaction.keys[0], _TOO_MANY_PARTICIPANTS.format(count=len(keys), limit=_MAX_PEOPLE))
-        return keys[:_MAX_PEOPLE]
+        if len(keys) > MAX_PEOPLE:
+            self._add_remark(interaction.keys[0], _TOO_MANY_PARTICIPANTS.format(count=len(keys), limit=MAX_PEOPLE))
+        return keys[:MAX_PEOPLE]
 
     def _load_existing(self, people: set[UUID], times: set[dt.datetime]) -> set[tuple[object, ...]]:
         rows = Participation.objects.owned_by(self.owner).filter(
@@ -184,7 +189,7 @@ class RelatedRecords:
         for relationship in relationships:
             if relationship.key not in self.people or relationship.related not in self.people:
                 known_key = relationship.key if relationship.key in self.people else relationship.related
-                self._add_remark(known_key, _RELATED_MISSING)
+                self._add_remark(known_key, RELATED_MISSING)
                 continue
             person, related = self.people[relationship.key], self.people[relationship.related]
             if person != related:

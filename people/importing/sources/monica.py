@@ -11,49 +11,34 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import Text, define_text
-from people.field_table import OTHER
 from people.importing.receipts import CONTACT, TOO_MANY_RECORDS
 from people.importing.sources import monica_entries as entries
 from people.importing.sources.days import DateColumns
 from people.importing.sources.documents import (
-    get_flag,
     get_object,
     get_objects,
     get_text,
-    parse_datetime,
-    parse_number,
     read_document,
 )
-from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
+from people.importing.sources.drafts import Draft, RecordResult
+from people.importing.sources.monica_contacts import ContactReader, avatar_of, group_by_type
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.importing.sources.monica_tables import open_sql_export
 from people.importing.sources.monica_types import map_type
 from people.importing.sources.records import (
     JOURNAL_ENTRIES,
     LEFT_OUT,
+    MAX_PEOPLE,
+    RELATED_MISSING,
     InteractionRecord,
     RelationshipRecord,
     RelationshipTypeRecord,
 )
 from people.importing.sources.tables import MAX_ROWS
-from people.vcard.limits import TEXT_LIMITS
-from people.vcard.values import decode_data_uri
-from people.vocabularies import InteractionKind, ReminderType, Unit
+from people.vocabularies import InteractionKind
 
 _NO_ACCOUNT = define_text("no_monica_account", "There is no account of Monica in this file.")
 
-_GUESSED = define_text("birthday_guessed", "its birthday is only guessed from an age: the year is in the notes")
-_NO_PLACE = define_text("no_place_here", "%(count)s %(things)s have no place here and were left out")
-_ARCHIVED = define_text("archived_is_quiet", "it is archived in Monica: it is quiet here")
-_FOOD = define_text("custom_food_preferences", "Food preferences")
-_MET_AT = define_text("custom_met_at", "Met at")
-_HOW_MET = define_text("custom_how_met", "How you met")
-_DECEASED = define_text("custom_deceased", "Deceased")
-_YES = define_text("word_yes", "yes")
-_FIRST_MET = define_text("date_first_met", "First met")
-_REMINDER = define_text("date_reminder", "Reminder")
-
-_NOTES = define_text("noun_notes", "notes")
 _OTHER_KINDS = define_text("noun_other_kinds", "other kinds of records")
 _FILES_LEFT_OUT = define_text(
     "files_left_out", "%(count)s of them were left out, their names are in the notes of their people"
@@ -91,24 +76,6 @@ _READ = frozenset({"photo", "document", "activity", "relationship"})
 _MAX_KINDS, _MAX_KIND = 30, 64
 
 Record = dict[str, Any]
-_MAX_INTERVAL = 99
-_MAX_TITLE, _MAX_CUSTOM = 100, 1_000
-_UNITS = {"day": Unit.DAYS, "week": Unit.WEEKS, "month": Unit.MONTHS, "year": Unit.YEARS}
-_YEARLY = {
-    "reminder_enabled": True,
-    "reminder_type": ReminderType.RECURRING,
-    "reminder_interval": 1,
-    "reminder_interval_unit": Unit.YEARS,
-}
-
-
-def group_by_type(record: Record) -> dict[str, list[Any]]:
-    """The lists of records that belong to a record of the export, by type."""
-    found: dict[str, list[Any]] = defaultdict(list)
-    for part in get_objects(record, "data"):
-        if isinstance(part.get("values"), list):
-            found[get_text(part, "type")] += part["values"]
-    return dict(found)
 
 
 class Monica:
@@ -122,22 +89,28 @@ class Monica:
         self.owner, self.now = owner, now
         self.days = DateColumns(owner, now.year).reader()
         self.contacts = [contact for contact in lists.get("contact", ()) if isinstance(contact, dict)]
-        self.genders = _index_by_uuid(get_objects(instance, "genders"))
         self.names = Names(
             field_types=_index_by_uuid(get_objects(instance, "contact_field_types")),
             life_event_types=_index_by_uuid(get_objects(instance, "life_event_types")),
             activity_types=_index_by_uuid(get_objects(instance, "activity_types")),
             contacts={get_text(contact, "uuid"): _full_name(contact) for contact in self.contacts},
         )
-        self.photos = _index_by_uuid(lists.get("photo", ()))
-        self.decoded: dict[str, bytes | None] = {}
         self.activities = {get_text(row, "uuid"): row for row in lists.get("activity", ()) if isinstance(row, dict)}
-        self.documents = {get_text(row, "uuid"): row for row in lists.get("document", ()) if isinstance(row, dict)}
         self.pairs = [get_object(row, "properties") for row in lists.get("relationship", ()) if isinstance(row, dict)]
+        people = self.names.contacts.keys()
+        ends = [(get_text(pair, "contact_is"), get_text(pair, "of_contact")) for pair in self.pairs]
+        #: The contacts with a relationship to somebody who is not in the file.
+        self.missing_somebody = {key for pair in ends if not people >= {*pair} for key in pair if key in people}
         self.account, self.lists = account, lists
         #: By the number of a contact the notes that its field has no room for; known when `people` has been read.
         self.overflow: dict[int, list[NoteEntry]] = {}
-        self.undated = set[str]()
+        self.reader = ContactReader(
+            names=self.names,
+            genders=_index_by_uuid(get_objects(instance, "genders")),
+            photos=_index_by_uuid(lists.get("photo", ())),
+            documents={get_text(row, "uuid"): row for row in lists.get("document", ()) if isinstance(row, dict)},
+            activities=self.activities,
+        )
 
     def people(self) -> Iterator[RecordResult]:
         for index, contact in enumerate(self.contacts):
@@ -151,7 +124,9 @@ class Monica:
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
             # What is stored in words is in the account's language, whoever imports.
             with translation.override(self.owner.language):
-                self.overflow[index] = self._fill_draft(draft, contact)
+                self.overflow[index] = self.reader.fill(draft, contact)
+            if key in self.missing_somebody:
+                draft.warn(RELATED_MISSING)
             yield draft.build_result(index, key=key)
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
@@ -160,8 +135,10 @@ class Monica:
 
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships. As Monica shows a row, `of_contact` is the `type` of `contact_is`."""
-        inverses = self._find_inverses()
+        inverses, people = self._find_inverses(), self.names.contacts
         for row in self.pairs:
+            if get_text(row, "of_contact") not in people or get_text(row, "contact_is") not in people:
+                continue
             name = get_text(row, "type")
             kind = map_type(name, inverses.get(name, "")) if name else None
             yield RelationshipRecord(key=get_text(row, "of_contact"), related=get_text(row, "contact_is"), type=kind)
@@ -181,12 +158,19 @@ class Monica:
             for entry in self.overflow.get(index, ()):
                 if entry.at:
                     yield InteractionRecord(keys=(key,), kind=InteractionKind.NOTE, at=entry.at, notes=str(entry))
+        yield from self._activities(participants)
+
+    def _activities(self, participants: Mapping[str, list[str]]) -> Iterator[InteractionRecord]:
+        """Yield the activities, by their ids with the contacts who took part."""
         for uuid, keys in participants.items():
             event = entries.activity(self.activities.get(uuid, {}), self.names)
-            if event.at:
-                yield InteractionRecord(
-                    keys=tuple(keys), kind=event.kind, at=event.at, title=event.title, notes=event.lines
-                )
+            if event.at is None:
+                continue
+            participating = list(dict.fromkeys(keys))
+            # An interaction has a limited number of people: the others get one of their own.
+            for start in range(0, len(participating), MAX_PEOPLE):
+                some = tuple(participating[start : start + MAX_PEOPLE])
+                yield InteractionRecord(keys=some, kind=event.kind, at=event.at, title=event.title, notes=event.lines)
 
     def not_imported(self) -> Sequence[tuple[Text | str, Text]]:
         counts = self._count_left_out()
@@ -212,7 +196,7 @@ class Monica:
         for contact in self.contacts[:MAX_ROWS]:
             lists = group_by_type(contact)
             activities.update(key for key in lists.get("activity", ()) if isinstance(key, str))
-            avatars.add(self._avatar_of(contact) or "-")
+            avatars.add(avatar_of(contact) or "-")
             left["document"] += sum(isinstance(row, dict) for row in lists.get("document", ()))
             for kind, values in lists.items():
                 if kind not in entries.CONTACT_KINDS:
@@ -235,194 +219,6 @@ class Monica:
         }
         return {kind: kinds.get((other, one), "") for (one, other), kind in kinds.items() if kind}
 
-    def _fill_draft(self, draft: Draft, contact: Record) -> list[NoteEntry]:
-        """Fill the draft. Returns the entries of the notes that had no room there."""
-        properties, lists = get_object(contact, "properties"), group_by_type(contact)
-        for name, column in _TEXT_PROPERTIES.items():
-            draft.set_text(column, get_text(properties, name))
-        draft.set_text("gender", self._gender_of(properties))
-        if not (get_text(properties, "job") or get_text(properties, "company")):
-            current = (row for row in _properties(lists, "occupation") if get_flag(row, "currently_works_here"))
-            job = next(current, {})
-            draft.set_text("job_title", get_text(job, "title"))
-            draft.set_text("organization", get_text(job, "company"))
-        notes = [*self._add_customs(draft, properties)]
-        draft.set_day("last_contact", get_text(properties, "last_talked_to")[:10])
-        for tag in properties.get("tags") or () if isinstance(properties.get("tags"), list) else ():
-            draft.add_group(tag if isinstance(tag, str) else "")
-        if through := self.names.contacts.get(get_text(properties, "first_met_through")):
-            draft.add_related_person("met through", through)
-        self._set_contact_reminder(draft, get_text(properties, "stay_in_touch_frequency"))
-        if get_flag(properties, "is_starred"):
-            draft.set_flag("favourite")
-        if properties.get("is_active") is not None and not get_flag(properties, "is_active"):
-            draft.columns["quiet"] = True
-            draft.warn(_ARCHIVED)
-        draft.photo = self._decode_photo(self._avatar_of(contact))
-        for row in _properties(lists, "contact_field"):
-            notes += self._add_contact_field(draft, row)
-        for row in _properties(lists, "address"):
-            notes += _add_address(draft, row)
-        notes += [*self._add_days(draft, properties, lists), *self._add_life_events(draft, lists)]
-        named = dict.fromkeys(key for key in lists.get("document", ()) if isinstance(key, str))
-        documents = [row for row in lists.get("document", ()) if isinstance(row, dict)]
-        documents += [self.documents[key] for key in named if key in self.documents]
-        notes += entries.entries_of({**lists, "document": documents}, self.names)
-        notes += (event.to_entry() for event in entries.events_of(lists, self.names) if event.at is None)
-        notes += self._undated_activities(lists)
-        return self._add_notes(draft, contact, notes)
-
-    def _add_customs(self, draft: Draft, properties: Record) -> Iterator[NoteEntry]:
-        """Add the texts that become custom fields. Yields those that are too long for one."""
-        for name, key in _CUSTOM_PROPERTIES.items():
-            text = get_text(properties, name)
-            if len(text) > _MAX_CUSTOM:
-                yield NoteEntry(f"{key}: {text}")
-            else:
-                draft.add_custom(str(key), text)
-
-    def _undated_activities(self, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
-        """Yield the activities without a day. Only the first of those who took part gets a long text whole."""
-        for key in dict.fromkeys(key for key in lists.get("activity", ()) if isinstance(key, str)):
-            if key in self.activities and not (event := entries.activity(self.activities[key], self.names)).at:
-                text = event.to_entry().text
-                yield NoteEntry(text[:MAX_SHARED] if key in self.undated else text)
-                self.undated.add(key)
-
-    def _add_notes(self, draft: Draft, contact: Record, notes: list[NoteEntry]) -> list[NoteEntry]:
-        """Set the notes to the description and the entries in the order of their days. Returns what had no room."""
-        limit = TEXT_LIMITS["notes"]
-        text = draft.clean(get_text(get_object(contact, "properties"), "description"))
-        written = parse_datetime(entries.created_at(contact)) or parse_datetime(get_text(contact, "updated_at"))
-        text, rest = text[:limit], text[limit:]
-        overflow = [NoteEntry(rest, at=written)] if rest else []
-        parts, size = [text] if text else [], len(text)
-        for entry in sorted(notes, key=lambda entry: entry.day):
-            words = draft.clean(str(entry))
-            if not words:
-                continue
-            if size + len(words) + 2 <= limit:
-                parts.append(words)
-                size += len(words) + 2
-            else:
-                overflow.append(NoteEntry(words, at=entry.at or written))
-        draft.set_text("notes", "\n\n".join(parts))
-        if lost := sum(entry.at is None for entry in overflow):
-            draft.warn(_NO_PLACE.format(count=lost, things=_NOTES))
-        return overflow
-
-    def _gender_of(self, properties: Record) -> str:
-        """The gender: in some versions of the export its letter, in others the UUID of a gender with letter or name."""
-        value = get_text(properties, "gender")
-        found = self.genders.get(value)
-        if found is None:
-            return "" if parse_id(value) else value
-        return get_text(found, "type") or get_text(found, "name")[:MAX_SHARED]
-
-    def _avatar_of(self, contact: Record) -> str:
-        return get_text(get_object(get_object(contact, "properties"), "avatar"), "avatar_photo")
-
-    def _decode_photo(self, uuid: str) -> bytes | None:
-        """Decode a photo; cached, because many contacts may refer to the same photo."""
-        if uuid not in self.decoded:
-            data = get_text(self.photos.get(uuid, {}), "dataUrl")
-            self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
-        return self.decoded[uuid]
-
-    def _add_days(self, draft: Draft, properties: Record, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
-        """Add the special dates and the reminders. Yields what they say beside their days."""
-        special = {name: get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date")}
-        days = {
-            name: "" if get_flag(row, "is_age_based") else _format_special_date(row) for name, row in special.items()
-        }
-        # Monica creates the reminders of these days itself; they cannot be deleted.
-        reminders = [*_properties(lists, "reminder")]
-        own = [row for row in reminders if _is_indelible(row)]
-        own += [get_object(properties, name) for name in ("deceased_reminder", "first_met_reminder")]
-        reminding = {get_text(row, "initial_date")[5:10] for row in own if not get_flag(row, "inactive")} - {""}
-        columns = {name: _YEARLY if day[-5:] in reminding else None for name, day in days.items()}
-        for name, row in special.items():
-            if get_flag(row, "is_age_based") and (entry := entries.about(name, row)):
-                yield entry
-        if get_flag(special["birthdate"], "is_age_based"):
-            draft.warn(_GUESSED)
-        elif day := days["birthdate"]:
-            draft.add_date(day, kind="BIRTHDAY", reminder=columns["birthdate"])
-        if day := days["first_met_date"]:
-            draft.add_date(day, title=str(_FIRST_MET), reminder=columns["first_met_date"])
-        _add_death(draft, properties, days["deceased_date"], columns["deceased_date"])
-        kept = {day[-5:] for day in days.values()}
-        for row in reminders:
-            if not _is_indelible(row) or get_text(row, "initial_date")[5:10] not in kept:
-                yield from _add_reminder(draft, row)
-
-    def _add_life_events(self, draft: Draft, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
-        for row in lists.get("life_event", ()):
-            if not isinstance(row, dict):
-                continue
-            properties, written = get_object(row, "properties"), parse_datetime(entries.created_at(row))
-            title = entries.life_event_title(properties, self.names)
-            is_dated = entries.has_day(properties) and _add_titled_date(draft, entries.known_part(properties), title)
-            if entry := entries.life_event(properties, self.names, is_dated=is_dated):
-                yield NoteEntry(entry.text, entry.day, written)
-
-    def _set_contact_reminder(self, draft: Draft, days: str) -> None:
-        if not (days.isascii() and days.isdigit() and len(days) < 6 and int(days)):
-            return
-        number, unit = (int(days), Unit.DAYS) if int(days) <= _MAX_INTERVAL else (round(int(days) / 30), Unit.MONTHS)
-        if number <= _MAX_INTERVAL:
-            draft.columns |= {
-                "contact_reminder_enabled": True,
-                "contact_reminder_interval": number,
-                "contact_reminder_interval_unit": unit,
-            }
-
-    def _add_contact_field(self, draft: Draft, row: Record) -> Iterator[NoteEntry]:
-        """Add a contact field. The user may have made its type, with a protocol such as `tel:` or `https://t.me/`.
-
-        Yields it as an entry of the notes if its field is full.
-        """
-        kind = self.names.field_types.get(get_text(row, "type"), {})
-        name, data = get_text(kind, "name")[:MAX_SHARED], get_text(row, "data")
-        protocol = get_text(kind, "protocol")[:MAX_SHARED].lower()
-        field, values = "im_handles", {"protocol": name.lower(), "handle": data}
-        if get_text(kind, "type") == "email" or protocol.startswith("mailto:"):
-            field, values = "emails", {"email": data}
-        elif get_text(kind, "type") == "phone" or protocol.startswith(("tel:", "sms:")):
-            field, values = "phone_numbers", {"number": data}
-        elif data.lower().startswith(("http://", "https://")):
-            field, values = "urls", {"url": data}
-        elif not name:
-            field, values = "custom_fields", {"key": "Contact field", "value": data}
-        if not draft.has_room(field):
-            yield NoteEntry(f"{name}: {data}" if name else data)
-        elif field == "custom_fields":
-            draft.add_custom(values["key"], data)
-        else:
-            draft.add_entry(field, name.lower() if field in {"urls", "im_handles"} else OTHER, **values)
-
-
-_CUSTOM_PROPERTIES = {
-    "food_preferences": _FOOD,
-    "first_met_where": _MET_AT,
-    "first_met_additional_info": _HOW_MET,
-}
-_TEXT_PROPERTIES = {
-    "first_name": "name",
-    "middle_name": "middle_name",
-    "last_name": "surname",
-    "nickname": "nickname",
-    "job": "job_title",
-    "company": "organization",
-}
-_ADDRESS_KEYS = {
-    "street": "streetLine1",
-    "city": "locality",
-    "province": "region",
-    "postal_code": "postalCode",
-    "country": "country",
-}
-
 
 def _full_name(contact: Record) -> str:
     properties = get_object(contact, "properties")
@@ -436,82 +232,6 @@ def _index_by_uuid(rows: Iterable[Any]) -> dict[str, Record]:
 
 def _count(values: object) -> int:
     return len(values) if isinstance(values, list) else 0
-
-
-def _is_indelible(row: Record) -> bool:
-    return get_text(row, "delible") == "0" or row.get("delible") is False
-
-
-def _add_death(draft: Draft, properties: Record, day: str, reminder: Mapping[str, Any] | None) -> None:
-    """Set the day of death. Without a year, or with a reminder, it is an important date as well."""
-    has_field = bool(day) and not day.startswith("--") and "deathday" in DAY_FIELDS
-    if has_field:
-        draft.set_day(DAY_FIELDS["deathday"], day)
-    if day and (reminder or not has_field):
-        draft.add_date(day, kind="MEMORIAL", reminder=reminder)
-    elif not day and get_flag(properties, "is_dead"):
-        draft.add_custom(str(_DECEASED), str(_YES))
-
-
-def _add_titled_date(draft: Draft, day: str, title: str, reminder: Mapping[str, Any] | None = None) -> bool:
-    """Whether the day is an important date now, with the whole title."""
-    try:
-        dt.date.fromisoformat(day)
-    except ValueError:
-        return False
-    if not draft.has_room_for_dates:
-        return False
-    return draft.add_date(day, title=title, reminder=reminder) and len(title) <= _MAX_TITLE
-
-
-def _add_reminder(draft: Draft, row: Record) -> Iterator[NoteEntry]:
-    """Add a reminder as an important date. Yields what the date does not say."""
-    title = get_text(row, "title") or str(_REMINDER)
-    columns = _reminder_columns(row)
-    is_dated = columns is not None and _add_titled_date(draft, get_text(row, "initial_date")[:10], title, columns)
-    if entry := entries.reminder(row, is_dated=is_dated):
-        yield NoteEntry(entry.text, entry.day, parse_datetime(get_text(row, "created_at")))
-
-
-def _reminder_columns(row: Record) -> Mapping[str, Any] | None:
-    """The columns of the reminder; None if it comes at an interval that a date cannot have."""
-    is_on, frequency = not get_flag(row, "inactive"), get_text(row, "frequency_type")
-    if frequency == "one_time":
-        return {"reminder_enabled": is_on, "reminder_type": ReminderType.ONCE}
-    number = get_text(row, "frequency_number") or "1"
-    unit = _UNITS.get(frequency)
-    if unit is None or not (number.isascii() and number.isdigit() and 1 <= int(number[:5]) <= _MAX_INTERVAL):
-        return None
-    columns = {
-        "reminder_type": ReminderType.RECURRING,
-        "reminder_interval": int(number),
-        "reminder_interval_unit": unit,
-    }
-    return {"reminder_enabled": True, **columns} if is_on else {"reminder_enabled": False}
-
-
-def _properties(lists: Mapping[str, list[Any]], kind: str) -> Iterator[Record]:
-    return (get_object(row, "properties") for row in lists.get(kind, ()) if isinstance(row, dict))
-
-
-def _format_special_date(special: Record) -> str:
-    """The text of a special date, `--12-24` if its year is unknown; empty without a date."""
-    day = get_text(special, "date")[:10]
-    return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
-
-
-def _add_address(draft: Draft, row: Record) -> Iterator[NoteEntry]:
-    """Add an address with its place. Yields it as an entry of the notes if the field is full."""
-    kind = get_text(row, "name").lower() or OTHER
-    parts = {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()}
-    if not draft.has_room("addresses"):
-        yield NoteEntry(", ".join(filter(None, (kind, *parts.values()))))
-        return
-    draft.add_address(kind, parts)
-    latitude = parse_number(get_text(row, "latitude"), 90)
-    longitude = parse_number(get_text(row, "longitude"), 180)
-    if latitude is not None and longitude is not None:
-        draft.add_entry("locations", kind, latitude=latitude, longitude=longitude, label=None)
 
 
 def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:

@@ -9,6 +9,9 @@ from contacts_project.kernel.texts import Text, define_text
 from people.importing.sources.drafts import RecordResult
 
 JOURNAL_ENTRIES = define_text("noun_journal_entries", "journal entries")
+RELATED_MISSING = define_text("related_missing", "a relationship to somebody who did not come in was left out")
+#: How many people an interaction may have.
+MAX_PEOPLE = 50
 LEFT_OUT = define_text("kind_left_out", "%(count)s of them have no place here and were left out")
 
 

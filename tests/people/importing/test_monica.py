@@ -450,3 +450,50 @@ def test_a_long_activity_is_not_multiplied_by_those_who_took_part(alice: User) -
     account = {"data": [monica_list("contact", *contacts), monica_list("activity", activity)]}
     results = [*monica.Monica(alice, account, dt.datetime.now(dt.UTC)).people()]
     assert sum(len(result.card.notes or "") for result in results if result.card) < 2 * 5_000 + 50 * 200
+
+
+def test_a_dry_run_names_relationships_to_nobody(api: Client) -> None:
+    ada = {"uuid": ADA, "properties": {"first_name": "Ada"}}
+    pairs = [record(type="parent", contact_is=ADA, of_contact=gone) for gone in (BYRON, "gone", "gone")]
+    lists = [monica_list("contact", ada), monica_list("relationship", *pairs, record(contact_is="a", of_contact="b"))]
+    data = orjson.dumps({"account": {"data": lists}})
+    dry, response = (import_file(api, "monica", data, dryRun=flag) for flag in ("true", "false"))
+    assert [result["code"] for result in dry["results"]] == ["related_missing", "kind_left_out"]
+    assert [result["code"] for result in response["results"]] == ["related_missing", "kind_left_out"]
+
+
+def test_everybody_of_a_large_activity_took_part(api: Client) -> None:
+    keys = [f"0a1b2c3d-0000-4000-8000-0000000003{number:02}" for number in range(60)]
+    contacts = [
+        {"uuid": key, "properties": {"first_name": f"Ada {key[-2:]}"}, "data": [monica_list("activity", TEA)]}
+        for key in keys
+    ]
+    activity = {**record(summary="Tea", happened_at="2021-06-07"), "uuid": TEA}
+    lists = [monica_list("contact", *contacts), monica_list("activity", activity)]
+    data = orjson.dumps({"account": {"data": lists}})
+    for _ in range(2):
+        import_file(api, "monica", data)
+        assert sorted(len(row["personIds"]) for row in all_interactions(api)) == [10, 50]
+
+
+def test_reminders_that_monica_makes_itself_are_those_of_their_days(api: Client) -> None:
+    def own(day: str, **flags: bool) -> dict[str, Any]:
+        return record(initial_date=day, title="Own", frequency_type="year", frequency_number=1, delible=False, **flags)
+
+    data = export_of(
+        monica_list("reminder", own("2019-05-06", inactive=True), own("2019-09-09")),
+        birthdate=special_date("1990-05-06"),
+        first_met_date=special_date("2010-07-08"),
+        first_met_reminder=own("2010-07-08"),
+        deceased_date=special_date("2020-02-03"),
+        deceased_reminder=own("2020-02-03"),
+    )
+    import_file(api, "monica", data)
+    ada = people_by_name(api)["Ada"]
+    assert ada["deathday"] == "2020-02-03"
+    assert {title: day["reminderEnabled"] for title, day in dates_by_title(ada).items()} == {
+        "BIRTHDAY": False,
+        "First met": True,
+        "MEMORIAL": True,
+        "Own": True,
+    }
