@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from accounts.models import User
 from accounts.services.stored_responses import InProgressError, KeyReusedError, RawResponse, run_once
 from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
+from contacts_project.kernel.api.secrets import UnstoredResponse
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import dumps
 from contacts_project.kernel.texts import define_text
@@ -77,9 +78,7 @@ def _to_raw_response(response: HttpResponseBase) -> RawResponse:
     if isinstance(response, Response):  # not rendered yet
         body = b"" if response.data is None else dumps(response.data)
         headers["Content-Type"] = "application/json"
-        return RawResponse(
-            response.status_code, body, headers, must_not_store=getattr(response, "must_not_store", False)
-        )
+        return RawResponse(response.status_code, body, headers, must_not_store=isinstance(response, UnstoredResponse))
     if not isinstance(response, HttpResponse):
         raise TypeError("a streamed answer cannot be kept: mark its action by ignores_idempotency_key")
     return RawResponse(response.status_code, response.content, headers)

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import error_response
+from contacts_project.kernel.api.marks import mark
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
 from contacts_project.kernel.representations import Representation
@@ -35,8 +36,7 @@ class RecordView(Protocol):
 
 def if_match(handler: H) -> H:
     """Mark a handler that writes the record of its path. ApiViewSet.initial then applies If-Match to it."""
-    handler.takes_if_match = True  # type: ignore[attr-defined]
-    return handler
+    return mark(handler, takes_if_match=True)
 
 
 def require_if_match(
@@ -95,5 +95,4 @@ def _expected_revisions(request: Request) -> frozenset[int] | None:
 
 def sends_etag(handler: H) -> H:
     """Mark a handler whose response has the ETag of the record that it created or changed, for the API description."""
-    handler.sends_etag = True  # type: ignore[attr-defined]
-    return handler
+    return mark(handler, sends_etag=True)

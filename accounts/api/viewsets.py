@@ -23,6 +23,7 @@ from accounts.models import User
 from accounts.services.profile import load_profile
 from contacts_project.kernel.api.body_limit import BodyLimited
 from contacts_project.kernel.api.json import representation_response
+from contacts_project.kernel.api.marks import marks_of
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import JsonObject
@@ -70,7 +71,7 @@ class ApiViewSet(BodyLimited, GenericViewSet[M]):
         # requests with one of the headers pay for it; a decorator would run for every write.
         name = str(request.method).lower()
         handler: Any = getattr(self, name, None)
-        if "If-Match" in request.headers and getattr(handler, "takes_if_match", False):
+        if "If-Match" in request.headers and marks_of(handler).takes_if_match:
             handler = require_if_match(cast("RecordView", self), handler, request)
             setattr(self, name, handler)
         # Idempotency-Key wraps If-Match, not the reverse: a repeated request must get the stored response. Its ETag is

@@ -17,7 +17,7 @@ from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.api.secrets import SecretResponse
+from contacts_project.kernel.api.secrets import SecretResponse, UnstoredResponse
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from contacts_project.kernel.texts import define_text
 
@@ -127,9 +127,10 @@ class BatchViewSet(ApiViewSet[Any]):
         failed = sum(status >= 400 for status in statuses)
         log.info("batch", extra={"operations": len(statuses), "failed": failed, "atomic": data["atomic"]})
         body = {"results": batch.results}
-        response = SecretResponse(body) if batch.contains_secret else Response(body)
+        if batch.contains_secret:
+            return SecretResponse(body)
         has_written = any(operation.method != "GET" for operation in operations)
         if not has_written or (batch.is_rolled_back and any(status >= 500 or status == 429 for status in statuses)):
             # Nothing was written, so a repeat with the same Idempotency-Key should run instead of replaying this.
-            response.must_not_store = True  # type: ignore[attr-defined]
-        return response
+            return UnstoredResponse(body)
+        return Response(body)

@@ -22,6 +22,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from contacts_project.kernel.api.marks import mark
+
 # Entries in the cache of a process.
 _ETAG_CACHE_SIZE = 10_000
 # An attribute of requests that run inside an open write (a batch), which may still be rolled back.
@@ -73,8 +75,7 @@ def conditional(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 def revalidating(view: V) -> V:
     """Mark a GET handler as one that sends an ETag and answers 304, for the API description."""
-    view.revalidates = True  # type: ignore[attr-defined]
-    return view
+    return mark(view, revalidates=True)
 
 
 class _ETagCache:

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias, TypeVar
 from drf_spectacular.utils import inline_serializer
 from rest_framework.serializers import CharField, DictField, Field, Serializer
 
+from contacts_project.kernel.api.marks import mark
+
 H = TypeVar("H", bound=Callable[..., Any])
 
 
@@ -30,8 +32,7 @@ def raises(*errors: type[Exception]) -> Callable[[H], H]:
     """
 
     def declare(handler: H) -> H:
-        handler.raises = errors  # type: ignore[attr-defined]
-        return handler
+        return mark(handler, raises=errors)
 
     return declare
 

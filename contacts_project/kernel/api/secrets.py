@@ -1,16 +1,17 @@
-"""Responses that show a secret, most of them only once."""
+"""Responses that are not stored for an Idempotency-Key, among them those that show a secret, most of them only once."""
 
 from rest_framework.response import Response
 
 
-class SecretResponse(Response):
+class UnstoredResponse(Response):
+    """A response that is not stored for an Idempotency-Key: a repeat of the request runs again."""
+
+
+class SecretResponse(UnstoredResponse):
     """A response that no cache stores, that is not stored for an Idempotency-Key, and that is not compressed.
 
     The length of a compressed response would reveal something of its content (BREACH).
     """
-
-    must_not_store = True
-    """Not stored for an Idempotency-Key: a repeat of the request runs again."""
 
     def __init__(self, data: object, status: int = 200) -> None:
         # CompressionMiddleware also skips a response with no-store.

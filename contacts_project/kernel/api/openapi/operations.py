@@ -10,6 +10,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.serializers import ListSerializer
 
 from contacts_project.kernel.api.errors import PayloadTooLargeError
+from contacts_project.kernel.api.marks import marks_of
 from contacts_project.kernel.api.openapi.failures import failure_responses
 from contacts_project.kernel.errors import FieldError, MissingError, StaleError, UnavailableError
 from contacts_project.kernel.json import JsonObject
@@ -197,12 +198,12 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
     @property
     def revalidates(self) -> bool:
         """Whether the handler sends an ETag and supports 304."""
-        return getattr(self.handler, "revalidates", False)
+        return marks_of(self.handler).revalidates
 
     @property
     def takes_if_match(self) -> bool:
         """Whether the handler supports If-Match and 412."""
-        return getattr(self.handler, "takes_if_match", False)
+        return marks_of(self.handler).takes_if_match
 
     def _get_response_bodies(self, direction: Direction = "response") -> JsonObject:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
@@ -210,7 +211,7 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
             return bodies
         if self.revalidates:
             bodies["304"] = {"description": "The caller's copy is current."}
-        if getattr(self.handler, "sends_etag", False):
+        if marks_of(self.handler).sends_etag:
             for status in bodies.keys() & {"200", "201"}:
                 bodies[status]["x-etag"] = True
         refusals = failure_responses(self.failures())
@@ -237,4 +238,4 @@ class ContractSchema(AutoSchema, metaclass=_ViewlessType):
             yield StaleError
         yield UnavailableError
         yield from self.key_refusals
-        yield from getattr(self.handler, "raises", ())
+        yield from marks_of(self.handler).raises
