@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contacts_project.kernel.api.body_limit import BodyLimit, limit_body
 from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from dav.authentication import CHALLENGE, UnauthorizedError, authenticate
 from dav.cards.sent import TOO_LONG
@@ -88,6 +89,7 @@ def _respond(request: HttpRequest, place: Place) -> HttpResponseBase:
         response["Allow"] = _ALLOW
         return response
     device = authenticate(request)
+    account_of_request.set(device.owner.pk)
     if method in WRITERS:
         try:
             return WRITERS[method](request, place, device)

@@ -100,6 +100,14 @@ def active_sessions(*, user: User, now: dt.datetime) -> QuerySet[AccountSession]
     return rows.order_by("-last_used_at", "-id")
 
 
+def owner_of_session(*, session_key: str, now: dt.datetime) -> UUID | None:
+    """The account of a session that has not expired; None if there is none. Notes no use."""
+    unexpired = Session.objects.filter(session_key=session_key, expire_date__gt=now).values("session_key")
+    rows = AccountSession.unscoped.rows().filter(session_key__in=unexpired, owner__is_active=True)
+    owner_id: UUID | None = rows.values_list("owner_id", flat=True).first()
+    return owner_id
+
+
 def end_session(*, user: User, session_id: UUID) -> bool:
     """End one session of the account; returns whether it existed."""
     key = AccountSession.objects.owned_by(user).filter(pk=session_id).values_list("session_key", flat=True).first()

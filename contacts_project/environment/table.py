@@ -342,6 +342,13 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         ),
         Setting("MAX_VCARD_BYTES", whole_number(1), str(10 * MIB), "limit for vCard files"),
         Setting("MAX_PHOTO_BYTES", whole_number(1), str(20 * MIB), "limit for photos"),
+        Setting(
+            "SPOOL_BYTES_PER_CALLER",
+            whole_number(4 * MIB),
+            str(256 * MIB),
+            "what a web process holds for one account between clients and threads: a quarter of it bodies, the rest "
+            "responses; beyond it, a report waits for its reader",
+        ),
     ),
 }
 SETTINGS = tuple(setting for section in SECTIONS.values() for setting in section)

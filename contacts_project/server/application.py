@@ -2,10 +2,14 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from functools import partial
+
+from django.conf import settings
+from django.db import close_old_connections
 
 from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
 from contacts_project.kernel.api.body_limit import max_kept_body_bytes
@@ -13,14 +17,14 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.request_log import count_refusal
 from contacts_project.kernel.unavailable import is_unavailable
 from contacts_project.server.admissions import Admissions
-from contacts_project.server.bodies import Body, ClientDisconnectedError, Message, Receive, receive_body
-from contacts_project.server.callers import address_of, caller_of
-from contacts_project.server.connection import DISCONNECTED
+from contacts_project.server.bodies import Body, BodySpace, ClientDisconnectedError, Message, Receive, receive_body
+from contacts_project.server.callers import Caller, address_of, caller_of, find_account
+from contacts_project.server.connection import CONNECTION, DISCONNECTED, LINGER_SECONDS_OF_SLOW, Connection
 from contacts_project.server.environ import Environ, Scope, in_origin_form, make_environ
 from contacts_project.server.memory import MemoryReleaser, is_large
 from contacts_project.server.refusals import Headers, RefusedError, refusal
-from contacts_project.server.spool import Spool
-from contacts_project.server.stalled import free_spool_space
+from contacts_project.server.spool import MIB, WINDOW_BYTES, Holder, ResponseCutError, ResponseSpool, Space
+from contacts_project.server.stalled import free_space
 from contacts_project.server.thread_queues import QueueKey, ThreadQueue
 from contacts_project.server.wsgi_responses import WsgiApplication, WsgiResponse
 
@@ -29,16 +33,29 @@ Send = Callable[[Message], Awaitable[None]]
 
 # Larger bodies are imports and pictures, which may take long: they have threads of their own, and delay nobody else.
 LARGE_BODY_BYTES = 1024 * 1024
+# "method path" of what has space of its own.
+_OWN_PAGES = re.compile(rb"(?:GET|HEAD) (?:/app(?:/.*)?|/static/.*|/api/health)\Z", re.DOTALL)
 MAX_HEADER_BYTES = 32 * 1024  # with the request target
 # Open event streams of one caller: many devices and windows, but no large part of the connections of a process.
 MAX_STREAMS_PER_CALLER = 100
 
 
 class Application:
-    """Answers requests by calling `wsgi` in `threads` worker threads; large uploads have two threads of their own."""
+    """Answers requests by calling `wsgi` in `threads` worker threads; large uploads have two threads of their own.
 
-    def __init__(self, wsgi: WsgiApplication, threads: int = 8) -> None:
-        self.wsgi = wsgi
+    `find_account` looks up the credential of a caller, in one of the threads.
+    """
+
+    def __init__(
+        self, wsgi: WsgiApplication, threads: int = 8, find_account: Callable[[Caller], object | None] = find_account
+    ) -> None:
+        self.wsgi, self.find_account = wsgi, find_account
+        # One request must have room, whatever its limit is set to.
+        of_bodies = max(settings.SPOOL_BYTES_PER_CALLER // 4, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        self.stranger_bodies = BodySpace(64 * MIB, 4 * MIB)
+        self.bodies = BodySpace(max(384 * MIB, 2 * of_bodies), of_bodies)
+        self.windows, self.page_windows = Space(128 * MIB), Space(32 * MIB)
+        self.responses = Space(448 * MIB, settings.SPOOL_BYTES_PER_CALLER * 3 // 4)
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
         self.streams = Admissions(MAX_STREAMS_PER_CALLER)
@@ -58,18 +75,70 @@ class Application:
         if scope["type"] != "http":
             raise NotImplementedError("This server speaks HTTP alone.")
         scope = in_origin_form(scope)
-        body, response = Body(Spool()), WsgiResponse()
+        key, connection = queue_key(scope), scope["state"][CONNECTION]
+        # Until the account is known, its address alone: a credential may be made up.
+        stranger = Holder(Caller("address", key.address), key.address)
+        body = Body(stranger, self.stranger_bodies, connection)
+        response = WsgiResponse(self._make_spool(key))
         try:
-            await receive_request(scope, receive, body)
+            await self._receive(scope, receive, key, body)
             await self._serve(scope, send, body, response)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
+            if refused.status == 408:
+                connection.linger_seconds = LINGER_SECONDS_OF_SLOW
             await send_refusal(send, refused.status, _accept_language(scope))
         except ClientDisconnectedError:
             return
         finally:
-            body.spool.close()
+            body.close()
             response.spool.close()
+
+    def _make_spool(self, key: QueueKey, *, whole: bool = False) -> ResponseSpool:
+        # Health and the files of the client have space of their own, and that of others where it is full.
+        windows = self.windows
+        if _OWN_PAGES.match(key.path) and self.page_windows.used + WINDOW_BYTES <= self.page_windows.total:
+            windows = self.page_windows
+        return ResponseSpool(windows, self.responses, Holder(key.caller, key.address), whole=whole)
+
+    async def _receive(self, scope: Scope, receive: Receive, key: QueueKey, body: Body) -> None:
+        """Check the headers and receive the body. Raises RefusedError, ClientDisconnectedError."""
+        length, limit, expects_continue = read_head(scope)
+        identify = partial(self._identify, key)
+        await receive_body(
+            receive,
+            body,
+            content_length=length,
+            limit=limit,
+            expects_continue=expects_continue,
+            identify=identify,
+            known=self.bodies,
+        )
+
+    async def _identify(self, key: QueueKey) -> Holder | None:
+        """Who is counted for a body that is larger than those of strangers; None for a stranger. Raises RefusedError.
+
+        The look-up takes its turn like a request of the caller.
+        """
+        caller, accounts = key.caller, list[object]()
+        if not isinstance(caller, Caller) or caller.kind == "address":
+            return None
+        asking = QueueKey(caller, b"credential", b"", key.address)
+
+        def ask() -> None:
+            close_old_connections()
+            try:
+                accounts.append(self.find_account(caller))
+            except Exception as error:
+                log.exception("A credential could not be looked up")
+                raise RefusedError(503 if is_unavailable(error) else 500) from error
+
+        await self.requests.acquire(asking)
+        try:
+            await self.requests.run(asking, ask)
+        finally:
+            self.requests.release(asking)
+        return None if accounts[0] is None else Holder(accounts[0], key.address)
 
     async def _serve(self, scope: Scope, send: Send, body: Body, response: WsgiResponse) -> None:
         queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
@@ -78,11 +147,9 @@ class Application:
         await queue.acquire(key)
         try:
             # Before one more response has to be kept.
-            free_spool_space()
+            free_space(self.windows)
             environ = make_environ(scope, body, received_at)
-            await queue.run(key, partial(self._run_wsgi, environ, response, disconnected))
-            if response.event_stream is None and response.asgi_response is None:
-                await send_response(send, body, response, disconnected)
+            await self._make_and_send(queue, key, scope, send, environ, body, response)
         finally:
             self._release(queue, key, body, response)
         # Not in progress any more: a stream may take hours, and has a limit of its own.
@@ -96,6 +163,39 @@ class Application:
             await response.asgi_response.serve(
                 scope, replay_body(body, disconnected), add_headers(send, response.headers), ask
             )
+
+    async def _make_and_send(
+        self,
+        queue: ThreadQueue,
+        key: QueueKey,
+        scope: Scope,
+        send: Send,
+        environ: Environ,
+        body: Body,
+        response: WsgiResponse,
+    ) -> None:
+        """Make the response in the acquired thread, and send it meanwhile if it is long. Raises RefusedError."""
+        connection: Connection = scope["state"][CONNECTION]
+        disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
+        spool = response.spool
+        spool.discards, spool.disconnect = scope["method"] == "HEAD", connection.abort
+        spool.while_waiting = partial(queue.reader_wait, asyncio.get_running_loop(), key, spool)
+        making = queue.start(key, partial(self._run_wsgi, environ, response, disconnected))
+        try:
+            await spool.wait_until_long(making)
+            if making.done():
+                making.result()
+            if response.event_stream is None and response.asgi_response is None:
+                await send_response(send, body, response, disconnected)
+        except ResponseCutError:
+            # What was sent must not look complete. The reason was logged.
+            connection.abort()
+        finally:
+            if not making.done():
+                spool.close()
+                await asyncio.wait({making})
+            if not making.cancelled():
+                making.exception()
 
     @contextmanager
     def _open_stream(self, key: QueueKey) -> Iterator[None]:
@@ -118,6 +218,7 @@ class Application:
     def _run_wsgi(self, environ: Environ, response: WsgiResponse, disconnected: "asyncio.Future[Message]") -> None:
         """Produce the response. Must be called in a worker thread."""
         if disconnected.done():
+            response.spool.end()
             return  # the client went away while the request waited for a thread
         try:
             response.produce(self.wsgi, environ)
@@ -133,22 +234,23 @@ class Application:
     ) -> InternalResponse:
         """Answer a request that the service makes for the caller of `outer`, whose response has these headers."""
         scope = inner_scope(outer, headers, request)
-        body, response = Body(Spool(), len(request.body)), WsgiResponse()
+        key, received_at = queue_key(scope), time.perf_counter()
+        body = Body(Holder(key.caller, key.address), self.bodies, length=len(request.body))
+        response = WsgiResponse(self._make_spool(key, whole=True))
         try:
             body.spool.write(request.body)
-            key, received_at = queue_key(scope), time.perf_counter()
             await self.requests.acquire(key)
             try:
-                free_spool_space()
+                free_space(self.windows)
                 environ = make_environ(scope, body, received_at)
                 await self.requests.run(key, partial(self._run_wsgi, environ, response, disconnected))
             finally:
                 self._release(self.requests, key, body, response)
-            return InternalResponse(response.status, b"".join(response.spool.chunks()))
+            return InternalResponse(response.status, response.spool.read_whole())
         except RefusedError as refused:
             return InternalResponse(refused.status, refusal(refused.status, _accept_language(scope))[1])
         finally:
-            body.spool.close()
+            body.close()
             response.spool.close()
 
     async def _send_events(
@@ -197,14 +299,14 @@ def inner_scope(outer: Scope, headers: Headers, request: InternalRequest) -> Sco
 
 def replay_body(body: Body, disconnected: "asyncio.Future[Message]") -> Receive:
     """Return a `receive` that returns the received body, then waits until the client disconnects."""
-    spools = [body.spool]
+    files = [body.file]
 
     async def receive() -> Message:
-        if not spools:
+        if not files:
             # shield(): a caller that stops waiting must not cancel the future that others look at.
             await asyncio.shield(disconnected)
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": b"".join(spools.pop().chunks()), "more_body": False}
+        return {"type": "http.request", "body": files.pop().read(), "more_body": False}
 
     return receive
 
@@ -229,8 +331,9 @@ def queue_key(scope: Scope) -> QueueKey:
     return QueueKey(caller_of(scope), path, scope["query_string"], address_of(scope))
 
 
-async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
-    """Check the headers and receive the body. Raises RefusedError, ClientDisconnectedError."""
+def read_head(scope: Scope) -> tuple[int | None, int, bool]:
+    """The length of the body (None if it is chunked), how much of it is kept, and whether its client waits for 100
+    Continue. Raises RefusedError."""
     headers = dict(scope["headers"])
     target_bytes = len(scope["raw_path"]) + len(scope["query_string"])
     if target_bytes + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
@@ -241,7 +344,7 @@ async def receive_request(scope: Scope, receive: Receive, body: Body) -> None:
         raise RefusedError(400)
     length = None if is_chunked else int(declared or 0)
     limit = max_kept_body_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
-    await receive_body(receive, body, content_length=length, limit=limit, expects_continue=b"expect" in headers)
+    return length, limit, b"expect" in headers
 
 
 async def send_response(
@@ -251,7 +354,7 @@ async def send_response(
     # The unread rest of an incomplete body would be parsed as the next request of a kept connection.
     closing = [] if body.is_complete else [(b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status, "headers": [*response.headers, *closing]})
-    for chunk in response.spool.chunks():
+    async for chunk in response.spool.chunks():
         if disconnected.done():
             return
         await send({"type": "http.response.body", "body": chunk, "more_body": True})

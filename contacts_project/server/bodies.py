@@ -1,72 +1,223 @@
-"""Receives request bodies completely before a thread is used, with limits on size, time and memory."""
+"""Receives request bodies completely before a thread is used, with limits on size, time and space.
+
+Without a credential that the service knows, STRANGER_BYTES of a body are taken, for STRANGER_SECONDS at most. Every
+body counts from its first byte: for its address, and for its account once that is known. If there is no space, the
+upload that has held most for longest is dropped, of the account or address that has too much, or else of all.
+"""
 
 import asyncio
+import io
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import IO, Any, Protocol
+
+from django.core.exceptions import RequestDataTooBig
 
 from contacts_project.server.refusals import RefusedError
-from contacts_project.server.spool import Spool
+from contacts_project.server.spool import Holder, Space, Spool
 
 Message = Mapping[str, Any]
 """A message of ASGI."""
 Receive = Callable[[], Awaitable[Message]]
 
+STRANGER_BYTES = 64 * 1024
+STRANGER_SECONDS = 60
 IDLE_TIMEOUT_SECONDS = 30
-# Every body may take this long; a longer one must arrive at MIN_BYTES_PER_SECOND from then on.
+# A body of an account may take this long; a longer one must arrive at MIN_BYTES_PER_SECOND from then on.
 GRACE_SECONDS = 60
-MIN_BYTES_PER_SECOND = 1024
+MIN_BYTES_PER_SECOND = 4096
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
+# What a body counts from the moment on in which it is expected: it has a connection, and memory of uvicorn.
+_LEAST_BYTES = 4096
 
 
 class ClientDisconnectedError(Exception):
-    """The client closed the connection before its body was complete."""
+    """The client closed the connection before its body was complete, or the server did so to make room."""
 
 
-@dataclass
+class Upload(Protocol):
+    """The connection that a body comes from."""
+
+    def drop(self, status: int) -> None:
+        """Refuse the request and close the connection."""
+
+
+class BodySpace:
+    """The bodies of one kind of callers: those that come, and those that the application reads."""
+
+    def __init__(self, total: int, per_caller: int) -> None:
+        self.space = Space(total, per_caller)
+        self.coming: dict[Body, None] = {}
+
+    def take(self, body: "Body", number: int) -> None:
+        """Count so many bytes more for the body, and drop others to have room. Raises RefusedError."""
+        while not self.space.take(body.holder, number):
+            limit = self.space.passed_limit(body.holder, number)
+            # Not a body that is complete: it is not slow, and its request may be running.
+            costly = max((other for other in self.coming if _share(limit, other, body)), key=Body.cost, default=body)
+            if costly is body:
+                raise RefusedError(503 if limit == "all" else 429)
+            costly.drop()
+        body.counted += number
+
+
+def _share(limit: str | None, one: "Body", other: "Body") -> bool:
+    return limit in {None, "all"} or getattr(one.holder, str(limit)) == getattr(other.holder, str(limit))
+
+
+@dataclass(eq=False)
 class Body:
     """A request body. `spool` has the part that was kept, `length` counts all bytes.
 
-    `is_complete` is false if the server stopped reading before the end.
+    `is_complete` is false if the server stopped reading before the end. `is_untaken`: nothing of it can be read, since
+    the service does not know who sends it.
     """
 
-    spool: Spool
+    holder: Holder
+    space: BodySpace
+    upload: Upload | None = None
+    spool: Spool = field(default_factory=Spool)
     length: int = 0
+    counted: int = 0
     is_complete: bool = True
+    is_untaken: bool = False
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def file(self) -> IO[bytes]:
+        """What the application reads."""
+        if self.is_untaken:
+            return UntakenFile()
+        self.spool.file.seek(0)
+        return self.spool.file
+
+    def cost(self) -> float:
+        """How much it has held for how long."""
+        return self.counted * (time.monotonic() - self.started)
+
+    def begin(self) -> None:
+        """Count it from now on. Raises RefusedError."""
+        self.space.take(self, _LEAST_BYTES)
+        self.space.coming[self] = None
+
+    def write(self, data: bytes) -> None:
+        """Keep these bytes. Raises RefusedError, ClientDisconnectedError if the body was dropped."""
+        if not data:
+            return
+        if self not in self.space.coming:
+            raise ClientDisconnectedError
+        # The first bytes are counted already.
+        if (more := self.spool.size + len(data) - self.counted) > 0:
+            self.space.take(self, more)
+        self.spool.write(data)
+
+    def move(self, holder: Holder, space: BodySpace) -> None:
+        """Count it for another holder: its account has become known. Raises RefusedError, ClientDisconnectedError."""
+        if self not in self.space.coming:
+            raise ClientDisconnectedError
+        self.forget()
+        self.holder, self.space = holder, space
+        self.space.take(self, max(self.spool.size, _LEAST_BYTES))
+        self.space.coming[self] = None
+
+    def forget(self) -> None:
+        """Do not count it any more."""
+        self.space.coming.pop(self, None)
+        self.space.space.give_back(self.holder, self.counted)
+        self.counted = 0
+
+    def drop(self) -> None:
+        """End the upload at once: it is too slow, or too much."""
+        self.close()
+        if self.upload is not None:
+            self.upload.drop(408)
+
+    def end(self) -> None:
+        """Nothing more comes. What has come stays until it is closed."""
+        self.space.coming.pop(self, None)
+
+    def close(self) -> None:
+        self.spool.close()
+        self.forget()
+
+
+class UntakenFile(io.BytesIO):
+    """A body that was not taken: to read it is a 413, so that what needs no body, such as a 401, is still answered."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise RequestDataTooBig(f"Without a credential that is known here, a body has at most {STRANGER_BYTES} bytes.")
+
+    def readline(self, size: int | None = -1) -> bytes:
+        return self.read()
+
+
+Identify = Callable[[], Awaitable[Holder | None]]
+"""Looks up the credential of the request; None if the service does not know it."""
 
 
 async def receive_body(
-    receive: Receive, body: Body, *, content_length: int | None, limit: int, expects_continue: bool
+    receive: Receive,
+    body: Body,
+    *,
+    content_length: int | None,
+    limit: int,
+    expects_continue: bool,
+    identify: Identify,
+    known: BodySpace,
 ) -> None:
     """Receive a body and keep at most `limit` bytes of it. `content_length` is None if it is chunked (RFC 9112 7.1).
 
-    Bytes beyond the limit are read and discarded: most clients send the whole body before they read the response, so
-    that they would not see the refusal otherwise. A body is not read if its client waits for 100 Continue
-    (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError, RefusedError.
+    The caller is looked up, and counted in `known`, before more than STRANGER_BYTES are taken. Of a known one bytes
+    beyond the limit are read and discarded: most clients send the whole body before they read the response, so that
+    they would not see the refusal otherwise. A body is not read if its client waits for 100 Continue (RFC 9110
+    10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError, RefusedError.
     """
     length = content_length or 0
     if length > limit and (expects_continue or length > MAX_DISCARDED_BYTES):
         body.length, body.is_complete = length, False
         return
-    started = time.monotonic()
-    more = True
+    if content_length != 0:
+        body.begin()
+    is_known, more = False, True
+    if length > STRANGER_BYTES:
+        is_known = await _identify(body, length, identify, known)
+        more = is_known
     while more:
-        try:
-            async with asyncio.timeout(IDLE_TIMEOUT_SECONDS):
-                message = await receive()
-        except TimeoutError:
-            raise RefusedError(408) from None
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnectedError
-        data: bytes = message.get("body", b"")
-        more = message.get("more_body", False)
-        if data and body.length < limit:
-            body.spool.write(data[: limit - body.length])
+        message = await _receive_in_time(receive, body, is_known=is_known)
+        data, more = message.get("body", b""), message.get("more_body", False)
+        if not is_known and body.length + len(data) > STRANGER_BYTES:
+            is_known = await _identify(body, body.length + len(data), identify, known)
+            if not is_known:
+                break
+        if body.length < limit:
+            body.write(data[: limit - body.length])
         body.length += len(data)
         if body.length > MAX_DISCARDED_BYTES and more:
             body.is_complete = False
-            return
+            break
+    body.end()
+
+
+async def _identify(body: Body, length: int, identify: Identify, known: BodySpace) -> bool:
+    """Count the body for the account of its caller. Of a stranger nothing can be read. Raises RefusedError."""
+    holder = await identify()
+    if holder is None:
+        body.length, body.is_complete, body.is_untaken = length, False, True
+        return False
+    body.move(holder, known)
+    return True
+
+
+async def _receive_in_time(receive: Receive, body: Body, *, is_known: bool) -> Message:
+    elapsed = time.monotonic() - body.started
+    left = (GRACE_SECONDS + body.length / MIN_BYTES_PER_SECOND if is_known else STRANGER_SECONDS) - elapsed
+    try:
         # The idle timeout alone would let a client send one byte now and then for hours.
-        if more and time.monotonic() - started > GRACE_SECONDS + body.length / MIN_BYTES_PER_SECOND:
-            raise RefusedError(408)
+        async with asyncio.timeout(max(0, min(IDLE_TIMEOUT_SECONDS, left))):
+            message = await receive()
+    except TimeoutError:
+        raise RefusedError(408) from None
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnectedError
+    return message

@@ -4,10 +4,14 @@ import binascii
 import re
 from base64 import b64decode
 from typing import NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 from django.http import parse_cookie
+from django.utils import timezone
 
+from accounts.services.sessions import owner_of_session
+from accounts.services.token_use import owner_of_token
 from contacts_project.kernel.client_address import address_behind_proxies, address_block
 from contacts_project.server.environ import Scope
 
@@ -36,6 +40,14 @@ def caller_of(scope: Scope) -> Caller:
         return Caller("address", address_of(scope))
     key = parse_cookie(headers.get(b"cookie", b"").decode("latin1")).get(settings.SESSION_COOKIE_NAME, "")
     return Caller("session", key) if _SESSION_KEY.fullmatch(key) else Caller("address", address_of(scope))
+
+
+def find_account(caller: Caller) -> UUID | None:
+    """The account whose credential it is; None if the service does not know it. Asks the database."""
+    now, value = timezone.now(), caller.value
+    if isinstance(value, bytes):
+        return owner_of_token(text=value.decode(), now=now)
+    return owner_of_session(session_key=value, now=now) if caller.kind == "session" else None
 
 
 def address_of(scope: Scope) -> str:

@@ -5,6 +5,8 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ClassVar, cast
 
 import h11
@@ -27,16 +29,23 @@ NO_LINGER = struct.pack("ii", 1, 0)
 
 # What is written at once by itself: to join it with what follows would copy it.
 _MAX_HELD_BYTES = 16 * 1024
-#: Key in the state of a request's scope: a future that is done when its client has disconnected.
-DISCONNECTED = "disconnected"
+#: Keys in the state of a request's scope: a future that is done when its client has disconnected, and the connection.
+DISCONNECTED, CONNECTION = "disconnected", "connection"
+# The rest of a body that is not taken is read and forgotten for so long: a client that sends it all before it reads
+# the response would get a reset instead.
+LINGER_SECONDS, LINGER_SECONDS_OF_SLOW = 30, 2
 
 
 class JoiningTransport:
     """A transport that sends a small piece, such as headers, together with the piece that follows, or alone at the end
     of this iteration of the event loop. Each piece that is sent by itself wakes the client."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop, self._held = transport, loop, b""
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, linger: Callable[[], bool] = bool
+    ) -> None:
+        """`linger` returns whether it closes the transport itself, later."""
+        self._transport, self._loop, self._linger, self._held = transport, loop, linger, b""
+        self.is_lingering = False
 
     def write(self, data: bytes) -> None:
         if self._held:
@@ -50,7 +59,12 @@ class JoiningTransport:
 
     def close(self) -> None:
         self._flush()
-        self._transport.close()
+        self.is_lingering = not self.is_lingering and self._linger()
+        if not self.is_lingering:
+            self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self.is_lingering or self._transport.is_closing()
 
     def _flush(self) -> None:
         if self._held:
@@ -77,11 +91,13 @@ class Connection(H11Protocol):
         self.send_timer: asyncio.TimerHandle | None = None
         self.caller: object = None
         self.disconnected: asyncio.Future[Message] = self.loop.create_future()
-        self.app_state = {**self.app_state, DISCONNECTED: self.disconnected}
+        self.app_state = {**self.app_state, DISCONNECTED: self.disconnected, CONNECTION: self}
+        self.linger_seconds = LINGER_SECONDS
+        self.linger_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        self.transport = cast("asyncio.Transport", JoiningTransport(transport, self.loop))
+        self.transport = cast("asyncio.Transport", JoiningTransport(transport, self.loop, self._linger))
         # With more, the process could not open files any more: no database, no photos, for any client.
         if len(self.connections) > Connection.max_connections:
             self.abort()
@@ -95,6 +111,8 @@ class Connection(H11Protocol):
         self._update_header_timer()
 
     def data_received(self, data: bytes) -> None:
+        if self.linger_timer is not None:
+            return
         super().data_received(data)
         self._update_header_timer()
 
@@ -112,6 +130,8 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_header_timer()
+        if self.linger_timer is not None:
+            self.linger_timer.cancel()
         self.disconnected.set_result({"type": "http.disconnect"})
         # Wake the task that waits for the client to read: it then finds that the client is gone.
         self.resume_writing()
@@ -132,8 +152,31 @@ class Connection(H11Protocol):
 
     def abort(self) -> None:
         """Close the connection with a reset. After a normal close the kernel would keep unsent data for minutes."""
-        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+        with suppress(OSError):  # closed already
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
         self.transport.abort()
+
+    def drop(self, status: int) -> None:
+        """Refuse a request whose body comes too slowly, or is too much."""
+        if not self.transport.is_closing():
+            self.linger_seconds = LINGER_SECONDS_OF_SLOW
+            self._refuse(status)
+
+    def _linger(self) -> bool:
+        """Whether the connection is closed later: the response is sent, but its client still sends the body."""
+        if (
+            self.linger_timer is not None
+            or self.conn.their_state is not h11.SEND_BODY
+            or not self.transport.can_write_eof()
+        ):
+            return False
+        transport = cast("JoiningTransport", self.transport)._transport
+        if transport.is_closing():
+            return False
+        self.linger_timer = self.loop.call_later(self.linger_seconds, transport.close)
+        transport.write_eof()
+        self.flow.resume_reading()
+        return True
 
     def send_400_response(self, msg: str) -> None:
         """Override: uvicorn calls it while it handles h11's error, which suggests a more exact status."""

@@ -19,7 +19,6 @@ _ABSOLUTE_FORM = re.compile(rb"https?://([^/?#]+)(/.*)?", re.IGNORECASE | re.DOT
 def make_environ(scope: Scope, body: Body, received_at: float) -> Environ:
     """Return the environ. REMOTE_ADDR is the address of the peer; no header changes it."""
     server, client = scope.get("server") or ("localhost", None), scope.get("client") or ("", 0)
-    body.spool.file.seek(0)
     meta = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
@@ -33,7 +32,7 @@ def make_environ(scope: Scope, body: Body, received_at: float) -> Environ:
         "CONTENT_LENGTH": str(body.length),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope.get("scheme", "http"),
-        "wsgi.input": body.spool.file,
+        "wsgi.input": body.file,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,

@@ -3,7 +3,7 @@
 import time
 from typing import Protocol
 
-from contacts_project.server.spool import Spool
+from contacts_project.server.spool import Space
 
 # A connection may be closed early after this time without a read.
 STALLED_SECONDS = 3
@@ -22,10 +22,10 @@ class StalledConnection(Protocol):
 stalled_connections: dict[StalledConnection, float] = {}
 
 
-def free_spool_space() -> None:
-    """Close the connection that has stalled for longest, if the spools are more than half full."""
+def free_space(windows: Space) -> None:
+    """Close the connection that has stalled for longest, if the beginnings of responses take more than half of it."""
     oldest = next(iter(stalled_connections.items()), None)
-    if oldest and Spool.total_bytes > Spool.MAX_TOTAL_BYTES // 2 and oldest[1] <= time.monotonic() - STALLED_SECONDS:
+    if oldest and windows.used > windows.total // 2 and oldest[1] <= time.monotonic() - STALLED_SECONDS:
         oldest[0].abort()
 
 

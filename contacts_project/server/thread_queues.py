@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from contacts_project.kernel.external_waits import (
     MAX_WAITS_OF_ACCOUNT,
@@ -36,6 +37,20 @@ LARGE_WAIT_SECONDS = 10
 _MAX_LARGE_PATHS = 1_000
 # Requests that may wait for other servers at a time, in addition to those that run. Each has an idle thread.
 MAX_EXTERNAL_WAITS = 32
+# Responses that may wait for their clients to read, in addition to those. Each has an idle thread, too.
+MAX_READER_WAITS = 16
+
+
+class WaitingResponse(Protocol):
+    """A response that waits for its client to read it."""
+
+    is_closed: bool
+
+    def drop(self) -> None:
+        """Close it and disconnect its client."""
+
+    def speed(self) -> float:
+        """How fast it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,7 @@ class ThreadQueue:
         self.pool = DatabaseThreadPool(name)
         self.free_threads = threads
         self.external_waits = threading.Semaphore(MAX_EXTERNAL_WAITS)
+        self.reader_waits: dict[WaitingResponse, object] = {}  # by the response: its caller
         self.requests_started = 0
         self.requests_in_threads = 0  # with those that wait for other servers
         self.max_per_key = max(2, threads // 4)  # more would only wait for the GIL
@@ -108,6 +124,10 @@ class ThreadQueue:
 
     async def run(self, key: QueueKey, function: Callable[[], None]) -> None:
         """Run `function` in the acquired thread, then free the thread. The request stays in progress."""
+        await self.start(key, function)
+
+    def start(self, key: QueueKey, function: Callable[[], None]) -> "asyncio.Future[None]":
+        """The same, with a future that is done when the function has ended."""
         # A copy: context variables that are set for this request must not be seen by the thread's next one.
         loop, context = asyncio.get_running_loop(), copy_context()
         context.run(release_thread.set, partial(self._external_wait, loop, key))
@@ -121,7 +141,7 @@ class ThreadQueue:
                 loop.call_soon_threadsafe(self._finish, key, finished, error)
 
         self.pool.submit(partial(context.run, function), finish)
-        await finished
+        return finished
 
     def _finish(self, key: QueueKey, finished: "asyncio.Future[None]", error: BaseException | None) -> None:
         """Free the thread, also where the request was cancelled meanwhile, and let the request go on."""
@@ -163,6 +183,34 @@ class ThreadQueue:
             # It continues at once, even where its place was given away: free_threads may be negative for a while.
             loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=-1, in_progress=1, waits=-waits))
             self.external_waits.release()
+
+    @contextmanager
+    def reader_wait(self, loop: asyncio.AbstractEventLoop, key: QueueKey, response: WaitingResponse) -> Iterator[None]:
+        """In a worker thread: count it as free while the response waits for its client to read.
+
+        The request stays in progress. Beyond MAX_READER_WAITS the client that reads most slowly is disconnected, one of
+        the caller who has most of them.
+        """
+        loop.call_soon_threadsafe(self._begin_reader_wait, key, response)
+        try:
+            yield
+        finally:
+            loop.call_soon_threadsafe(self._end_reader_wait, key, response)
+
+    def _begin_reader_wait(self, key: QueueKey, response: WaitingResponse) -> None:
+        self._change_counts(key, free_threads=1)
+        if response.is_closed:  # its thread does not know yet
+            return
+        self.reader_waits[response] = key.caller
+        if len(self.reader_waits) > MAX_READER_WAITS:
+            numbers = Counter(self.reader_waits.values())
+            slowest = max(self.reader_waits, key=lambda one: (numbers[self.reader_waits[one]], -one.speed()))
+            del self.reader_waits[slowest]
+            slowest.drop()
+
+    def _end_reader_wait(self, key: QueueKey, response: WaitingResponse) -> None:
+        self.reader_waits.pop(response, None)
+        self._change_counts(key, free_threads=-1)
 
     def _change_counts(self, key: QueueKey, *, free_threads: int = 0, in_progress: int = 0, waits: int = 0) -> None:
         self.free_threads += free_threads

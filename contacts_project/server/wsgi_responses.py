@@ -1,6 +1,6 @@
-"""Responses of the WSGI application, produced completely in a thread.
+"""Responses of the WSGI application, made in a thread and sent as they are made.
 
-A slow reader therefore holds neither a thread nor a database cursor.
+A slow reader holds neither a thread nor a database cursor, up to the space that its caller may hold (server.spool).
 """
 
 import time
@@ -12,9 +12,10 @@ from django.http.response import HttpResponseBase
 
 from contacts_project.kernel.api.asgi_responses import AsgiResponse
 from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.request_log import ACCOUNT
 from contacts_project.server.environ import Environ
 from contacts_project.server.refusals import Headers
-from contacts_project.server.spool import Spool
+from contacts_project.server.spool import Holder, ReaderGoneError, ResponseSpool
 
 WsgiApplication = Callable[[dict[str, Any], Any], HttpResponseBase]
 
@@ -26,7 +27,7 @@ class WsgiResponse:
     `cpu_seconds` is the CPU time that the thread spent on it.
     """
 
-    spool: Spool = field(default_factory=Spool)
+    spool: ResponseSpool
     status: int = 500
     headers: Headers = field(default_factory=list)
     event_stream: EventStream | None = None
@@ -35,8 +36,22 @@ class WsgiResponse:
 
     def produce(self, application: WsgiApplication, environ: Environ) -> None:
         """Call the application and write its whole body to the spool, also where Django streams it."""
+        try:
+            self._produce(application, environ)
+        except ReaderGoneError:
+            self.spool.end()
+        except BaseException as error:
+            self.spool.end(error)
+            raise
+        else:
+            self.spool.end()
+
+    def _produce(self, application: WsgiApplication, environ: Environ) -> None:
         started = time.thread_time()
         response = application(environ, self._start_response)
+        # Now the account is known: what its credentials hold together is counted.
+        if account := environ.pop(ACCOUNT, None):
+            self.spool.holder = Holder(account, self.spool.holder.address)
         try:
             if isinstance(response, EventStream):
                 self.event_stream = response

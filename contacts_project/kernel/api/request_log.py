@@ -27,6 +27,8 @@ _REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 # Key in request.META: when the web server had received the whole request (time.perf_counter). It may have waited for a
 # thread since then, which counts as latency.
 RECEIVED_AT = "contacts.received_at"
+# The account that has sent the request, for what is counted after the middleware has returned.
+ACCOUNT = "contacts.account"
 
 UNKNOWN = "unknown"
 _REFUSED = "refused"
@@ -61,6 +63,8 @@ class RequestLogMiddleware:
         request_id.set(chosen_id)
         start = request.META.get(RECEIVED_AT) or time.perf_counter()
         response = self.get_response(request)
+        # Of whoever streams the body, which is made after this.
+        request.META[ACCOUNT] = account_of_request.get()
         # The language and the id of this account: the next request on this thread has its own.
         deactivate()
         account_of_request.set(None)

@@ -14,6 +14,7 @@ from django.db.backends.signals import connection_created
 from django.http.response import HttpResponseBase
 
 from contacts_project.server.application import Application
+from contacts_project.server.callers import Caller, find_account
 from contacts_project.server.listener import bind
 from contacts_project.server.process import Server, make_config
 
@@ -50,7 +51,7 @@ class RunningServer:
 
 @contextmanager
 def serve_views(views: Mapping[str, View], threads: int = 2) -> Iterator[RunningServer]:
-    """Serve `views`, by path, until the block ends."""
+    """Serve `views`, by path, until the block ends. Each token and session is known, as an account of its own."""
 
     def application(environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
         request = WSGIRequest(environ)
@@ -58,15 +59,21 @@ def serve_views(views: Mapping[str, View], threads: int = 2) -> Iterator[Running
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return response
 
-    with serve_application(application, threads) as running_server:
+    with serve_application(application, threads, find_account=know_everybody) as running_server:
         yield running_server
 
 
+def know_everybody(caller: Caller) -> object:
+    return caller.value
+
+
 @contextmanager
-def serve_application(application: Any, threads: int = 2) -> Iterator[RunningServer]:
+def serve_application(
+    application: Any, threads: int = 2, find_account: Callable[[Caller], object | None] = find_account
+) -> Iterator[RunningServer]:
     """Serve a WSGI application until the block ends."""
     listener = bind("127.0.0.1", 0)
-    asgi = Application(application, threads)
+    asgi = Application(application, threads, find_account)
     server = Server(make_config(asgi), asgi)
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
     running_server = RunningServer(server, listener.getsockname()[1], asgi)

@@ -10,6 +10,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, JsonResponse
 from django.urls import resolve
 
+from accounts.models.tokens import new_token
 from contacts_project.kernel.api.body_limit import BodyLimitMiddleware
 from contacts_project.server.bodies import MAX_DISCARDED_BYTES
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
@@ -47,6 +48,7 @@ def server() -> Iterator[RunningServer]:
 def test_chunked_bodies_have_the_same_limits(server: RunningServer, path: str, limit: str) -> None:
     url, most = f"{server.base}/api/{path}", getattr(settings, limit)
     with requests.Session() as session:  # one connection, which stays open after the refusals
+        session.headers["Authorization"] = f"Bearer {new_token()}"
         assert session.post(url, data=iter([b"x" * 1000] * 3)).json()["length"] == 3000
         assert session.post(url, data=iter([b"x" * (most // 4)] * 4)).json()["length"] == most
         too_much = session.post(url, data=iter([b"x" * (most // 4)] * 4 + [b"y"]))
@@ -111,8 +113,10 @@ def test_remote_address_cannot_be_forged_by_headers(server: RunningServer) -> No
 
 
 def test_pipelined_requests_are_answered_in_order(server: RunningServer) -> None:
-    one = "POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: {0}\r\n\r\n{1}"
-    file = server.connect("".join(one.format(size, "x" * size) for size in (3, 0, 70_000, 5)).encode()).makefile("rb")
+    one = "POST /api/people HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {2}\r\nContent-Length: {0}\r\n\r\n{1}"
+    file = server.connect(
+        "".join(one.format(size, "x" * size, new_token()) for size in (3, 0, 70_000, 5)).encode()
+    ).makefile("rb")
     with file:
         assert [orjson.loads(read_response(file)[2])["length"] for _ in range(4)] == [3, 0, 70_000, 5]
 

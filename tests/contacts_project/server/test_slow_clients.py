@@ -13,13 +13,15 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, StreamingHttpResponse
 
 from contacts_project.server import bodies, connection, stalled
-from contacts_project.server.spool import Spool
+from contacts_project.server.spool import WINDOW_BYTES, Spool
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
 BIG_BYTES = 2 * 1024 * 1024
 PARTIAL_HEAD = b"GET /quick HTTP/1.1\r\nHost: a\r\n"
-PARTIAL_BODY = b"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"
+PARTIAL_BODY = (
+    b"POST /api/people HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nAuthorization: Bearer cnt_%046d\r\n\r\n{"
+)
 REQUEST_OF_BIG = b"GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer cnt_%046d\r\n\r\n"
 
 
@@ -90,10 +92,10 @@ def test_slow_head_on_a_kept_connection_is_408(server: RunningServer, monkeypatc
 
 def test_stalled_or_slow_body_is_408(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 0.1)
-    assert read_response(server.connect(PARTIAL_BODY).makefile("rb"))[0] == 408
+    assert read_response(server.connect(PARTIAL_BODY % 1).makefile("rb"))[0] == 408
     monkeypatch.setattr(bodies, "IDLE_TIMEOUT_SECONDS", 600)  # longer than the test waits for a response
     monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.05)
-    dripping = server.connect(PARTIAL_BODY)
+    dripping = server.connect(PARTIAL_BODY % 1)
     time.sleep(0.1)
     dripping.sendall(b"x")
     assert read_response(dripping.makefile("rb"))[0] == 408
@@ -112,7 +114,7 @@ def test_client_that_does_not_read_is_disconnected(server: RunningServer, monkey
 def test_longest_stalled_connection_is_closed_to_make_room(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", 3 * BIG_BYTES)
+    monkeypatch.setattr(server.application.windows, "total", 4 * WINDOW_BYTES)
     monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
     for caller in range(8):
         server.connect(REQUEST_OF_BIG % caller, receive_buffer=4096).recv(1)  # the response has begun
@@ -121,10 +123,17 @@ def test_longest_stalled_connection_is_closed_to_make_room(
     assert (response.status_code, len(response.content)) == (200, BIG_BYTES)
 
 
-def test_response_that_does_not_fit_into_the_spool_is_503(
+def test_long_response_that_has_no_space_is_sent_as_it_is_read(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Spool, "MAX_TOTAL_BYTES", BIG_BYTES - 1)
+    monkeypatch.setattr(server.application.responses, "total", 0)
+    for _ in range(3):
+        assert len(requests.get(f"{server.base}/big", timeout=60).content) == BIG_BYTES
+    assert Spool.total_bytes == 0
+
+
+def test_response_whose_beginning_has_no_space_is_503(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server.application.windows, "total", WINDOW_BYTES // 8)
     response = requests.get(f"{server.base}/big", timeout=60)
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert int(response.headers["Retry-After"]) > 0
@@ -136,8 +145,11 @@ def test_reason_why_a_response_cannot_be_spooled_is_logged(
 ) -> None:
     """For example in a container without a folder for temporary files."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
-    assert requests.get(f"{server.base}/big", timeout=60).status_code == 503
-    assert str(tmp_path / "absent") in caplog.text
+    request = REQUEST_OF_BIG.replace(b"Host: a", b"Host: a\r\nConnection: close")
+    reader = server.connect(request % 1, receive_buffer=4096)
+    wait_until(lambda: str(tmp_path / "absent") in caplog.text)
+    # It waits for its reader, and loses nothing.
+    assert reader.makefile("rb").read().count(b"x" * 1024) == BIG_BYTES // 1024
 
 
 def test_waiting_too_long_for_a_thread_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
