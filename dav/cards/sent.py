@@ -58,12 +58,11 @@ class Sent:
 @dataclass(frozen=True)
 class Picture:
     """What a PUT says of the photo. `jpeg` is its stored form if it is another one, `original` its file name if the
-    bytes that came are kept. `is_kept`: the device sends what it was given, or a copy of it. `is_same`: to the byte.
-    `refusal` is why a picture is left out."""
+    bytes that came are kept. `is_same`: the device is given the same bytes again. `refusal` is why a picture is left
+    out."""
 
     jpeg: bytes | None = None
     original: bytes | None = None
-    is_kept: bool = False
     is_same: bool = False
     refusal: Text | None = None
 
@@ -133,7 +132,7 @@ def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Pic
     try:
         shown = read_photo(given) if given else None
         if shown is not None and is_copy(picture, shown):
-            return Picture(is_kept=True, is_same=picture == shown)
+            return Picture(is_same=picture == shown)
         # With a budget it waits for its turn, however many others there are: an error would lose the edit.
         jpeg = to_stored_form(picture, PixelBudget())
     except PictureRefusedError as error:
