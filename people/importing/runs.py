@@ -15,7 +15,7 @@ from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT
 from people.importing.log import ImportLog
 from people.importing.receipts import CARD, Outcome, build_receipt
-from people.importing.vcards import import_cards
+from people.importing.vcards import import_cards, without_google_groups
 from people.models import ContactImport
 from people.vcard import CardResult
 from people.vocabularies import ImportSource
@@ -80,6 +80,7 @@ class VCardImport(ImportRun):
 
     def run(self, cards: Iterable[CardResult]) -> Iterator[Outcome]:
         """Yield the outcome of each card. Cards are written batch by batch."""
+        cards = without_google_groups(cards)
         outcomes = import_cards(owner=self.owner, cards=cards, now=self.now, log=self.log, group_ids=self.group_ids)
         yield from self.count(outcomes)
         self.finish()

@@ -39,9 +39,24 @@ _PHOTO_STORE_AWAY = define_text("photo_store_away", "its photo was left out: the
 
 logger = logging.getLogger(__name__)
 
+# The system groups of Google Contacts, as they stand in the CATEGORIES of its vCards. Its tables mark them with a star.
+_GOOGLE_STARRED = "starred"
+_GOOGLE_GROUPS = frozenset(("myContacts", _GOOGLE_STARRED))
 _BATCH_CARDS = 100
 _BATCH_PHOTOS = 50
 _CACHED_PHOTOS = 8
+
+
+def without_google_groups(cards: Iterable[CardResult]) -> Iterator[CardResult]:
+    """The cards of a vCard file, without the groups that Google's export writes into each: as of its table, none is a
+    group here, and who is starred is a favourite."""
+    for result in cards:
+        card = result.card
+        if card and not card.is_group and not _GOOGLE_GROUPS.isdisjoint(card.categories):
+            kept = tuple(name for name in card.categories if name not in _GOOGLE_GROUPS)
+            is_favourite = card.favourite or _GOOGLE_STARRED in card.categories
+            result = replace(result, card=replace(card, categories=kept, favourite=is_favourite))  # noqa: PLW2901
+        yield result
 
 
 def import_cards(

@@ -34,12 +34,13 @@ _FIELDS = {
     "group": "group groups label labels tag tags category categories groupmembership gruppe gruppen kategorie"
     " kategorien schlagworte groupe groupes grupo grupos categoria categorias gruppe grupper kategorier グループ",
     "phone": "phone phonenumber telephone tel telefon telefonnummer rufnummer numerodetelephone telefono telefonnr"
-    " telephonenumber 電話 電話番号",
+    " telephonenumber festnetz festnetznummer landline 電話 電話番号",
     "email": "email emailaddress mail mailaddress emailadresse mailadresse adresseemail courriel correo"
     " correoelectronico epost epostadresse メール メールアドレス",
     "url": "url website web webpage homepage webseite internet siteweb sitioweb nettsted link linkedin ウェブサイト",
-    "address.street": "street address streetaddress address1 addressline1 strasse adresse anschrift rue direccion calle"
-    " gate gateadresse 住所 番地",
+    "address.street": "street address streetaddress address1 addressline1 strasse strassenr strassehausnr"
+    " strassehausnummer strasseundnr strasseundhausnummer strasseundhausnr adresse anschrift rue rueetnumero"
+    " numeroetrue direccion calle calleynumero gate gateadresse 住所 番地",
     "address.city": "city town locality ort stadt wohnort ville ciudad localidad poblacion by poststed 市区町村",
     "address.region": "state region province county bundesland provinz departement provincia estado fylke 都道府県",
     "address.postalCode": "zip zipcode postalcode postcode plz postleitzahl codepostal codigopostal cp postnummer"
@@ -49,14 +50,16 @@ _FIELDS = {
 FIELD_OF = {word: field for field, words in _FIELDS.items() for word in words.split()}
 # The types that are told by a word before or behind: Home Phone, Telefon (privat), work_email.
 _KINDS = {
-    "home": "home private privat personal personnel perso maison domicile casa particular privado hjem hjemme 自宅",
-    "work": "work business office geschaftlich geschaft arbeit dienstlich buro professionnel pro bureau travail trabajo"
-    " oficina arbeid jobb firma 勤務先 会社",
-    "mobile": "mobile cell mobil handy handynummer mobilnummer mobiltelefon mobilephone cellphone portable movil"
-    " celular 携帯 携帯電話",
-    "fax": "fax telefax",
-    "": "primary main secondary alternate primar primare sekundar sekundare principal principale secondaire secundario"
-    " secundaria",
+    "home": "home private privat personal personnel perso prive privee maison domicile casa particular privado hjem"
+    " hjemme 自宅",
+    "work": "work business office geschaftlich geschaft arbeit dienstlich beruflich beruf buro professionnel pro bureau"
+    " travail trabajo oficina arbeid jobb firma 勤務先 会社",
+    "mobile": "mobile cell mobil handy handynummer mobilnummer mobilfunk mobilfunknummer mobiltelefon mobilephone"
+    " cellphone portable movil celular gsm natel 携帯 携帯電話",
+    "fax": "fax telefax telefaks telecopie",
+    "pager": "pager buscapersonas personsoker",
+    "": "number nummer no nr num numero primary main secondary alternate primar primare sekundar sekundare principal"
+    " principale secondaire secundario secundaria",
     "other": "other andere weitere autre otro otra annen その他",
 }
 KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}

@@ -94,17 +94,30 @@ class _ColumnFinder:
         raise FieldError(f"mapping.{key}", _NO_SUCH_COLUMN)
 
 
-_PHONE_KINDS = frozenset({"mobile", "fax"})
+_PHONE_KINDS = frozenset({"mobile", "fax", "pager"})
+# Yahoo's export names the numbers by their types alone. Its other columns are known by their words.
+_YAHOO_COLUMNS = frozenset(("First", "Last", "Email", "Home", "Work", "Other"))
+_YAHOO = {
+    "Home": Target("phone", "home"),
+    "Work": Target("phone", "work"),
+    "Other": Target("phone", "other"),
+    "Primary": Target("phone", "main"),
+    "Yahoo! Phone": Target("phone", "yahoo"),
+    "Distribution Lists": Target("group"),
+}
 _URL = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
 
 
 def propose_targets(table: Table) -> list[Target]:
     """Propose the target of each column by its name, or by its values if the table has no header."""
     if (columns := outlook_columns(table.names)) is not None:
-        return [outlook_target(column) for column in columns]
+        return _fill_in([outlook_target(column) for column in columns], table.names, columns)
     if (named := thunderbird_targets(table.names)) is not None:
         return [parse_target(target) for target in named]
     targets = [_target_by_name(name) for name in table.names]
+    if _YAHOO_COLUMNS.issubset(table.names):
+        targets = [_YAHOO.get(name, target) for name, target in zip(table.names, targets, strict=True)]
+    _resolve_kinds(targets, table)
     _resolve_names(targets)
     _resolve_birthdays(targets)
     _resolve_addresses(targets)
@@ -115,6 +128,23 @@ def propose_targets(table: Table) -> list[Target]:
                 targets[index] = _target_by_values(cells)
         _assign_names(targets)
     return targets
+
+
+def _fill_in(targets: Sequence[Target], names: Sequence[str], columns: Sequence[str]) -> list[Target]:
+    """The targets of a product, and those by their names for columns that its table does not have."""
+    return [
+        _target_by_name(name) if not target.field and column == name else target
+        for target, name, column in zip(targets, names, columns, strict=True)
+    ]
+
+
+def _resolve_kinds(targets: list[Target], table: Table) -> None:
+    """A column whose name is a type alone (Home, Privat 2) has what its values are."""
+    for index, target in enumerate(targets):
+        if not target.field and (kinds := _kinds_of_name(table.names[index])) is not None:
+            found = _target_by_values(row.cells[index].strip() for row in table.sample if len(row.cells) > index)
+            if found.field:
+                targets[index] = Target(found.field, " ".join(filter(None, kinds)))
 
 
 def _resolve_names(targets: list[Target]) -> None:
@@ -154,18 +184,30 @@ def _target_by_name(name: str) -> Target:
     if name in FIELDS:  # exact names of our own fields
         return Target(name)
     words = split_name(name)
-    kind = ""
+    kinds: list[str] = []
     while words:
+        kind = _join_kinds(kinds)
         if (field := FIELD_OF.get("".join(words))) and not (kind and field not in ENTRIES):
             return parse_target(f"{field}:{kind}" if kind else field)
-        if len(words) == 1 and KIND_OF.get(words[0]) in _PHONE_KINDS:
-            return Target("phone", " ".join(filter(None, (kind, KIND_OF[words[0]]))))
         kind_index = next((at for at in (0, -1) if words[at] in KIND_OF or words[at].isdigit()), None)
         if kind_index is None:
             return Target()
-        word = words.pop(kind_index)
-        kind = " ".join(filter(None, (kind, KIND_OF.get(word, ""))))
-    return Target()
+        kinds.append(KIND_OF.get(words.pop(kind_index), ""))
+    # Mobile, Mobil privat, Fax (geschäftlich): no word for a number, but only numbers have these types.
+    return Target() if _PHONE_KINDS.isdisjoint(kinds) else Target("phone", _join_kinds(kinds))
+
+
+def _join_kinds(kinds: Iterable[str]) -> str:
+    """The types of a name as one, that of numbers behind: `work fax`."""
+    return " ".join(sorted(dict.fromkeys(filter(None, kinds)), key=lambda kind: kind in _PHONE_KINDS))
+
+
+def _kinds_of_name(name: str) -> list[str] | None:
+    """The types in a name that consists of nothing else; None for others."""
+    words = split_name(name)
+    if not words or not all(word in KIND_OF or word.isdigit() for word in words):
+        return None
+    return [KIND_OF.get(word, "") for word in words]
 
 
 def _target_by_values(values: Iterable[str]) -> Target:
