@@ -9,9 +9,10 @@ from carddav.sync.cards import hash_text
 from carddav.sync.pictures import Picture
 from carddav.sync.plan import Action, Counts, Planned
 from people.contents.contact import LocalContact
-from people.contents.fields import Fields, changed_fields, remote_fields, replace_fields
+from people.contents.fields import SCALARS, Fields, changed_fields, remote_fields, replace_fields
 from people.contents.merge import Merged, Sides, merge
 from people.vcard import Card, CardText, patch_text
+from people.vcard.full_name import names_of, says_only_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ def plan_merge(
     mapping: Mapping, contact: LocalContact, remote: Fields, picture: Picture, name_format: str
 ) -> MergePlan:
     """Merge the contact as it is now; pure. `name_format` is the connection's format of FN."""
+    remote = _with_former_override(mapping, remote)
     # The card's picture in its stored form is the person's photo: the two tokens differ only in the encoding.
     agreed = frozenset({"photo"} if picture.jpeg and picture.local_token == contact.fields["photo"] else ())
     merged = merge(Sides(mapping.base_local, mapping.base_remote), Sides(contact.fields, remote), agreed)
@@ -41,6 +43,15 @@ def plan_merge(
     is_fn_changed = was_named is not None and was_named != contact.full_name(name_format)
     is_unsent = is_fn_changed or bool(changed_fields(remote, merged.target.remote))
     return MergePlan(remote, merged, target, changed_fields(contact.fields, target), is_fn_changed, is_unsent)
+
+
+def _with_former_override(mapping: Mapping, remote: Fields) -> Fields:
+    """An FN that says nothing but the name was once read as displayNameOverride. That it no longer is, is no edit."""
+    former = mapping.base_remote.get("displayNameOverride")
+    if not former or remote["displayNameOverride"]:
+        return remote
+    names = names_of({field.card: remote[name] for name, field in SCALARS.items()})
+    return {**remote, "displayNameOverride": former} if says_only_name(former, names) else remote
 
 
 def _takes_remote_photo(merged: Merged, local: Fields, picture: Picture) -> bool:

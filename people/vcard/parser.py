@@ -15,13 +15,13 @@ from people.vcard.card import (
     DATE_FIELDS,
     FLAG_FIELDS,
     LIST_FIELDS,
-    NAME_FORMATS,
     PLAIN_TEXT_FIELDS,
     Card,
     CardDate,
     KeptLine,
 )
 from people.vcard.content_lines import ContentLine
+from people.vcard.full_name import names_of, says_only_name
 from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits
 from people.vcard.readers import Context, group_labels, read_line
 from people.vcard.versions import convert_from_21
@@ -208,7 +208,7 @@ class _Parser:
             names["name"], names[given] = names[given], None
         is_long = not names.get("name") and len(full) > TEXT_LIMITS["name"]
         names["name"] = names.get("name") or full
-        if full and (override == full or is_long or not matches_name_format(full, names)):
+        if full and (override == full or is_long or not says_only_name(full, names_of(names))):
             names["display_name"] = full
         return names
 
@@ -322,13 +322,6 @@ def preference_of(line: ContentLine) -> int:
     if declared.isascii() and declared.isdigit() and len(declared) <= 3:
         return int(declared)
     return 1 if "pref" in line.types else NO_PREFERENCE
-
-
-def matches_name_format(full: str, names: dict[str, str | None]) -> bool:
-    """Whether FN equals the name in one of NAME_FORMATS, ignoring white space."""
-    card = Card(**names)  # type: ignore[arg-type]  # the parts of a name are fields
-    words = full.split()
-    return any(words == card.format_name(form).split() for form in NAME_FORMATS)
 
 
 def _handle_key(found: _FoundValue) -> tuple[str, str]:

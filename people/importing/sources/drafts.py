@@ -14,9 +14,9 @@ from people.vcard import Card, CardDate, CardResult, KeptLine
 from people.vcard.card import LIST_FIELDS
 from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
+from people.vcard.full_name import names_of, says_only_name
 from people.vcard.labels import write_label
 from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks, date_text, field_text
-from people.vcard.parser import matches_name_format
 from people.vcard.values import escape, single_line
 
 NAMELESS = define_text("nameless_record", "this record has no name, and nothing else to call it by")
@@ -250,7 +250,7 @@ class Draft:
             texts["name"] = full
             if len(full) > TEXT_LIMITS["name"]:
                 texts.setdefault("display_name", full)
-        elif full and not matches_name_format(full, texts):
+        elif full and not says_only_name(full, names_of(texts), whole=True):
             texts.setdefault("display_name", full)
         if not texts.get("name"):
             texts["name"] = self._fallback_name()

@@ -5,8 +5,9 @@ from typing import Any
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.text_forms import case_key
 from people.vcard import values
-from people.vcard.card import DATE_FIELDS, FLAG_FIELDS, NAME_FORMATS, PLAIN_TEXT_FIELDS, Card, CardDate, Entry
+from people.vcard.card import DATE_FIELDS, FLAG_FIELDS, PLAIN_TEXT_FIELDS, Card, CardDate, Entry
 from people.vcard.content_lines import ContentLine
+from people.vcard.full_name import says_only_name
 from people.vcard.line_updates.edits import edit_date
 from people.vcard.line_updates.state import LineUpdate
 
@@ -40,9 +41,8 @@ def _needs_own_line(update: LineUpdate, field: str, full_name: str | None) -> bo
     """Whether a field that no line sets needs a line of its own."""
     target = update.target
     if field == "display_name" and target.display_name:
-        # FN contains it. But an FN that equals a format of the name is not read as display name.
-        is_format = any(target.display_name == target.format_name(form) for form in NAME_FORMATS)
-        return is_format or full_name not in {None, target.display_name}
+        # FN contains it. But an FN that says nothing but the name is not read as display name.
+        return says_only_name(target.display_name, target) or full_name not in {None, target.display_name}
     if field == "second_last_name":
         return not any(
             len(pieces := values.split(update.lines[index].value, ";")) > 5 and pieces[5].strip()

@@ -1,8 +1,9 @@
 """Revises N and FN, component by component."""
 
 from people.vcard import values
-from people.vcard.card import NAME_FORMATS, Card
+from people.vcard.card import Card
 from people.vcard.content_lines import ContentLine
+from people.vcard.full_name import is_own_order, matches_format, respell
 from people.vcard.line_updates.state import LineUpdate
 
 _N_COMPONENTS = ("surname", "name", "middle_name", "prefix", "suffix")
@@ -10,14 +11,20 @@ NAME_FIELDS = (*_N_COMPONENTS, "second_last_name")
 
 
 def update_names(update: LineUpdate, full_name: str | None) -> list[ContentLine]:
-    """Update the lines of N and FN. Returns new lines where either is missing. `full_name` overrides FN."""
+    """Update the lines of N and FN. Returns new lines where either is missing.
+
+    `full_name` overrides FN, unless FN says nothing but the name in an order of its own.
+    """
     parsed, target = update.parsed, update.target
     n_indexes, fn_indexes = update.indexes_of("n"), update.indexes_of("fn")
-    text = full_name or _full_name(update, fn_indexes)
+    text = _full_name(update, fn_indexes, full_name)
+    is_company = _is_company(update)
     is_renamed = any(getattr(parsed, field) != getattr(target, field) for field in NAME_FIELDS)
     for index in n_indexes:
         line = update.lines[index]
         is_named = any(piece.strip() for piece in values.split(line.value, ";")[:3])
+        if not is_named and is_company and text == target.name:
+            continue
         # Without a name in N the name is read from FN. If FN gets another text, N must contain the name.
         if is_renamed or not (is_named or text == target.name):
             update.replacements[index] = [_edit_components(line, parsed, target, is_named=is_named)]
@@ -29,23 +36,37 @@ def update_names(update: LineUpdate, full_name: str | None) -> list[ContentLine]
     if not n_indexes:
         # A name that was taken from another property, such as ORG, is not written: N stays empty.
         is_stand_in = not fn_indexes and bool(update.lines) and not target.display_name and parsed.name == target.name
-        missing.append(update.builder.name_line(Card() if is_stand_in else target))
+        is_in_fn = is_stand_in or (is_company and text == target.name)
+        missing.append(update.builder.name_line(Card() if is_in_fn else target))
     return missing
 
 
-def _full_name(update: LineUpdate, indexes: list[int]) -> str:
-    """The text of FN: unchanged while the name is, else the new name in the format that FN had."""
+def _is_company(update: LineUpdate) -> bool:
+    """Whether the name is that of an organization alone, which N, the parts of a person's name, does not hold."""
+    target = update.target
+    if any(getattr(target, field) for field in NAME_FIELDS if field != "name"):
+        return False
+    if any(line.name == "X-ABSHOWAS" and line.value.strip().upper() == "COMPANY" for line in update.lines):
+        return True
+    return any(bool(card.organization) and card.organization == card.name for card in (target, update.parsed))
+
+
+def _full_name(update: LineUpdate, indexes: list[int], full_name: str | None) -> str:
+    """The text of FN: unchanged while the name is, else the new name in the format or the order that FN had."""
     parsed, target = update.parsed, update.target
     text = values.single_line(values.text(update.lines[indexes[0]])) if indexes else ""
-    if text and all(
+    is_unchanged = all(
         getattr(parsed, field) == getattr(target, field) for field in (*NAME_FIELDS, "nickname", "display_name")
-    ):
+    )
+    if not target.display_name and not parsed.display_name and is_own_order(text, parsed):
+        return text if is_unchanged else respell(text, parsed, target)
+    if full_name:
+        return full_name
+    if text and is_unchanged:
         return text
     if not text or target.display_name:
         return target.full_name
-    words = text.split()
-    form = next((form for form in NAME_FORMATS if parsed.format_name(form).split() == words), "FULL")
-    return target.format_name(form)
+    return target.format_name(matches_format(text, parsed) or "FULL")
 
 
 def _edit_components(line: ContentLine, parsed: Card, target: Card, *, is_named: bool) -> ContentLine:

@@ -8,7 +8,7 @@ import pytest
 
 from carddav.client import Login, discover, open_session
 from carddav.client.hrefs import href_key
-from carddav.models import Conflict
+from carddav.models import Conflict, Mapping
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.contents.contact import load_local_contacts
 from people.contents.fields import EMPTY_FIELDS, remote_fields
@@ -175,6 +175,66 @@ def test_structured_values_of_others_are_read_where_a_server_escaped_them(server
     assert (there.gender, there.nickname) == ("other; x", "Countess")
     assert [dict(field) for field in there.custom_fields] == custom
     assert [(day.title, str(day.date)) for day in there.important_dates] == [("Graduation", "2015-12-10")]
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "renamed"),
+    [
+        ("Nagy;Ada;;;", "Nagy Ada", "Kiss Ada"),
+        ("Nagy;Ada;;;", "Nagy\\, Ada", "Kiss\\, Ada"),
+        ("Nagy;Ada;Béla;Dr.;", "NAGY Ada Béla", "KISS Ada Béla"),
+    ],
+)
+def test_a_full_name_in_its_own_order_follows_the_name_alone(
+    server_synced: ServerSyncedAccount, name: str, full: str, renamed: str
+) -> None:
+    server_synced.put("1.vcf", card("1", full, "TEL:1").replace(f"N:;{full};;;", f"N:{name}"))
+    server_synced.sync()
+    person = server_synced.person()
+    assert (person.surname, person.display_name_override) == ("Nagy", None)
+    server_synced.assert_in_sync()
+    server_synced.edit(person, notes="n")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    assert f"FN:{full}\r\n" in server_synced.text("1.vcf")
+    # A format of the connection is for names that were made here.
+    server_synced.api.ok("PUT", "/api/carddav/connection", {"cardDavNameFormat": "FIRST_LAST"})
+    for _ in range(2):
+        assert counts(server_synced.sync()) == {}
+    assert f"FN:{full}\r\n" in server_synced.text("1.vcf")
+    server_synced.edit(person, surname="Kiss")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    assert f"FN:{renamed}\r\n" in server_synced.text("1.vcf")
+    # Another program changes N and FN, each in its own order.
+    server_synced.put("1.vcf", server_synced.text("1.vcf").replace("Kiss", "Papp").replace("KISS", "PAPP"))
+    assert counts(server_synced.sync()) == {"updated_locally": 1}
+    server_synced.assert_in_sync()
+    person.refresh_from_db()
+    assert (person.surname, person.display_name_override) == ("Papp", None)
+
+
+def test_a_display_name_of_before_is_not_taken_by_a_sync(server_synced: ServerSyncedAccount) -> None:
+    """Where the FN of a name in its own order was stored as displayNameOverride, it stays until somebody empties it."""
+    server_synced.put("1.vcf", card("1", "Nagy Ada", "TEL:1").replace(";Nagy Ada;", "Nagy;Ada;"))
+    server_synced.sync()
+    person, mapping = server_synced.person(), Mapping.objects.owned_by(server_synced.owner).get()
+    with account_write(server_synced.owner):
+        person.display_name_override = "Nagy Ada"
+        person.save(update_fields=["display_name_override"])
+    for bases in (mapping.base_local, mapping.base_remote):
+        bases["displayNameOverride"] = "Nagy Ada"
+    mapping.base_local["fn"] = "Nagy Ada"
+    mapping.save()
+    server_synced.sync()
+    server_synced.put("1.vcf", server_synced.text("1.vcf").replace("TEL:1", "TEL:2"))
+    assert counts(server_synced.sync()) == {"updated_locally": 1}
+    server_synced.edit(person, notes="n")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    assert "FN:Nagy Ada\r\n" in server_synced.text("1.vcf")
+    person.refresh_from_db()
+    assert (person.display_name_override, person.phone_numbers[0]["number"]) == ("Nagy Ada", "2")
 
 
 def photo_of_person(server_synced: ServerSyncedAccount) -> bytes:

@@ -23,7 +23,7 @@ def test_fn_that_follows_from_the_name_is_not_a_display_name(full: str) -> None:
     assert read_card("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name is None
 
 
-@pytest.mark.parametrize("full", ["Mum", "Lovelace, Ada", "LOVELACE Ada", "Ada"])
+@pytest.mark.parametrize("full", ["Mum", "Lovelace, Mum", "Lovelace", "Ada", "AdaLovelace", "Ada ❤ Lovelace"])
 def test_fn_that_does_not_follow_from_the_name_is_the_display_name(full: str) -> None:
     assert read_card("N:Lovelace;Ada;Augusta;Lady;", "NICKNAME:Al", f"FN:{full}").display_name == full
 
