@@ -8,6 +8,8 @@ from people import field_table
 from people.entries import ENTRY_KEYS, identify_entries
 from people.models import ImportantDate, Person
 from people.vcard import Card, CardDate, KeptLine
+from people.vcard.content_lines import parse_line
+from people.vcard.line_updates.copies import label_indexes, reads_as
 
 #: Field of Card by column of Person. Multi-value fields have the same name in both.
 SCALARS: Mapping[str, str] = {field.column: field.card for field in field_table.CARD_SCALARS}
@@ -66,11 +68,17 @@ def put_card(person: Person, card: Card, dates: Iterable[ImportantDate]) -> None
 
 
 def remove_lines(person: Person, column: str) -> None:
-    """Remove the lines of entries that the multi-value field does not contain any more (not saved)."""
-    ids = {entry["id"] for entry in getattr(person, column)}
-    kept = [line for line in person.card_lines if line.get("fields") != [column] or line.get("id") in ids]
-    if len(kept) < len(person.card_lines):
-        person.card_lines = kept
+    """Remove the lines of entries that the multi-value field does not contain any more (not saved), and the labels of
+    addresses that were edited or removed."""
+    entries = {entry["id"]: entry for entry in getattr(person, column)}
+    held = {index: line for index, line in enumerate(person.card_lines) if line.get("fields") == [column]}
+    gone = {index for index, line in held.items() if line.get("id") not in entries}
+    if column == "addresses":
+        lines = [parse_line(line["line"]) for line in person.card_lines]
+        edited = {index for index in held.keys() - gone if not reads_as(lines[index], entries[held[index]["id"]])}
+        gone.update(label_indexes(lines, gone | edited))
+    if gone:
+        person.card_lines = [line for index, line in enumerate(person.card_lines) if index not in gone]
 
 
 def _stored_lines(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from people.vcard.builder import LineBuilder
 from people.vcard.card import ENTRY_FIELDS, Card
 from people.vcard.content_lines import ContentLine
+from people.vcard.line_updates.copies import update_copies
 from people.vcard.line_updates.entries import update_entries
 from people.vcard.line_updates.fields import update_fields, update_trailing_fields, update_uid
 from people.vcard.line_updates.names import update_names
@@ -29,5 +30,6 @@ def update_lines(
     update_fields(update, remaining, full_name)
     update_entries(update, remaining)
     update_trailing_fields(update)
+    update_copies(update)
     update.drop_companions()
     return update

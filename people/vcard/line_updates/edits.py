@@ -12,6 +12,9 @@ from people.vcard.card import CardDate, Entry
 from people.vcard.content_lines import ContentLine
 from people.vcard.readers.contact import PROTOCOL_BY_X_PROPERTY, street_parts
 
+#: Parameters of a property that say its value again: RFC 6350, 6.3.1 and 5.8, RFC 8605, Evolution.
+COPY_PARAMS: Mapping[str, tuple[str, ...]] = {"ADR": ("LABEL", "GEO", "TZ", "CC"), "TEL": ("X-EVOLUTION-E164",)}
+
 Editor = Callable[[ContentLine, Entry, Entry, LineBuilder], ContentLine | None]
 
 # A number as the reader of TEL shows a tel: URI.
@@ -24,7 +27,7 @@ def edit_entry(line: ContentLine, old: Entry, new: Entry, builder: LineBuilder) 
     if all(new.get(key) == value for key, value in old.items() if key != "type"):
         return line
     edit = _EDITORS.get(line.name)
-    return edit(line, old, new, builder) if edit else None
+    return edit(line.without_params(*COPY_PARAMS.get(line.name, ())), old, new, builder) if edit else None
 
 
 def edit_date(line: ContentLine, new: CardDate, builder: LineBuilder) -> ContentLine | None:
@@ -101,7 +104,8 @@ def _edit_address(line: ContentLine, old: Entry, new: Entry, builder: LineBuilde
             pieces[index] = values.escape(entry_text(new, key))
     if any(old.get(key) != new.get(key) for key in ("streetLine1", "streetLine2")):
         pieces[:3] = _edit_street(pieces, old, new)
-    return line.with_value(";".join(pieces))
+    # What stands behind the country says the address again: Google as one text, RFC 9554 in smaller parts.
+    return line.with_value(";".join(pieces[:7]))
 
 
 def _edit_street(pieces: list[str], old: Entry, new: Entry) -> list[str]:

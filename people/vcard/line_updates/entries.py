@@ -10,7 +10,7 @@ from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, CardDate, Entry
 from people.vcard.content_lines import ContentLine
 from people.vcard.labels import HIDDEN_TYPES, write_label, write_type
 from people.vcard.limits import Limits
-from people.vcard.line_updates.edits import edit_date, edit_entry
+from people.vcard.line_updates.edits import COPY_PARAMS, edit_date, edit_entry
 from people.vcard.line_updates.state import LineUpdate
 from people.vcard.readers import Context, read_line
 
@@ -164,7 +164,8 @@ def _rebuild_line(update: LineUpdate, index: int, field: str, new: Entry | CardD
     first, *label = update.builder.important_date_lines(new) if is_date else update.builder.entry_lines(field, new)  # type: ignore[arg-type]  # by its type
     hidden_types = tuple(word for text in old.param("TYPE") for word in text.split(",") if _is_hidden(word))
     # A name with "(" is Android's form of a label, which belongs to the old type.
-    params = tuple((name, texts) for name, texts in old.params if name not in _GENERATED_PARAMS and "(" not in name)
+    left_out = {*_GENERATED_PARAMS, *COPY_PARAMS.get(old.name, ())}
+    params = tuple((name, texts) for name, texts in old.params if name not in left_out and "(" not in name)
     first = first.with_params((*first.params, *((("TYPE", hidden_types),) if hidden_types else ()), *params))
     if old.group and not update.is_shared(old):
         if (label_index := update.label_index(old)) is not None:

@@ -237,6 +237,28 @@ def test_a_display_name_of_before_is_not_taken_by_a_sync(server_synced: ServerSy
     assert (person.display_name_override, person.phone_numbers[0]["number"]) == ("Nagy Ada", "2")
 
 
+def test_no_copy_of_a_former_address_stays_on_the_server(server_synced: ServerSyncedAccount) -> None:
+    lines = (
+        *('item1.ADR;TYPE=HOME;LABEL="Old Street 1":;;Old Street 1;Oldtown;;1;Germany', "item1.X-ABADR:de"),
+        *("LABEL;TYPE=HOME:Old Street 1\\nOldtown", "SORT-STRING:Old"),
+        *("ADR;TYPE=WORK:;;Work Street 2;;;;;Work Street 2", "LABEL;TYPE=WORK:Work Street 2"),
+    )
+    server_synced.put("1.vcf", card("1", "Ada Old", *lines).replace(";Ada Old;", "Old;Ada;"))
+    server_synced.sync()
+    person = server_synced.person()
+    new = {"streetLine1": "New Street 3", "locality": "Newtown", "country": "Austria"}
+    addresses = [{**person.addresses[0], **new}, *person.addresses[1:]]
+    server_synced.edit(person, addresses=addresses, surname="New")
+    assert counts(server_synced.sync()) == {"updated_remotely": 1}
+    server_synced.assert_in_sync()
+    text = server_synced.text("1.vcf")
+    assert "Old" not in text
+    assert text.count("LABEL;TYPE=WORK:Work Street 2") == 1
+    assert "X-ABADR:at" in text
+    person.refresh_from_db()
+    assert [entry["value"] for entry in person.more if entry["name"] == "LABEL"] == ["Work Street 2"]
+
+
 def photo_of_person(server_synced: ServerSyncedAccount) -> bytes:
     text = re.sub(r"\r?\n[ \t]", "", server_synced.text("1.vcf"))
     found = re.search(r"^PHOTO[^:]*:(.*?)\s*$", text, re.MULTILINE)

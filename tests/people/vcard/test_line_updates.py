@@ -10,7 +10,7 @@ from people.vcard import CardDate, patch_card, write_card
 from tests.people.vcard.lines import card_text, read_card, replace_entry
 
 NAME = ("N:Lovelace;Ada;;;", "FN:Ada Lovelace")
-HOME = 'ADR;TYPE=home;GEO="geo:1,2":PO Box 7;Flat 2;12 Long Road\\nHouse B;London;;SW1;UK'
+HOME = 'ADR;TYPE=home;X-B="geo:1,2":PO Box 7;Flat 2;12 Long Road\\nHouse B;London;;SW1;UK'
 REST = ";London;;SW1;UK"
 
 
@@ -37,7 +37,7 @@ REST = ";London;;SW1;UK"
         (HOME, {"streetLine1": "13 Long Road"}, HOME.replace("12", "13")),
         (HOME, {"streetLine2": "Yard, Flat 2, PO Box 7"}, HOME.replace("House B", "Yard")),
         (HOME, {"streetLine2": "Flat 2, PO Box 7"}, HOME.replace("\\nHouse B", "")),
-        (HOME, {"streetLine2": "Yard"}, f'ADR;TYPE=home;GEO="geo:1,2":;;12 Long Road\\nYard{REST}'),
+        (HOME, {"streetLine2": "Yard"}, f'ADR;TYPE=home;X-B="geo:1,2":;;12 Long Road\\nYard{REST}'),
         (f"ADR;X-A=1:;Suite 5\\nBack;{REST}", {"streetLine1": "Suite 6"}, f"ADR;X-A=1:;Suite 6\\nBack;{REST}"),
         (f"ADR;X-A=1:;Suite 5;{REST}", {"streetLine2": "Yard"}, f"ADR;X-A=1:;;Suite 5\\nYard{REST}"),
         ("X-CUSTOM-FIELD;X-A=1:Size;M", {"value": "L, or so"}, "X-CUSTOM-FIELD;X-A=1:Size;L\\, or so"),
