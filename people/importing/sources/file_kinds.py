@@ -55,7 +55,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Text], ...] = tuple(
     )
 )
 _SQL_COMMENT = re.compile(r"\s*(?:--|/\*|SET\s|PRAGMA\s|BEGIN)", re.IGNORECASE)
-_SQL_STATEMENT = re.compile(r"^\s*(?:INSERT\s+INTO|CREATE\s+TABLE)\s", re.IGNORECASE | re.MULTILINE)
+_SQL_STATEMENT = re.compile(r"^[ \t]{0,8}(?:INSERT|CREATE) {1,8}(?:INTO|TABLE)\b", re.IGNORECASE | re.MULTILINE)
 
 
 def find_binary_kind(file: BinaryIO) -> Text | None:
