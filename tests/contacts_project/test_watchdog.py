@@ -2,10 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,6 @@ SERVER = (
     SHORT
     + """
 import runpy
-watchdog.HELD_SECONDS = 5  # a loaded machine may take a second to start
 signal.signal(signal.SIGUSR1, hold_the_interpreter)
 runpy.run_module("contacts_project.server", run_name="__main__")
 """
@@ -110,11 +110,12 @@ runpy.run_module("contacts_project.server", run_name="__main__")
 SUPERVISOR = """
 import socket, sys
 from contacts_project.processes.supervisor import Supervisor
+# A machine under load may take seconds for a beat.
 listener = socket.socket()
 listener.bind(("127.0.0.1", int(sys.argv[2])))
 listener.listen(64)
 listener.set_inheritable(True)
-supervisor = Supervisor({"web": [sys.executable, "-c", sys.argv[1], "--fd", str(listener.fileno())]}, listener)
+supervisor = Supervisor({"web": [sys.executable, "-c", sys.argv[1], "--fd", str(listener.fileno())]}, listener, 6.0)
 if supervisor.wait_for_web():
     print("pid", supervisor.children["web"].pid, flush=True)
     supervisor.watch()
@@ -122,8 +123,9 @@ supervisor.end()
 """
 
 
-def test_supervisor_replaces_a_web_process_that_answers_nothing(tmp_path: Path) -> None:
-    """The main thread of a real web process holds the interpreter; the next one answers on its socket.
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[tuple[int, Path, "subprocess.Popen[bytes]"]]:
+    """Port, log and supervisor of a real web process.
 
     It refuses a request without token before it needs a table, so its database has none.
     """
@@ -137,16 +139,59 @@ def test_supervisor_replaces_a_web_process_that_answers_nothing(tmp_path: Path) 
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
     try:
         wait_until(lambda: answers(port) and "pid " in log.read_text(), log)
-        pid = int(log.read_text().rpartition("pid ")[2].split()[0])
-        os.kill(pid, signal.SIGUSR1)
-        wait_until(lambda: "The web ended with 1; starting it again." in log.read_text(), log)
-        wait_until(lambda: answers(port), log)
-        text = log.read_text()
-        assert "in hold_the_interpreter" in text
-        assert text.count("Timeout (") == 1
+        yield port, log, process
     finally:
+        process.send_signal(signal.SIGCONT)
         process.terminate()
         process.wait(60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGSTOP])
+def test_supervisor_replaces_a_web_process_that_does_nothing(
+    supervised: tuple[int, Path, "subprocess.Popen[bytes]"], number: signal.Signals
+) -> None:
+    """Its main thread holds the interpreter, or it stands still as a whole; the next one answers on its socket."""
+    port, log, _ = supervised
+    os.kill(web_pid(log), number)
+    wait_until(lambda: "The web ended with -9; starting it again." in log.read_text(), log)
+    wait_until(lambda: answers(port), log)
+    text = log.read_text()
+    assert text.count("The web has given no sign of life for 6 seconds; ending it.") == 1
+    # Only one that runs at all can say what holds it.
+    assert ("in hold_the_interpreter" in text) == (number == signal.SIGUSR1)
+
+
+def test_machine_that_stood_still_ends_nobody(supervised: tuple[int, Path, "subprocess.Popen[bytes]"]) -> None:
+    port, log, process = supervised
+    pid = web_pid(log)
+    for stopped in (pid, process.pid):
+        os.kill(stopped, signal.SIGSTOP)
+    time.sleep(8)
+    os.kill(process.pid, signal.SIGCONT)
+    time.sleep(1)  # the web process comes back later than the one that judges it
+    os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: answers(port), log)
+    time.sleep(8)
+    os.kill(pid, 0)
+    assert "sign of life" not in log.read_text()
+    assert "ended with" not in log.read_text()
+
+
+def test_beats_go_to_systemd(tmp_path: Path) -> None:
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(path)
+        systemd.settimeout(60)
+        program = (
+            f"{SHORT}\nimport os\nos.environ['NOTIFY_SOCKET'] = {path!r}\nwatchdog.watch_interpreter()\ntime.sleep(1)"
+        )
+        process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
+        assert [systemd.recv(100) for _ in range(3)] == [b"WATCHDOG=1"] * 3
+        process.wait(60)
+
+
+def web_pid(log: Path) -> int:
+    return int(log.read_text().rpartition("pid ")[2].split()[0])
 
 
 def answers(port: int) -> bool:
