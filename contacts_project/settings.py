@@ -321,6 +321,7 @@ MAX_VCARD_BYTES: int = env["MAX_VCARD_BYTES"]
 MAX_DAV_BYTES = 11 * 1024 * 1024
 MAX_PHOTO_BYTES: int = env["MAX_PHOTO_BYTES"]
 SPOOL_BYTES_PER_CALLER: int = env["SPOOL_BYTES_PER_CALLER"]
+MAX_ACCOUNT_BYTES: int = env["MAX_ACCOUNT_BYTES"]
 # The middleware has a limit for each view; Django's own limit must not be lower than any of them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(MAX_IMPORT_BYTES, MAX_VCARD_BYTES, MAX_PHOTO_BYTES, MAX_DAV_BYTES) + 1024 * 1024
 

@@ -225,7 +225,8 @@ def _tests_may_write_without_account_write() -> Iterator[None]:
     """
     tests = f"{ROOT}/tests/"  # the path, as the project may lie in a folder of that name
     original_refuse_write = account_lock.refuse_write
-    skipped = ("/django/", "/contacts_project/kernel/ownership/", "/accounts/models/user.py", "<")
+    ours = ("/contacts_project/kernel/ownership/", "/accounts/models/user.py", "/people/models/account_counts.py")
+    skipped = ("/django/", *ours, "<")
 
     def refuse(model: type[Any]) -> dict[str, Any]:
         frame = sys._getframe(1)

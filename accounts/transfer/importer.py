@@ -18,7 +18,7 @@ from accounts.transfer.exporter import FORMAT, VERSION
 from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, ImportRun
 from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, InvalidError, validation_text
-from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import Json, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -115,6 +115,8 @@ class _Importer:
                 self._write(section, records)
         except StoppedError:
             self._fail(records, NOT_TRIED)
+        except PlanLimitError as error:
+            self._store_separately(section, units, error)
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
@@ -129,13 +131,17 @@ class _Importer:
                 section.write(self.run, records)
         self.run.remember(records)
 
-    def _store_separately(self, section: Section, units: list[list[ImportRecord]], error: DatabaseError) -> None:
+    def _store_separately(
+        self, section: Section, units: list[list[ImportRecord]], error: DatabaseError | PlanLimitError
+    ) -> None:
         if len(units) > 1:
             # The whole batch was rolled back, so the results of its records are void.
             for record in chain.from_iterable(units):
                 record.reset()
             for unit in units:
                 self._store(section, [unit])
+        elif isinstance(error, PlanLimitError):
+            self._fail(units[0], error.message)
         else:
             log.error("a record of an import was refused", exc_info=error)
             self._fail(units[0], _NOT_STORED)

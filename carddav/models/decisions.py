@@ -9,6 +9,7 @@ from contacts_project.kernel.database.text_columns import StoredTextField
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.vocabularies import Vocabulary
 from people.models import Person
+from people.models.account_counts import CountedModel, CountedQuerySet, register_counted_bytes
 
 
 class ConflictKind(Vocabulary):
@@ -70,7 +71,7 @@ class Conflict(OwnedModel):
         ]
 
 
-class PendingImport(OwnedModel):
+class PendingImport(CountedModel, OwnedModel):
     """A card without a person: found on the server (`connection`, `href`, `etag`), or uploaded in a file (all null).
 
     `raw` is the unchanged text, `digest` its SHA-256, by which the same card is recognised.
@@ -88,8 +89,10 @@ class PendingImport(OwnedModel):
     etag = models.CharField(max_length=MAX_ETAG_LENGTH, null=True, blank=True)  # noqa: DJ001 - as above
     discovered_at = models.DateTimeField(default=timezone.now)
 
-    unscoped = UnscopedManager["PendingImport", OwnedQuerySet["PendingImport"]](OwnedQuerySet)
-    objects = OwnedManager["PendingImport", OwnedQuerySet["PendingImport"]](OwnedQuerySet)
+    COUNTED_COLUMN = "raw"
+
+    unscoped = UnscopedManager["PendingImport", CountedQuerySet["PendingImport"]](CountedQuerySet)
+    objects = OwnedManager["PendingImport", CountedQuerySet["PendingImport"]](CountedQuerySet)
 
     class Meta:
         constraints = [
@@ -104,6 +107,9 @@ class PendingImport(OwnedModel):
             models.Index(fields=["owner", "uid"], name="pending_import_uid"),
             models.Index(fields=["owner", "digest"], name="pending_import_digest"),
         ]
+
+
+register_counted_bytes(PendingImport, PendingImport.COUNTED_COLUMN, "")
 
 
 class OtherKind(Vocabulary):

@@ -13,6 +13,7 @@ from contacts_project.kernel.texts import define_text
 from people.importing.known import uid_key, uid_spellings
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
 from people.models import Person
+from people.models.account_counts import StorageLimitError
 from people.vcard import CardResult
 
 _GROUP = define_text("group_not_contact", "a group, not a contact")
@@ -37,6 +38,8 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
                 outcomes = _UploadBatch(owner, batch, now, uids).store()
         except StoppedError:
             outcomes = [Outcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
+        except StorageLimitError as error:
+            outcomes = [Outcome(card.index, card.name, ERROR, remarks=(error.message,)) for card in batch]
         yield from outcomes
     writer.finish()
 

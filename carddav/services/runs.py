@@ -22,6 +22,7 @@ from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.texts import Text, define_text
+from people.models.account_counts import StorageLimitError
 
 _CONNECTING = define_text("progress_connecting", "Connecting to the server")
 
@@ -139,6 +140,9 @@ def _perform(context: Context) -> tuple[str, Text | None]:
         return error.code, error.text
     except (LockLostError, AccountGoneError):
         return "interrupted", INTERRUPTED
+    except StorageLimitError as error:
+        rows.update(next_sync_at=now + dt.timedelta(seconds=connection.auto_sync_interval))
+        return "storage_limit", error.message
     except Exception:
         log.exception("a sync failed", extra={"run": str(context.run and context.run.pk)})
         rows.update(next_sync_at=now + dt.timedelta(seconds=connection.auto_sync_interval))

@@ -349,6 +349,12 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "what a web process holds for one account between clients and threads: a quarter of it bodies, the rest "
             "responses; beyond it, a report waits for its reader",
         ),
+        Setting(
+            "MAX_ACCOUNT_BYTES",
+            whole_number(1),
+            str(1024 * MIB),
+            "what an account may store in lines of cards, pending cards, photos and their originals",
+        ),
     ),
 }
 SETTINGS = tuple(setting for section in SECTIONS.values() for setting in section)

@@ -19,6 +19,7 @@ from dav.cards.texts import (
 from dav.errors import DavError
 from dav.xml import card as card_name
 from people.counts import PHOTO_BYTES, count_of
+from people.models.account_counts import StorageLimitError
 from people.photos.files import PictureRefusedError, read_photo, upload_photo
 from people.photos.images import PixelBudget, to_stored_form
 from people.vcard import Card, CardText, VCardError, decode_card, split_cards
@@ -135,11 +136,23 @@ def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Pic
             return Picture(is_same=picture == shown)
         # With a budget it waits for its turn, however many others there are: an error would lose the edit.
         jpeg = to_stored_form(picture, PixelBudget())
+        upload_photo(owner_id=owner_id, jpeg=jpeg)
     except PictureRefusedError as error:
         return Picture(refusal=_PHOTO_LEFT_OUT.format(reason=error.text))
-    upload_photo(owner_id=owner_id, jpeg=jpeg)
+    except StorageLimitError as error:
+        return Picture(refusal=_PHOTO_LEFT_OUT.format(reason=error.message))
+    if _keep_original(owner_id, picture, jpeg):
+        return Picture(jpeg=jpeg, original=picture, is_same=True)
+    return Picture(jpeg=jpeg)
+
+
+def _keep_original(owner_id: UUID, picture: bytes, jpeg: bytes) -> bool:
+    """Store the picture as the device sent it, if there is room for it; returns whether it is stored."""
     if len(picture) > MAX_IMAGE_BYTES or count_of(owner_id, PHOTO_BYTES) + len(picture) > MAX_ORIGINAL_BYTES:
-        return Picture(jpeg=jpeg)
+        return False
     if picture != jpeg:
-        upload_photo(owner_id=owner_id, jpeg=picture)
-    return Picture(jpeg=jpeg, original=picture, is_same=True)
+        try:
+            upload_photo(owner_id=owner_id, jpeg=picture)
+        except StorageLimitError:
+            return False
+    return True

@@ -25,6 +25,7 @@ from people.importing.group_cards import GroupCards
 from people.importing.known import Item, Picture
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
+from people.models.account_counts import StorageLimitError
 from people.photos.files import upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 from people.photos.names import content_hash
@@ -131,6 +132,7 @@ class _Session:
     def store(self, items: list[Item]) -> list[Outcome]:
         if not items:
             return []
+        reason = _NOT_STORED
         try:
             with self.writer.attempt():
                 if not self.is_undone:
@@ -139,6 +141,8 @@ class _Session:
             self.is_undone = True
         except StoppedError:
             return [_error_outcome(item, NOT_TRIED) for item in items]
+        except StorageLimitError as error:
+            reason = error.message
         except DatabaseError as error:
             if is_unavailable(error):
                 raise
@@ -146,7 +150,7 @@ class _Session:
         if self.is_undone:
             return [_error_outcome(item, UNDONE) for item in items]
         if len(items) == 1:
-            return [_error_outcome(items[0], _NOT_STORED)]
+            return [_error_outcome(items[0], reason)]
         # The database refuses a whole batch for one bad card, so import the cards one by one.
         return [outcome for item in items for outcome in self.store([item])]
 

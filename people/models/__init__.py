@@ -1,5 +1,6 @@
 """Models of people and of the records that belong to them: see docs/people.md."""
 
+from people.models.account_counts import AccountCount
 from people.models.dates import ImportantDate, Interaction, Participation
 from people.models.details import (
     CustomFieldTemplate,
@@ -12,7 +13,7 @@ from people.models.details import (
 from people.models.duplicates import DuplicateDismissal, MergeRecord
 from people.models.groups import AwaitedMember, Group, Membership
 from people.models.imports import ContactImport, ImportedRecord
-from people.models.index import AccountCount, InteractionWord, LookupKey, ValueWord
+from people.models.index import InteractionWord, LookupKey, ValueWord
 from people.models.person import Person, RelationshipType
 
 __all__ = [

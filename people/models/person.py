@@ -19,6 +19,7 @@ from contacts_project.kernel.ownership.models import (
 )
 from people import field_table
 from people.mentions import Silence, Topic, silence
+from people.models.account_counts import CountedModel, CountedQuerySet, register_counted_bytes
 from people.names import COLUMNS, NameParts, format_name
 from people.vocabularies import Unit
 
@@ -71,7 +72,7 @@ class RelationshipType(TrashModel):
         return self.inverse if self.symmetric or (self.inverse and not self.inverse.is_deleted) else None
 
 
-class PersonQuerySet(TrashQuerySet["Person"]):
+class PersonQuerySet(CountedQuerySet["Person"], TrashQuerySet["Person"]):  # type: ignore[override]  # as_manager
     """People of one account, or of all for tasks."""
 
     def in_name_order(self) -> "PersonQuerySet":
@@ -121,7 +122,7 @@ def _orders_of(condition: models.Q, *, by_name: str, others: str) -> list[models
     ]
 
 
-class Person(TrashModel):
+class Person(CountedModel, TrashModel):
     """One person of an account.
 
     The multi-value columns hold lists of entries exactly as API responses show them (camelCase keys, each with an
@@ -209,6 +210,7 @@ class Person(TrashModel):
     HEAVY_COLUMNS: ClassVar[tuple[str, ...]] = (*LIST_COLUMNS, "notes", "card_lines")
 
     FEED_TYPE = "person"
+    COUNTED_COLUMN = "card_lines"
     QUIET_COLUMNS = frozenset(
         {
             "contact_due_at",
@@ -302,3 +304,6 @@ class Person(TrashModel):
                 condition=models.Q(contact_due_at__isnull=False),
             ),
         ]
+
+
+register_counted_bytes(Person, Person.COUNTED_COLUMN, [])

@@ -24,6 +24,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from contacts_project.kernel.ownership.recheck import still_broken
 from contacts_project.kernel.storage import PART_SUFFIX, StorageUnavailableError
 from people.models import Person, StoredPhoto
+from people.models.account_counts import add_bytes
 from people.photos.images import PictureRefusedError, make_photo
 from people.photos.names import is_photo_name, photo_name
 
@@ -77,7 +78,7 @@ def upload_photo(*, owner_id: UUID, jpeg: bytes) -> str:
 def _mark_uploading(owner_id: UUID, name: str, size: int) -> bool:
     """Protect the file from deletion while it is stored; returns whether its row is new.
 
-    Waits while the file is being deleted. Raises StorageUnavailableError if that takes too long.
+    Waits while the file is being deleted. Raises StorageUnavailableError if that takes too long, StorageLimitError.
     """
     for attempt in range(_MAX_ATTEMPTS):
         if attempt:
@@ -91,7 +92,10 @@ def _mark_uploading(owner_id: UUID, name: str, size: int) -> bool:
                     "is_being_deleted": False,
                     "busy_until": now + _MAX_UPLOAD_TIME,
                 }
-                return StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
+                is_new = StoredPhoto.objects.update_or_create(name=name, defaults=values)[1]
+                if is_new:
+                    add_bytes(owner_id, 0)
+                return is_new
     raise StorageUnavailableError(_BEING_DELETED)
 
 
@@ -119,6 +123,7 @@ def store_photo(*, owner_id: UUID, jpeg: bytes) -> str:
     put_photo(name, jpeg)
     StoredPhoto.objects.filter(pk=name, is_being_deleted=True).update(is_being_deleted=False, busy_until=None)
     _insert_rows(owner_id, {name: len(jpeg)})
+    add_bytes(owner_id, 0)
     return name
 
 
