@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from contacts_project.kernel.text_forms import nfc
 from people.vcard.card import NAME_FORMATS, Card
 
-_FIELDS = ("prefix", "name", "middle_name", "nickname", "surname", "second_last_name", "suffix")
+FIELDS = ("prefix", "name", "middle_name", "nickname", "surname", "second_last_name", "suffix")
 _WHITE_SPACE = re.compile(r"\s+")
 _SEPARATORS = frozenset(" \t\u00a0\u3000,;./|()[]\"'_-–—·•・‧“”„«»‘’，、；（）「」")
 _BRACKETS = frozenset("()[]\"'“”„«»‘’（）「」")
 _MAX_LENGTH = 500
+_MAX_SEPARATORS = 4  # in a row: `, "`
 _AFTER = {"middle_name": ("name",), "surname": ("middle_name", "name"), "second_last_name": ("surname", "name")}
 
 
@@ -65,7 +66,7 @@ def respell(full: str, old: Card, new: Card) -> str:
             kept.append(_Piece(piece.field, piece.before, piece.text if is_same else _in_case(value, piece, old)))
         else:
             tail = _close_gap(kept, pieces, piece, tail)
-    for field in _FIELDS:
+    for field in FIELDS:
         is_new = getattr(new, field) and not getattr(old, field) and field != "nickname"
         if is_new and (had_all or field == "surname"):
             _insert(kept, field, getattr(new, field), is_spaced=bool(_WHITE_SPACE.search(full.strip())))
@@ -78,7 +79,7 @@ def respell(full: str, old: Card, new: Card) -> str:
 
 def _missing(pieces: list[_Piece], card: Card) -> set[str]:
     """The parts of the name that FN leaves out."""
-    return {field for field in _FIELDS if getattr(card, field)} - {piece.field for piece in pieces} - {"nickname"}
+    return {field for field in FIELDS if getattr(card, field)} - {piece.field for piece in pieces} - {"nickname"}
 
 
 def _split(full: str, card: Card) -> tuple[list[_Piece], str] | None:
@@ -87,7 +88,7 @@ def _split(full: str, card: Card) -> tuple[list[_Piece], str] | None:
     Given name (or nickname) and surname are there, the others may be. Letter case says nothing.
     """
     text = nfc(_WHITE_SPACE.sub(lambda found: found.group()[0], full.strip()))
-    parts = {field: nfc(" ".join(value.split())) for field in _FIELDS if (value := getattr(card, field))}
+    parts = {field: nfc(" ".join(value.split())) for field in FIELDS if (value := getattr(card, field))}
     pieces = _Search(text, parts).find(0, frozenset(parts)) if len(text) <= _MAX_LENGTH else None
     fields = {piece.field for piece in pieces or ()}
     if not pieces or ("surname" in parts and "surname" not in fields) or fields.isdisjoint({"name", "nickname"}):
@@ -101,16 +102,17 @@ class _Search:
 
     def __init__(self, text: str, parts: Mapping[str, str]) -> None:
         self.text, self.parts = text, parts
+        self.end = len(text.rstrip("".join(_SEPARATORS)))
         self.failed: set[tuple[int, frozenset[str]]] = set()
 
     def find(self, at: int, left: frozenset[str]) -> list[_Piece] | None:
         """The parts of `left` that the text from `at` on consists of."""
-        if all(sign in _SEPARATORS for sign in self.text[at:]):
+        if at >= self.end:
             return []
         if (at, left) in self.failed:
             return None
         for start in self._starts(at):
-            for field in sorted(left, key=_FIELDS.index):
+            for field in sorted(left, key=FIELDS.index):
                 end = start + len(self.parts[field])
                 if self.text[start:end].casefold() != self.parts[field].casefold():
                     continue
@@ -123,9 +125,10 @@ class _Search:
         """Where the next part may begin: behind a separator, which scripts without letter case do not need."""
         if at == 0 or _needs_no_separator(self.text[at - 1 : at + 1]):
             yield at
-        while at < len(self.text) and self.text[at] in _SEPARATORS:
-            at += 1
-            yield at
+        for start in range(at, min(at + _MAX_SEPARATORS, len(self.text))):
+            if self.text[start] not in _SEPARATORS:
+                return
+            yield start + 1
 
 
 def _needs_no_separator(signs: str) -> bool:
@@ -171,4 +174,4 @@ def _insert(kept: list[_Piece], field: str, value: str, *, is_spaced: bool) -> N
 
 def names_of(names: Mapping[str, str | None]) -> Card:
     """The parts of a name as a card that has nothing else."""
-    return Card(**{field: names.get(field) or ("" if field == "name" else None) for field in _FIELDS})  # type: ignore[arg-type]  # texts
+    return Card(**{field: names.get(field) or ("" if field == "name" else None) for field in FIELDS})  # type: ignore[arg-type]  # texts

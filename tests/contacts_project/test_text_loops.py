@@ -26,7 +26,7 @@ from people.find.terms import parse_query
 from people.letters.lines import address_lines
 from people.names import NameParts, display_name, search_key, sort_key
 from people.phone_numbers import national_spellings, parse_phone
-from people.vcard import values
+from people.vcard import Card, full_name, values
 from people.words import words_of
 from tests.people.vcard.work import count_work
 
@@ -93,6 +93,14 @@ def _names(value: str) -> None:
     display_name(parts, order="EASTERN")
 
 
+def _full_name(value: str) -> None:
+    parts = ("a", ".", ",", "/", "a a", "|", value)
+    for card in (Card(name="a", surname=value), Card(**dict(zip(full_name.FIELDS, parts, strict=True)))):  # type: ignore[arg-type]
+        for full in (value, f"a{value[:400]}b", f"a{', ./|' * 80}b", f"{value}, a"):
+            if full_name.says_only_name(full, card):
+                full_name.respell(full, card, Card(name="b", surname="c"))
+
+
 def _address(value: str) -> None:
     entry = {"streetLine1": value, "locality": value, "region": value, "postalCode": value, "country": value}
     address_keys(entry), whole_address_key(entry)
@@ -135,6 +143,7 @@ TARGETS: dict[str, Callable[[str], object]] = {
     "queries": parse_query,
     "phone numbers": _phone,
     "names": _names,
+    "full names": _full_name,
     "addresses": _address,
     "comparison": _compared,
     "calendar": lambda value: parse(f"BEGIN:VCALENDAR\r\n{value}\r\nEND:VCALENDAR\r\n").values("SUMMARY"),

@@ -72,8 +72,10 @@ def label_indexes(lines: Sequence[ContentLine], addresses: Collection[int]) -> l
     if not labels:
         return []
     by_key: dict[object, list[int]] = {}
+    streets: dict[int, str] = {}
     for index, line in enumerate(lines):
         if line.name == "ADR":
+            streets[index] = _street(line)
             for key in _address_keys(line):
                 by_key.setdefault(key, []).append(index)
     found = []
@@ -81,7 +83,7 @@ def label_indexes(lines: Sequence[ContentLine], addresses: Collection[int]) -> l
         key = next((key for key in _address_keys(lines[index]) if key in by_key), None)
         candidates = by_key.get(key, [])[:_MAX_CANDIDATES]
         text = values.text(lines[index]).casefold()
-        named = [one for one in candidates if (street := _street(lines[one])) and street in text]
+        named = [one for one in candidates if streets[one] and streets[one] in text]
         if key is None and len(candidates) > 1:  # nothing but the street can tell
             candidates = []
         if any(one in addresses for one in named or candidates):

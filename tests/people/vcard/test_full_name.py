@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from people.vcard import Card, patch_card, read_card, write_card
 from people.vcard.card_text import CardText
-from people.vcard.full_name import says_only_name
+from people.vcard.full_name import FIELDS, says_only_name
 from people.vcard.patcher import patch_text
+from tests.people.vcard.work import count_work
 from tests.rounds import rounds
 
 pytestmark = pytest.mark.one_database
@@ -112,6 +113,13 @@ def test_a_company_has_no_parts_of_a_name() -> None:
     assert line == "N:Maier;Wetterdienst;;;"
     text = vcard("N:;Wetterdienst;;;", "FN:Wetterdienst", "ORG:Wetterdienst")
     assert patch_card(text, read_card(text)[0]) == text
+
+
+def test_a_hostile_full_name_takes_few_steps() -> None:
+    """Parts that are separators, too, might each stand at any place."""
+    parts = dict(zip(FIELDS, (".", "a", ",", "/", "|", ";", "("), strict=True))
+    full = "a" + " .,/|;(" * 60 + "b"
+    assert 0 < count_work(lambda: says_only_name(full, Card(**parts))) < 20_000  # type: ignore[arg-type]  # texts
 
 
 PARTS = st.fixed_dictionaries(

@@ -1,6 +1,7 @@
 """The work for a card grows with its size and not with the square of it: counted at doubling sizes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,6 +143,19 @@ def test_lines_of_one_item_group_are_looked_through_once() -> None:
         assert update.is_shared(line)
         assert update.label_index(line) is None
     assert Lines.read <= 2 * len(lines)
+
+
+def test_labels_of_addresses_are_found_in_one_pass() -> None:
+    def build(size: int) -> Callable[[], object]:
+        streets = [f"ADR:;;{'a' * 20}{number};;;;" for number in range(50)]
+        labels = [f"LABEL:{'a' * 20}{number}" for number in range(size)]
+        text = card_text("FN:Ada", *streets, *labels)
+        card = read_card(text)[0]
+        edited = replace(card, addresses=({**card.addresses[0], "country": "x"}, *card.addresses[1:]))
+        return lambda: patch_card(text, edited)
+
+    build(50)()  # reads the names of countries
+    assert_linear(build)
 
 
 def test_patching_a_servers_card_is_linear() -> None:
