@@ -15,12 +15,14 @@ export interface RequestOptions {
 // Sends requests as an account: with a token, or with the session of the browser. `api` has every route with its types.
 export class Connection {
   readonly api: Client<paths>;
+  readonly isSession: boolean; // of the browser: a sign-in elsewhere in it may change whose it is
   readonly #baseUrl: string;
   readonly #send: Send;
 
   // `baseUrl` may be empty in a page of the service itself, with a session.
   constructor(baseUrl: string, credential: string | Session, send: Send = retryingFetch()) {
     this.#baseUrl = baseUrl || globalThis.location?.origin || "";
+    this.isSession = credential instanceof Session;
     this.#send =
       credential instanceof Session ? credential.authenticate(this.#baseUrl, send) : sendWithToken(credential, send);
     this.api = createClient<paths>({ baseUrl: this.#baseUrl, fetch: this.#send });

@@ -12,11 +12,13 @@ import type { Change, Conflict, Edit, Fields, Store } from "./store.ts";
 // Reads and edits use the store; `sync` exchanges changes with the service, and may be interrupted at any point.
 export class Copy {
   readonly #data: LocalData;
+  readonly #connection: Connection;
   readonly #reader: FeedReader;
   readonly #sender: EditSender;
 
   constructor(store: Store, connection: Connection) {
     this.#data = new LocalData(store);
+    this.#connection = connection;
     this.#reader = new FeedReader(this.#data, connection);
     this.#sender = new EditSender(this.#data, connection, this.#reader);
   }
@@ -179,9 +181,10 @@ export class Copy {
   // Syncing.
 
   // Reads changes from the service, sends the edits, and reads the changes that they caused. Throws RefusedError (401: sign
-  // in again), TypeError. Steps that were completed before are kept.
+  // in again), OtherAccountError, TypeError. Steps that were completed before are kept.
   sync(options: ReadOptions = {}): Promise<SyncReport> {
     return this.#data.withLock("sync", async () => {
+      if (this.#connection.isSession) await this.#reader.checkAccount(options.signal);
       this.#data.report = { pulled: 0, pushed: 0, conflicts: 0, refused: 0 };
       await this.pull(options);
       if (await this.push(options.signal)) await this.pull({ signal: options.signal });

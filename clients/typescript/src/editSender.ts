@@ -28,7 +28,8 @@ export class EditSender {
   async push(signal?: AbortSignal): Promise<number> {
     this.#signal = signal;
     let sent = 0;
-    if (!this.#reader.isAccountChecked && (await this.#data.edits()).length) await this.#reader.checkAccount(signal);
+    const mayBeAnother = this.#connection.isSession || !this.#reader.isAccountChecked;
+    if (mayBeAnother && (await this.#data.edits()).length) await this.#reader.checkAccount(signal);
     for (let number = 0; ; ) {
       const edit = (await this.#data.edits()).find((each) => each.number > number);
       if (edit === undefined) break;

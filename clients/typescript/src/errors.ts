@@ -21,6 +21,16 @@ export class RefusedError extends Error {
   }
 }
 
+// The connection is of another account than the copy: nothing was read into it or sent from it.
+export class OtherAccountError extends Error {
+  readonly accountId: string; // that of the connection
+
+  constructor(accountId: string) {
+    super("This copy is of another account: take a store of its own for each.");
+    this.accountId = accountId;
+  }
+}
+
 // Returns the body, or an empty one if it is no JSON, such as the error page of a proxy.
 export async function bodyOf(response: Response): Promise<Record<string, any>> {
   return response.json().catch(() => ({}));

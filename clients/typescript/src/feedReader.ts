@@ -1,6 +1,6 @@
 // Reads the change feed into the store.
 import type { Connection } from "./connection.ts";
-import { requireSuccess } from "./errors.ts";
+import { OtherAccountError, requireSuccess } from "./errors.ts";
 import { type LocalData, putRecord } from "./localData.ts";
 import type { Change, Fields } from "./store.ts";
 
@@ -58,7 +58,7 @@ export class FeedReader {
     const isFirst = cursors.includes(undefined);
     this.#isFirstReading = (await store.get("facts", COMPLETE)) === undefined;
     // Without a cursor the service cannot refuse another account.
-    if (isFirst) await this.checkAccount(options.signal);
+    if (isFirst && !this.isAccountChecked) await this.checkAccount(options.signal);
     const count = isFirst && options.onProgress ? await this.#countRecords(options) : () => undefined;
     if (isFirst) {
       for (const feed of feeds) await this.#readFeed(feed, options, count);
@@ -124,8 +124,8 @@ export class FeedReader {
       const settings = async () => (await store.all("records", { prefix: "settings/" }))[0]?.id;
       // Stores of older versions lack the fact, but have the record of the account's settings.
       const owner = (await store.get("facts", "account")) ?? (await settings()) ?? accountId;
-      if (owner !== accountId) throw new Error("This copy is of another account: take a store of its own for each.");
-      writes.push({ table: "facts", key: "account", row: accountId });
+      if (owner !== accountId) throw new OtherAccountError(accountId);
+      if ((await store.get("facts", "account")) === undefined) writes.push({ table: "facts", key: "account", row: accountId });
     });
     this.isAccountChecked = true;
   }

@@ -1,7 +1,8 @@
 // A client of the contact network service that also works offline (docs/clients.md).
 export { Connection, type RequestOptions } from "./connection.ts";
+export { Copies, type Unsent, unsentFile } from "./copies.ts";
 export { Copy } from "./copy.ts";
-export { RefusedError } from "./errors.ts";
+export { OtherAccountError, RefusedError } from "./errors.ts";
 export type { ServerEvent } from "./events.ts";
 export type { Progress, ReadOptions } from "./feedReader.ts";
 export { newId } from "./ids.ts";
@@ -13,7 +14,7 @@ export { merge, type Clash } from "./merge.ts";
 export { displayName, type NamedRecord, type NameSettings } from "./names.ts";
 export { isOffline, retryingFetch, type Send } from "./retrying.ts";
 export type { components, paths } from "./schema.ts";
-export { Session } from "./session.ts";
+export { type EndReason, endReason, Session } from "./session.ts";
 export { type BegunSignIn, beginSignIn, type Credentials, finishSignIn, signIn } from "./signIn.ts";
 export {
   MemoryStore,

@@ -100,6 +100,19 @@ export class IndexedDbStore implements Store {
     return end;
   }
 
+  // Removes all rows but edits and conflicts, and the facts but the number of the last edit, in one transaction.
+  async strip(facts: Record<string, string | number>): Promise<void> {
+    const transaction = this.#database.transaction(["records", "blocks", "facts"], "readwrite", { durability: "strict" });
+    const rows = transaction.objectStore("facts");
+    const lastNumber = await resultOf<string | number | undefined>(rows.get("lastNumber"));
+    for (const table of ["records", "blocks", "facts"]) transaction.objectStore(table).clear();
+    for (const [key, row] of Object.entries({ ...facts, lastNumber: lastNumber ?? 0 })) rows.put(row, key);
+    await new Promise<void>((done, fail) => {
+      transaction.oncomplete = () => done();
+      transaction.onabort = () => fail(transaction.error);
+    });
+  }
+
   // Serializes all tabs of the origin by Web Locks, which are available to pages loaded over https or from this machine.
   // Closing a tab releases its lock.
   async withLock<T>(name: LockName, work: () => Promise<T>): Promise<T> {

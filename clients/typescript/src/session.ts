@@ -2,6 +2,11 @@
 import { bodyOf } from "./errors.ts";
 import type { Send } from "./retrying.ts";
 
+// Why the service knows nobody behind a request, as the `code` of its 401. The copy of the account may stay if the session
+// has expired or is not known, and must go if it was ended elsewhere or the account was deleted.
+export type EndReason = "unauthenticated" | "session_expired" | "session_revoked" | "account_deleted";
+
+const END_REASONS: readonly string[] = ["unauthenticated", "session_expired", "session_revoked", "account_deleted"] satisfies EndReason[];
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const CSRF_COOKIE = /(?:^|; )csrftoken=([^;]+)/;
 
@@ -9,9 +14,9 @@ export class Session {
   #token = "";
   #asking: Promise<Response> | undefined;
   // Called if the service answers that nobody is signed in. Unsent edits stay in the copy until somebody signs in.
-  readonly #onEnded: (() => void) | undefined;
+  readonly #onEnded: ((reason: EndReason) => void) | undefined;
 
-  constructor(onEnded?: () => void) {
+  constructor(onEnded?: (reason: EndReason) => void) {
     this.#onEnded = onEnded;
   }
 
@@ -26,7 +31,8 @@ export class Session {
         response = await this.#sendOnce(baseUrl, send, request);
       }
       // Other servers' refusals are 401 as well: those of a CardDAV server have another code.
-      if (response.status === 401 && (await bodyOf(response.clone()))["code"] === "unauthenticated") this.#onEnded?.();
+      const reason = response.status === 401 && endReason(await bodyOf(response.clone()));
+      if (reason) this.#onEnded?.(reason);
       return response;
     };
   }
@@ -49,4 +55,9 @@ export class Session {
       this.#asking = undefined;
     }
   }
+}
+
+// Why nobody is signed in, by the body of a 401; undefined if it is about something else, such as a wrong password.
+export function endReason(body: Record<string, unknown>): EndReason | undefined {
+  return END_REASONS.includes(String(body["code"])) ? (body["code"] as EndReason) : undefined;
 }

@@ -3,7 +3,7 @@
 import type { Connection } from "./connection.ts";
 import type { Copy } from "./copy.ts";
 import type { Progress } from "./feedReader.ts";
-import { RefusedError } from "./errors.ts";
+import { OtherAccountError, RefusedError } from "./errors.ts";
 import { isOffline, pause } from "./retrying.ts";
 
 const EDIT_DELAY_MILLISECONDS = 300;
@@ -98,7 +98,7 @@ export class Syncer {
         this.#failures++;
         this.#tell({ phase: isOffline() || error instanceof TypeError ? "offline" : "failed", error });
         // When the network is back, or somebody has signed in, the sync begins at once.
-        const isEnded = error instanceof RefusedError && error.status === 401;
+        const isEnded = error instanceof OtherAccountError || (error instanceof RefusedError && error.status === 401);
         const retryAfter = error instanceof RefusedError ? (error.retryAfter ?? 0) * 1000 : 0;
         if (!isEnded) this.#syncIn(Math.max(retryAfter, this.#backoff()));
       }
