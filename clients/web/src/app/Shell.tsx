@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n/index.ts";
 import { announcement } from "../ui/announce.ts";
 import { Confirmation } from "../ui/confirm.tsx";
+import { ErrorBoundary, Failed } from "../ui/ErrorBoundary.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { KeyHelp, isHelpOpen } from "../ui/KeyHelp.tsx";
 import { useKeys } from "../ui/keyboard.ts";
@@ -14,15 +15,27 @@ import { Banners } from "./Banners.tsx";
 import { ENTRIES } from "./navigation.ts";
 import { here, href, match, navigate, place, type Route } from "./router.ts";
 import { ROUTES } from "./routes.ts";
-import { account, state } from "./session.ts";
-import { SignInAgain } from "./SignInAgain.tsx";
+import { account, ended, startFailure, state } from "./session.ts";
+import { SignedOutElsewhere, SignInAgain } from "./SignInAgain.tsx";
+import { SignOutDialog } from "./SignOut.tsx";
 
 type PageComponent = ComponentType<{ params: Record<string, string> }>;
 const loaded = new Map<Route, PageComponent>();
 const failure = signal<unknown>(null);
 
 export function Shell() {
-  const isIn = state.value === "in" || state.value === "ended";
+  return (
+    <ErrorBoundary>
+      <Frame />
+    </ErrorBoundary>
+  );
+}
+
+function Frame() {
+  // Without a session in this browser nothing of the copy is shown: somebody has signed out, or somebody else sits here.
+  const isHidden = state.value === "ended" && ended.value !== "session_expired";
+  const isIn = state.value === "in" || (state.value === "ended" && !isHidden);
+  if (startFailure.value) return <Failed error={startFailure.value} />;
   if (state.value === "starting") return <div class="app" aria-busy="true" />;
   return (
     <>
@@ -33,11 +46,16 @@ export function Shell() {
         {isIn && <Navigation />}
         <main id="main" class="app-main">
           {isIn ? <Banners /> : <Brand class="app-brand" path="/" />}
-          <CurrentPage isIn={isIn} />
+          {isHidden ? <SignedOutElsewhere /> : (
+            <ErrorBoundary key={place.value.path} home={href("/people")}>
+              <CurrentPage isIn={isIn} />
+            </ErrorBoundary>
+          )}
         </main>
       </div>
       {isIn && <AddMenu />}
-      {state.value === "ended" && <SignInAgain />}
+      {state.value === "ended" && !isHidden && <SignInAgain />}
+      <SignOutDialog />
       <KeyHelp />
       <Confirmation />
       <Toasts />

@@ -67,10 +67,19 @@ export function match(pattern: string, path: string): Record<string, string> | n
   if (wanted.length !== given.length) return null;
   const params: Record<string, string> = {};
   for (const [index, part] of wanted.entries()) {
-    if (part.startsWith(":")) params[part.slice(1)] = decodeURIComponent(given[index]!);
+    if (part.startsWith(":")) params[part.slice(1)] = decode(given[index]!);
     else if (part !== given[index]) return null;
   }
   return params;
+}
+
+// As it is, if it is no percent-encoding, such as `%` alone.
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 // Links to pages of the client are opened here; all others by the browser.

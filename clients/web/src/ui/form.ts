@@ -30,8 +30,7 @@ export class Form<V extends object> {
 
   constructor(key: string, initial: V, opened: object | null = null) {
     this.#key = `draft ${key}`;
-    const stored = localStorage.getItem(this.#key);
-    const draft = stored ? (JSON.parse(stored) as Draft<V>) : null;
+    const draft = readDraft<V>(this.#key);
     this.wasRestored = draft !== null;
     this.#seen = draft?.seen ?? initial;
     this.#opened = draft ? (draft.opened ?? null) : opened;
@@ -114,6 +113,16 @@ export function useForm<V extends object>(key: string, initial: () => V, opened:
     };
   }, [form]);
   return form;
+}
+
+// Null without one, also if it cannot be read: a broken draft must not keep the form from opening.
+function readDraft<V>(key: string): Draft<V> | null {
+  try {
+    const draft = JSON.parse(localStorage.getItem(key) ?? "null") as Draft<V> | null;
+    return draft?.values && draft.seen ? draft : null;
+  } catch {
+    return null;
+  }
 }
 
 export function hasDraft(key: string): boolean {

@@ -1,10 +1,10 @@
 // The account: who you are, and the way to its other pages.
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
-import { connection, signOut, useAccount } from "../../app/session.ts";
-import { t, tn } from "../../i18n/index.ts";
+import { connection, useAccount } from "../../app/session.ts";
+import { askToSignOut } from "../../app/SignOut.tsx";
+import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -16,13 +16,6 @@ import { toast } from "../../ui/toast.tsx";
 export default function AccountPage() {
   const account = useAccount();
   const user = account.settings.value;
-  const leave = async () => {
-    const unsent = account.pending.value.length;
-    const text = unsent
-      ? tn("{count} change was not sent. It is lost if you sign out now.", "{count} changes were not sent. They are lost if you sign out now.", unsent)
-      : t("What this browser keeps of your account is removed from it.");
-    if (await confirm(t("Sign out?"), text, t("Sign out"), unsent > 0)) await signOut();
-  };
   const savePhoto = async (picture: Blob | null) => {
     if (picture) await connection.setPhoto("user", picture);
     else await connection.ask("DELETE", "/api/user/photo");
@@ -46,7 +39,7 @@ export default function AccountPage() {
           <li><a class="row tall-link" href={href("/account/data")}>{t("Your data: export, import, delete the account")}</a></li>
         </ul>
       </nav>
-      <p><button onClick={() => void leave()}>{t("Sign out")}</button></p>
+      <p><button onClick={() => void askToSignOut()}>{t("Sign out")}</button></p>
     </Page>
   );
 }

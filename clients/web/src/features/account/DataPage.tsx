@@ -1,7 +1,7 @@
 // Everything the account owns: out, in, and away.
 import { useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
-import { connection, forget, useAccount } from "../../app/session.ts";
+import { connection, forgetAccount, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -75,8 +75,7 @@ function DeleteAccount() {
     event.preventDefault();
     try {
       await connection.ask("DELETE", "/api/user/delete", { confirmationText: text, ...(hasPassword ? { password } : {}) });
-      account.close();
-      await forget(account.storeName);
+      await forgetAccount();
       location.href = "/";
     } catch (error) {
       setProblem(problemOf(error));

@@ -1,6 +1,6 @@
 // Signing in by password, with the second factor if the account has one. Used by the page and by the dialog of an ended session.
 import { useEffect, useState } from "preact/hooks";
-import { connection, refusal, signIn } from "../../app/session.ts";
+import { connection, leaveForProvider, refusal, signIn } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
@@ -95,7 +95,7 @@ export function SignInForm({ email: known = "", onDone }: Props) {
         </button>
       )}
       {providers?.providers.map(({ id, name }) => (
-        <a key={id} class="button" href={`/api/auth/oidc/start?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`}>
+        <a key={id} class="button" onClick={leaveForProvider} href={`/api/auth/oidc/start?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`}>
           {t("Sign in with {name}", { name })}
         </a>
       ))}

@@ -1,7 +1,7 @@
 // One device: when it was seen, what it may and gets, what it deleted, was refused and replaced, and its settings.
 import type { components } from "contacts-client";
 import { useState } from "preact/hooks";
-import { href } from "../../app/router.ts";
+import { decode, href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { timeInWords } from "../../i18n/days.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
@@ -81,7 +81,7 @@ function RefusedCards({ device: { refused, refusedSince } }: { device: Schemas["
       <ul class="plain-lines">
         {refused.map(({ href: card, personId, reason, at }) => (
           <li key={`${card} ${at}`}>
-            <NameOfPerson id={personId} otherwise={decodeURIComponent(card.split("/").at(-1)!)} />: {reason}
+            <NameOfPerson id={personId} otherwise={decode(card.split("/").at(-1)!)} />: {reason}
             <span class="soft small block">{timeInWords(at, timezone)}</span>
           </li>
         ))}

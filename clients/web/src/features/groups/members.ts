@@ -2,6 +2,7 @@
 import { t, tn } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import type { PersonRow } from "../../store/people.ts";
+import { saveFile } from "../../ui/saveFile.ts";
 import { toast } from "../../ui/toast.tsx";
 import { toVCard } from "../person/vcard.ts";
 
@@ -22,9 +23,6 @@ export async function downloadCards({ copy }: Account, members: readonly PersonR
     const person = people.get(row.id);
     return person ? [toVCard(person, row.name, birthdays.get(row.id) ?? null)] : [];
   });
-  const url = URL.createObjectURL(new Blob(cards, { type: "text/vcard" }));
-  const download = `${name.replace(/[^\p{L}\p{N} ._-]/gu, "") || t("Group")}.vcf`;
-  Object.assign(document.createElement("a"), { href: url, download }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  saveFile(new Blob(cards, { type: "text/vcard" }), name || t("Group"), "vcf");
   toast(tn("{count} card, without your notes.", "{count} cards, without your notes.", cards.length));
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { webUrl } from "./entries.ts";
 
-const INLINE = /(\*\*|__)(.+?)\1|([*_])(.+?)\3|`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)|(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)])/;
+const INLINE = /(\*\*|__)(.+?)\1|([*_])(.+?)\3|`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)|(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)])/g;
 
 export function Notes({ text }: { text: string }) {
   const blocks = text.replaceAll("\r\n", "\n").split(/\n{2,}/);
@@ -23,18 +23,22 @@ function Block({ text }: { text: string }) {
   return <p>{inline(text)}</p>;
 }
 
-function inline(text: string): ComponentChildren {
-  const match = INLINE.exec(text);
-  if (!match) return text;
-  const [whole, , bold, , italic, code, label, url, plainUrl] = match;
-  const before = text.slice(0, match.index);
-  const after = inline(text.slice(match.index + whole.length));
+// One after the other, not each in what follows the one before: a note may have thousands. Nesting ends by itself, since
+// nothing in bold is bold again.
+function inline(text: string): ComponentChildren[] {
+  const found: ComponentChildren[] = [];
+  let end = 0;
+  for (const match of text.matchAll(INLINE)) {
+    found.push(text.slice(end, match.index), element(match));
+    end = match.index + match[0].length;
+  }
+  return [...found, text.slice(end)];
+}
+
+function element([whole, , bold, , italic, code, label, url, plainUrl]: RegExpExecArray): ComponentChildren {
   const target = webUrl(url ?? plainUrl ?? "");
   const link = (shown: string) => (target ? <a href={target} target="_blank" rel="noreferrer">{shown}</a> : whole);
-  const found =
-    bold !== undefined ? <strong>{inline(bold)}</strong>
-    : italic !== undefined ? <em>{inline(italic)}</em>
-    : code !== undefined ? <code>{code}</code>
-    : link(label ?? plainUrl ?? "");
-  return [before, found, after];
+  if (bold !== undefined) return <strong>{inline(bold)}</strong>;
+  if (italic !== undefined) return <em>{inline(italic)}</em>;
+  return code !== undefined ? <code>{code}</code> : link(label ?? plainUrl ?? "");
 }

@@ -3,6 +3,7 @@ import { t } from "../../i18n/index.ts";
 import { useRecordsOf } from "../../store/records.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { lazy } from "../../ui/lazy.tsx";
+import { saveFile } from "../../ui/saveFile.ts";
 import type { Person } from "./entries.ts";
 import { toVCard } from "./vcard.ts";
 
@@ -15,12 +16,7 @@ export function ShareDialog({ person, name, onClose }: { person: Person; name: s
   const card = toVCard(person, name, birthday);
   const file = () => new File([card], `${name.replace(/[^\p{L}\p{N} ._-]/gu, "")}.vcf`, { type: "text/vcard" });
   const canShare = typeof navigator.share === "function" && navigator.canShare?.({ files: [file()] });
-  const download = () => {
-    const url = URL.createObjectURL(file());
-    const link = Object.assign(document.createElement("a"), { href: url, download: file().name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-  };
+  const download = () => saveFile(file(), name, "vcf");
   return (
     <Dialog
       title={t("Share {name}", { name })}
