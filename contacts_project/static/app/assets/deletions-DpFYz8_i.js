@@ -1,1 +1,0 @@
-import{h as s}from"./session-CRk0Cqoo.js";import{b as i}from"./Icon-CT1iZCWe.js";import{t as r}from"./toast-By6Rvg0H.js";async function b(t){const{restored:o,kept:n}=await s.ask("POST",`/api/user/devices/${t}/undo-deletions`,{});r([i("{count} entry is back.","{count} entries are back.",o),...n.map(({name:e,reason:a})=>`${e}: ${a}`)].join(" "))}export{b};
