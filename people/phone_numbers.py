@@ -14,7 +14,14 @@ from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 from contacts_project.kernel.text_forms import ascii_digits, normal_form
 
 # What separates the numbers of a text, the clearest first: a blank before a plus separates as well.
-_SEPARATORS = tuple(map(re.compile, (r"[\r\n]+", r"[;；|]", r"[,，、]", r"\s+/\s+", "/", r"\s+(?=\+)")))
+_SEPARATORS = (
+    re.compile(r"\r\n?|\n"),
+    re.compile(r"[;；|]"),
+    re.compile(r"[,，、]"),
+    re.compile(r"\s/\s"),
+    re.compile("/"),
+    re.compile(r"\s(?=\+)"),
+)
 _MAX_SEPARATED = 200  # characters; the number of an entry has at most 50
 _WHOLE_DIGITS, _WHOLE_INTERNATIONAL_DIGITS, _SHORTEST = 7, 9, 3
 #: Prefixes that are dialled before a national number in at least one country.

@@ -25,6 +25,7 @@ _MAX_GROWTH = 8
 _BOUNDED = {
     "accounts.oidc.app_redirects:_OWN_SCHEME": "matched as a whole only, by way of a list of patterns",
     "people.importing.sources.days:_TIME": "a date has at most 60 characters",
+    "people.importing.sources.days:_TRAILING_WEEKDAY": "a date has at most 60 characters",
     "people.vcard.content_lines:_SOFT_BREAKS": "looks at 70 characters from each position",
     "people.vcard.versions:_GEO_PAIR": "looks at 68 characters from each position",
 }

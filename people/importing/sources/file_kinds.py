@@ -41,20 +41,18 @@ _OLE_CONTENTS = (
     ("Book", _SPREADSHEET.format()),
     ("WordDocument", _DOCUMENT.format(kind="DOC")),
 )
-_TEXTS: tuple[tuple[re.Pattern[str], Text], ...] = tuple(
-    (re.compile(rf"\s*(?:{pattern})", re.IGNORECASE), text)
-    for pattern, text in (
-        (r"(?:item[0-9]+\.)?BEGIN\s*:\s*VCARD", _VCARD.format()),
-        (r"BEGIN\s*:\s*VCALENDAR", _CALENDAR.format()),
-        (r"<(?:!doctype\s+html|html|head|body|table|meta|script|div)\b", _HTML.format()),
-        (r"<\?xml|<!--|<[a-z][\w:.-]*(?:\s[^<>]*)?>\s*<", _XML.format()),
-        # Not the name of a column in brackets.
-        (r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]0-9-]|true\b|false\b|null\b|$)', _JSON.format()),
-        (r"(?:version:\s*1\s+)?dn::?\s*\S+=", _LDIF.format()),
-        (r"(?:INSERT\s+INTO|CREATE\s+TABLE|DROP\s+TABLE)\s", _SQL.format()),
-    )
+# By how the text begins, blanks left out.
+_TEXTS: tuple[tuple[re.Pattern[str], Text], ...] = (
+    (re.compile(r"(?i)(?:item[0-9]{1,4}\.)?BEGIN\s{0,4}:\s{0,4}VCARD"), _VCARD.format()),
+    (re.compile(r"(?i)BEGIN\s{0,4}:\s{0,4}VCALENDAR"), _CALENDAR.format()),
+    (re.compile(r"(?i)<(?:!doctype\s{1,4}html|html|head|body|table|meta|script|div)\b"), _HTML.format()),
+    (re.compile(r"(?i)<\?xml|<!--|<[a-z][\w:.-]{0,80}(?:\s[^<>]{0,4000})?>\s{0,80}<"), _XML.format()),
+    # Not the name of a column in brackets.
+    (re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]0-9-]|(?:true|false|null)\b|$)'), _JSON.format()),
+    (re.compile(r"(?i)(?:version: ?1\s{1,8})?dn::? ?[^\s,;]"), _LDIF.format()),
+    (re.compile(r"(?i)(?:INSERT|CREATE|DROP) {1,8}(?:INTO|TABLE)\b"), _SQL.format()),
 )
-_SQL_COMMENT = re.compile(r"\s*(?:--|/\*|SET\s|PRAGMA\s|BEGIN)", re.IGNORECASE)
+_SQL_COMMENT = re.compile(r"(?i)--|/\*|SET\s|PRAGMA\s|BEGIN")
 _SQL_STATEMENT = re.compile(r"^[ \t]{0,8}(?:INSERT|CREATE) {1,8}(?:INTO|TABLE)\b", re.IGNORECASE | re.MULTILINE)
 
 
@@ -74,6 +72,7 @@ def find_binary_kind(file: BinaryIO) -> Text | None:
 
 def find_text_kind(head: str) -> Text | None:
     """What a file is whose text begins so, if it is no table; None if it may be one."""
+    head = head.lstrip()
     for pattern, text in _TEXTS:
         if pattern.match(head):
             return text
