@@ -17,13 +17,11 @@ class PeopleConfig(AppConfig):
         from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash.kinds import register_kinds  # noqa: PLC0415 - as above
-        from people.without_groups import register_without_groups  # noqa: PLC0415 - as above
         from people.word_index import TRIGGERS  # noqa: PLC0415 - as above
 
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)
         register_triggers(*TRIGGERS)
         register_next_dates()
-        register_without_groups()
         register_kinds()
         register_transfer()
         register_feed()

@@ -2,11 +2,13 @@
 
 Counting ten thousand rows costs ten thousand steps at each read; a stored count costs one row per write, and triggers
 also see deletions by cascade. Each kind is described once, as `Counted`, from which the triggers of SQLite and
-PostgreSQL are built. Only rows of active people count, and of some kinds only those of people who may be spoken of
-(people.mentions): deleting a person, or making it quiet, subtracts its rows, the opposite adds them.
+PostgreSQL are built. Only rows of active people count: deleting a person subtracts its rows, restoring it adds them.
+
+Counted are people (plan limits, /metrics, pages of the list), members (groups), photo bytes (limits, /metrics) and
+relationships (relationships.counts). What else has to be counted is counted when it is asked for.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,19 +16,15 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Sum
 
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
-from people.mentions import SQL_COLUMNS, SQL_CONDITION
 from people.models import AccountCount
 
-PEOPLE, MARKED, GROUPED = "people", "marked", "grouped"
-MEMBERS, DAYS, PHOTO_BYTES = "members", "days", "photo_bytes"
+PEOPLE, MEMBERS, PHOTO_BYTES = "people", "members", "photo_bytes"
 
 
 # A scalar subquery, because PostgreSQL looks up one person for it. EXISTS may become a hash join over all people, and a
 # trigger keeps the plan that was made when the tables were empty.
-_PERSON_COUNTS = "(SELECT {condition} FROM people_person p WHERE p.id = {row}.{column})"
-_IS_ACTIVE = "{row}.deleted_at IS NULL"
+_PERSON_IS_ACTIVE = "(SELECT p.deleted_at IS NULL FROM people_person p WHERE p.id = {row}.{column})"
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,8 @@ class Counted:
     """One kind of counted row. `key`, `condition` and `amount` are SQL expressions in which `{row}` stands for the row.
 
     There is one count for each value of `key` (such as the group of a membership). `condition` selects the rows that
-    count. `people` are the foreign keys to people, who must all be active, and with `mentioned` may be spoken of.
-    `columns` are the columns whose change can change a count. `amount` is what a row adds. `counts_new` is false if a
-    row counts only after an update.
+    count. `people` are the foreign keys to people, who must all be active. `columns` are the columns whose change can
+    change a count. `amount` is what a row adds.
     """
 
     kind: str
@@ -45,23 +42,12 @@ class Counted:
     key: str = "CAST('' AS varchar(36))"
     condition: str = "{row}.deleted_at IS NULL"
     people: tuple[str, ...] = ("person_id",)
-    mentioned: bool = False
     amount: str = "1"
-    counts_new: bool = True
 
     def counting_condition(self, row: str, without: str = "") -> str:
         """SQL condition under which `row` counts; the person in the column `without` is not checked."""
-        condition = self.condition_of_person("p")
-        people = [
-            _PERSON_COUNTS.format(condition=condition, row=row, column=column)
-            for column in self.people
-            if column != without
-        ]
+        people = [_PERSON_IS_ACTIVE.format(row=row, column=column) for column in self.people if column != without]
         return " AND ".join([self.condition.format(row=row), *people])
-
-    def condition_of_person(self, row: str) -> str:
-        """SQL condition under which the rows of the person `row` count."""
-        return " AND ".join(text.format(row=row) for text in (_IS_ACTIVE, *([SQL_CONDITION] * self.mentioned)))
 
 
 def count_of(owner_id: UUID, kind: str) -> int:
@@ -69,17 +55,9 @@ def count_of(owner_id: UUID, kind: str) -> int:
     return sum(counts_by_key(owner_id, kind).values())
 
 
-def counts_by_key(owner_id: UUID, kind: str, keys: Iterable[str] | None = None) -> dict[str, int]:
-    """The number of rows by key, for `keys` or all. Ids are spelled differently by the databases: use counts_by_id."""
-    if keys is None:
-        return dict(_counts_query.rows(owner_id=owner_id, kind=kind))
-    rows = AccountCount.objects.filter(owner_id=owner_id, kind=kind, key__in=keys)
-    return dict(rows.values_list("key", "number"))
-
-
-@compiled_query
-def _counts_query(owner_id: UUID, kind: str) -> Rows:
-    return AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number")
+def counts_by_key(owner_id: UUID, kind: str) -> dict[str, int]:
+    """The number of rows by key. Ids are spelled differently by the databases: use counts_by_id."""
+    return dict(AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number"))
 
 
 def totals_of(owner_ids: Collection[UUID], *kinds: str) -> dict[tuple[UUID, str], int]:
@@ -93,37 +71,6 @@ def total_of_all(kind: str) -> int:
     return AccountCount.objects.filter(kind=kind, key="").aggregate(total=Sum("number"))["total"] or 0
 
 
-def count_people(
-    owner_id: UUID, *, favourite: bool | None = None, quiet: bool | None = None, without_groups: bool = False
-) -> int:
-    """The number of active people with these marks (None: with or without), in no group if `without_groups`."""
-    total = count_of(owner_id, PEOPLE)
-    marked = {} if favourite is None and quiet is None else counts_by_key(owner_id, MARKED)
-    number = _add_up(total, marked, favourite, quiet)
-    if without_groups:
-        grouped = counts_by_key(owner_id, GROUPED)
-        number -= _add_up(sum(grouped.values()), grouped, favourite, quiet)
-    return number
-
-
-def _add_up(total: int, counts: Mapping[str, int], favourite: bool | None, quiet: bool | None) -> int:
-    """How many of `total` people have these marks, of whom `counts` are favourites, quiet, or both."""
-    if favourite is None and quiet is None:
-        return total
-    both, favourites, silent = (counts.get(key, 0) for key in ("both", "favourite", "quiet"))
-    by_marks = {
-        (True, True): both,
-        (True, False): favourites,
-        (False, True): silent,
-        (False, False): total - both - favourites - silent,
-    }
-    return sum(
-        number
-        for (is_favourite, is_quiet), number in by_marks.items()
-        if favourite in {None, is_favourite} and quiet in {None, is_quiet}
-    )
-
-
 def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:
     """The number of rows by key, for a kind whose keys are ids."""
     return {UUID(key): number for key, number in counts_by_key(owner_id, kind).items()}
@@ -134,8 +81,7 @@ def triggers_of(counted: Counted) -> Iterator[Trigger]:
     name = f"count_{counted.kind}"
     table = counted.table
     added = f"{_insert_counts(counted, 'added')} {_UPSERT}"
-    if counted.counts_new:
-        yield Trigger(f"{name}_insert", table, "INSERT", _add_row(counted, "NEW"), writes=_TABLE, statement_body=added)
+    yield Trigger(f"{name}_insert", table, "INSERT", _add_row(counted, "NEW"), writes=_TABLE, statement_body=added)
     yield Trigger(
         f"{name}_delete",
         table,
@@ -161,9 +107,9 @@ def triggers_of(counted: Counted) -> Iterator[Trigger]:
         yield Trigger(
             f"{name}_of_{column}",
             "people_person",
-            f"UPDATE OF {', '.join(('deleted_at', *(SQL_COLUMNS * counted.mentioned)))}",
+            "UPDATE OF deleted_at",
             body,
-            when=f"({counted.condition_of_person('OLD')}) <> ({counted.condition_of_person('NEW')})",
+            when="(OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL)",
             before=True,
             writes=_TABLE,
             disabled_by=_DEFER_SETTING,
@@ -206,19 +152,9 @@ def _recount_row(counted: Counted) -> str:
     return f"IF ({before}) IS DISTINCT FROM ({after}) THEN {changes} END IF"
 
 
-def add_people(counted: Counted, rows: str, more: str = "") -> str:
-    """SQL that adds the people in the table `rows` to a count; `more` is a further condition of such a row `c`."""
-    return f"{_insert_counts(counted, rows, more and f'AND {more} ')} {_UPSERT}"
-
-
-def subtract_people(counted: Counted, rows: str, more: str = "") -> str:
-    """SQL that subtracts people from a count, as `add_people`."""
-    return _subtract_rows(counted, rows, more and f"AND {more} ")
-
-
-def _subtract_rows(counted: Counted, rows: str, more: str = "") -> str:
+def _subtract_rows(counted: Counted, rows: str) -> str:
     return (
-        f"UPDATE {_TABLE} SET number = {_TABLE}.number - t.number FROM ({_select_counts(counted, rows, more)}) t "  # noqa: S608 - as below
+        f"UPDATE {_TABLE} SET number = {_TABLE}.number - t.number FROM ({_select_counts(counted, rows)}) t "  # noqa: S608 - as below
         f"WHERE {_TABLE}.owner_id = t.owner_id AND {_TABLE}.kind = t.kind AND {_TABLE}.key = t.key"
     )
 
@@ -230,7 +166,7 @@ def _total(counted: Counted) -> str:
 
 def _add_of_person(counted: Counted, column: str) -> str:
     """SQL that adds the rows of a person whose rows count from now on, and subtracts them if they count no longer."""
-    key, sign = counted.key.format(row="c"), f"CASE WHEN {counted.condition_of_person('NEW')} THEN 1 ELSE -1 END"
+    key, sign = counted.key.format(row="c"), "CASE WHEN NEW.deleted_at IS NULL THEN 1 ELSE -1 END"
     return (
         f"INSERT INTO {_TABLE} (owner_id, kind, key, number) "  # noqa: S608 - as above
         f"SELECT c.owner_id, '{counted.kind}', {key}, {sign} * count(*) FROM {counted.table} c "
@@ -277,47 +213,14 @@ def _select_counts(counted: Counted, rows: str, more: str = "") -> str:
     )
 
 
-# People in an active group, by their marks. Somebody new is in none until its first membership is written, so people
-# without groups cost nothing. people.without_groups counts whoever joins the first group or leaves the last.
-IN_GROUPS = Counted(
-    GROUPED,
-    "people_person",
-    ("deleted_at", "favourite", "quiet"),
-    key=(
-        "CASE WHEN {row}.favourite AND {row}.quiet THEN 'both' WHEN {row}.favourite THEN 'favourite' "
-        "WHEN {row}.quiet THEN 'quiet' ELSE 'neither' END"
-    ),
-    condition="{row}.deleted_at IS NULL AND NOT {row}.without_groups",
-    people=(),
-    counts_new=False,
-)
 COUNTED_OF_PEOPLE = (
     Counted(PEOPLE, "people_person", ("deleted_at",), people=()),
-    # Favourites that are not quiet, quiet people that are no favourites, and those that are both.
-    Counted(
-        MARKED,
-        "people_person",
-        ("deleted_at", "favourite", "quiet"),
-        key="CASE WHEN NOT {row}.favourite THEN 'quiet' WHEN {row}.quiet THEN 'both' ELSE 'favourite' END",
-        condition="{row}.deleted_at IS NULL AND ({row}.favourite OR {row}.quiet)",
-        people=(),
-    ),
-    IN_GROUPS,
     Counted(
         MEMBERS,
         "people_membership",
         ("person_id", "group_id"),
         key="CAST({row}.group_id AS varchar(36))",
         condition="1 = 1",
-    ),
-    # Only dates that recur every year. count_upcoming reads those with their own reminder rule one by one.
-    Counted(
-        DAYS,
-        "people_importantdate",
-        ("deleted_at", "person_id", "type", "date", "reminder_enabled"),
-        key="CAST({row}.month_day AS varchar(36))",
-        condition="{row}.deleted_at IS NULL AND ({row}.type IS NOT NULL OR NOT {row}.reminder_enabled)",
-        mentioned=True,
     ),
 )
 COUNTED_PHOTOS = Counted(

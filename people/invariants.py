@@ -37,7 +37,6 @@ from people.models.person import ALWAYS, NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import find_faulty_files
 from people.related.rows import related_people_on
-from people.without_groups import wrongly_marked
 from people.word_index import words_of_interaction
 from people.words import words_of_value
 
@@ -166,14 +165,6 @@ def _select_wrong_related_names(people: list[Person]) -> Iterator[Person]:
             (person.owner_id, *named) for named in related_people_on(person.card_lines)
         ):
             yield person
-
-
-@invariant(
-    "people are marked as in no group although they are in one, or the reverse",
-    hint="Taking each of these people out of a group and adding it again, or the reverse, marks it anew.",
-)
-def find_wrong_marks_of_groups() -> Iterator[object]:
-    return iterate_ids(wrongly_marked())
 
 
 @invariant(

@@ -43,9 +43,6 @@ _REASONS: Final[Mapping[Topic, tuple[Silence, ...]]] = {
 
 COLUMNS: Final = ("quiet", "deathday")
 """The columns of a person that decide."""
-SQL_CONDITION: Final = "NOT {row}.quiet"
-"""may_be_mentioned() in SQL, for triggers; `{row}` stands for the row of the person."""
-SQL_COLUMNS: Final = ("quiet",)
 
 
 def topic_of(type_: str | None) -> Topic:

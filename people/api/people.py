@@ -35,7 +35,7 @@ from people.api.person_serializer import (
     PersonSerializer,
     SearchRecordSerializer,
 )
-from people.counts import count_people
+from people.counts import PEOPLE, count_of
 from people.dates.schedule import calendar_from_user
 from people.extensions import EXTENSIONS
 from people.models import Person
@@ -49,7 +49,7 @@ from people.projection import (
     represent_person,
     search_records,
 )
-from people.projection.people_order import Order, Sort, marked_page_ids, ordered_ids, page_ids
+from people.projection.people_order import Order, Sort, ordered_ids, page_ids
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
@@ -220,22 +220,19 @@ class PersonViewSet(TrashViewSet[Person]):
 
     def _page_response(self, query: PeopleQuery) -> HttpResponseBase:
         listed: Sequence[Fragment] = ()
-        people = query.filter_people(self.get_queryset(), self.owner) if query.joins else None
-        # The stored counts cost the same in an account of any size.
-        total = count_people(self.owner.pk, **query.marks) if people is None else people.count()
+        people = query.filter_people(self.get_queryset(), self.owner)
         page: dict[str, Any] = {"limit": query.limit, "offset": query.offset}
-        if query.offset >= total:
-            pass
-        elif query.order == Order() and not query.marks and people is None:
-            # So does the compiled page.
-            listed = project_page(self.owner, **page, include_details=query.include_details)
+        if query.order == Order() and not query.is_filtered:
+            # Costs the same in an account of any size.
+            total = count_of(self.owner.pk, PEOPLE)
+            if query.offset < total:
+                listed = project_page(self.owner, **page, include_details=query.include_details)
         else:
-            page["now"] = timezone.now()
-            if people is None:
-                ids = marked_page_ids(self.owner, query.marks, query.order, **page)
-            else:
-                ids = page_ids(self.owner, people, query.order, **page)
+            ids = page_ids(self.owner, people, query.order, **page, now=timezone.now())
             listed = project_ids(self.owner, ids, include_details=query.include_details)
+            # Of the last page the total is known: counting would read the account once more.
+            is_last = bool(ids or not query.offset) and len(ids) < query.limit
+            total = query.offset + len(ids) if is_last else people.count()
         body = {
             "people": listed,
             "pagination": pagination(total=total, limit=query.limit, offset=query.offset),

@@ -39,22 +39,20 @@ class PeopleQuery:
     quiet: bool | None = None
 
     @property
-    def marks(self) -> dict[str, bool]:
-        """The values that columns of the person must have."""
-        marks = {"favourite": self.favourite, "quiet": self.quiet, "without_groups": self.without_groups or None}
-        return {name: value for name, value in marks.items() if value is not None}
-
-    @property
-    def joins(self) -> bool:
-        """Whether other tables decide who is listed."""
-        return self.group_ids is not None or self.import_id is not None
+    def is_filtered(self) -> bool:
+        """Whether some people may be left out."""
+        filters = (self.group_ids, self.import_id, self.favourite, self.quiet, self.without_groups or None)
+        return any(value is not None for value in filters)
 
     def filter_people(self, people: TrashQuerySet[Person], owner: User) -> TrashQuerySet[Person]:
         """Those of the `people` that meet all filters. Unknown ids match nobody."""
-        people = people.filter(**self.marks)
+        marks = {"favourite": self.favourite, "quiet": self.quiet}
+        people = people.filter(**{name: value for name, value in marks.items() if value is not None})
+        members = Membership.objects.owned_by(owner).filter(group__deleted_at=None)
+        if self.without_groups:
+            people = people.exclude(pk__in=members.values("person_id"))
         if self.group_ids is not None:
-            members = Membership.objects.owned_by(owner).filter(group__deleted_at=None, group_id__in=self.group_ids)
-            people = people.filter(pk__in=members.values("person_id"))
+            people = people.filter(pk__in=members.filter(group_id__in=self.group_ids).values("person_id"))
         if (import_id := self.import_id) is not None:
             records = ImportedRecord.objects.owned_by(owner).filter(kind=RecordKind.PERSON)
             found = records.filter(contact_import=import_id) if isinstance(import_id, UUID) else records.none()

@@ -6,11 +6,10 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
-from people.counts import DAYS, counts_by_key
 from people.dates import schedule
 from people.dates.nearest import Nearest
 from people.dates.recurrence import Recurrence, full_years
@@ -92,14 +91,15 @@ def _offer(
 
 
 def count_upcoming(owner: User, *, start: dt.date, days: int) -> int:
-    """The number of events of upcoming_events, computed from stored counts for dates that recur every year."""
+    """The number of events of upcoming_events: dates that recur every year are counted by their day, not read."""
     calendar, end = schedule.calendar_from_user(owner), start + dt.timedelta(days)
     yearly = days_between(start, end)
-    stored_counts = counts_by_key(owner.pk, DAYS, map(str, yearly))
-    number = sum(count * _count_occurrences(int(key), calendar, start, end) for key, count in stored_counts.items())
+    recurring = mentioned_dates(owner).filter(_YEARLY, month_day__in=yearly)
+    by_day = recurring.order_by().values_list("month_day").annotate(Count("pk"))
+    number: int = sum(count * _count_occurrences(day, calendar, start, end) for day, count in by_day)
     # Their first occurrence is in the future, or their only one is over: earlier and later ones must not count.
     single = Q(date__gt=start) | Q(type=None, reminder_enabled=False, reminder_type=ReminderType.ONCE)
-    for row in mentioned_dates(owner).filter(_YEARLY, single, month_day__in=yearly).iterator(CHUNK_SIZE):
+    for row in recurring.filter(single).iterator(CHUNK_SIZE):
         number += event_rule(row, calendar).count_between(start, end)
         number -= _count_occurrences(row.month_day, calendar, start, end)
     own_rules = _candidates_between(mentioned_dates(owner).filter(type=None, reminder_enabled=True), start, end)

@@ -76,7 +76,7 @@ def merge_people(
         reminder = scalars.reminder_values(primary)
         changes = scalars.merge_scalars(primary, secondary, overrides)
         rows = related_rows.load_related_rows(primary, secondary)
-        joined, remaining = related_rows.split_memberships(primary, rows)
+        joined = related_rows.new_memberships(primary, rows)
         alone = [row.other_id for row in rows[related_rows.INTERACTION] if not row.text]
         image: dict[str, Any] = {
             "documents": merged.added,
@@ -92,8 +92,6 @@ def merge_people(
         moved_dates = {key: key for key in image["dates"]}
         image["cardLines"] = card_lines.merge_lines(primary, secondary, merged.ids | moved_dates)
         secondary.deleted_at = now
-        if not remaining:
-            secondary.without_groups = True  # as the trigger of its memberships will, which then changes no person
         writer.flush()
         related_rows.move_memberships(primary, joined)
         image |= _join_groups(writer, primary, [row.other_id for row in joined if row.text])

@@ -127,11 +127,9 @@ def _interactions_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
     return Interaction.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
 
 
-def split_memberships(primary: Person, rows: RelatedRows) -> tuple[list[RelatedRow], list[RelatedRow]]:
-    """The secondary's memberships in groups that are new to the primary, and the others, which stay."""
-    new = _new_rows(primary, rows[GROUP])
-    moving = {row.id for row in new}
-    return new, [row for row in rows[GROUP] if row.person_id != primary.pk and row.id not in moving]
+def new_memberships(primary: Person, rows: RelatedRows) -> list[RelatedRow]:
+    """The secondary's memberships in groups that are new to the primary; the others stay."""
+    return _new_rows(primary, rows[GROUP])
 
 
 def move_memberships(primary: Person, rows: Iterable[RelatedRow]) -> None:

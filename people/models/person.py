@@ -109,19 +109,6 @@ def _list_column() -> Any:
     return models.JSONField(default=list, blank=True)
 
 
-def _orders_of(condition: models.Q, *, by_name: str, others: str) -> list[models.Index]:
-    """An index of the people of the condition for each order of the list (people.projection.people_order).
-
-    `by_name` is the name of the first, `others` begins the names of the others.
-    """
-    columns = {by_name: [], f"{others}_contact": ["last_contact"], f"{others}_next_date": ["next_date_on"]}
-    columns[f"{others}_creation"] = ["created_at"]
-    return [
-        models.Index(fields=["owner", *more, "sort_key", "id"], name=name, condition=condition)
-        for name, more in columns.items()
-    ]
-
-
 class Person(CountedModel, TrashModel):
     """One person of an account.
 
@@ -138,8 +125,6 @@ class Person(CountedModel, TrashModel):
     `next_date_on` is the next day of one of its dates, as far as it is known: it is right up to the day
     `next_date_until`. A trigger sets that to NOT_KNOWN when a date changes, and a task computes both anew
     (people.dates.next_dates).
-
-    `without_groups` says that it is in no active group. Only triggers write it (people.without_groups).
 
     `card_lines` are the properties of the vCard from which the person was created, in order: the unfolded `line`, the
     `fields` that it fills (none if no field holds it), and the `id` of the entry or date that holds it. They are not in
@@ -192,7 +177,6 @@ class Person(CountedModel, TrashModel):
 
     next_date_on = models.DateField(null=True, blank=True, editable=False)
     next_date_until = models.DateField(default=ALWAYS, db_default=ALWAYS, editable=False)
-    without_groups = models.BooleanField(default=True, db_default=True, editable=False)
 
     card_dav_sync_enabled = models.BooleanField(default=True)
     favourite = models.BooleanField(default=False)
@@ -222,7 +206,6 @@ class Person(CountedModel, TrashModel):
             "card_lines",
             "next_date_on",
             "next_date_until",
-            "without_groups",
         }
     )
 
@@ -266,30 +249,6 @@ class Person(CountedModel, TrashModel):
                 fields=["contact_reminder_from"],
                 name="person_contact_reminder_from",
                 condition=models.Q(contact_reminder_from__isnull=False),
-            ),
-            # The orders of the list (people.projection.people_order). That of creation has an index for each direction,
-            # because all people of an import are created at once.
-            models.Index(fields=["owner", "last_contact", "sort_key", "id", "deleted_at"], name="person_by_contact"),
-            models.Index(fields=["owner", "next_date_on", "sort_key", "id", "deleted_at"], name="person_by_next_date"),
-            models.Index(fields=["owner", "created_at", "sort_key", "id", "deleted_at"], name="person_by_creation"),
-            models.Index(fields=["owner", "-created_at", "sort_key", "id", "deleted_at"], name="person_newest_first"),
-            *_orders_of(models.Q(favourite=True), by_name="person_favourites", others="person_fav_by"),
-            *_orders_of(models.Q(without_groups=True), by_name="person_without_groups", others="person_no_group_by"),
-            # For favourites first among those without groups.
-            *_orders_of(
-                models.Q(without_groups=True, favourite=True),
-                by_name="person_no_group_favourites",
-                others="person_no_group_fav",
-            ),
-            *_orders_of(models.Q(quiet=True), by_name="person_quiet", others="person_quiet_by"),
-            # An import may create thousands of these at once.
-            *(
-                models.Index(fields=["owner", "-created_at", "sort_key", "id"], name=name, condition=condition)
-                for name, condition in (
-                    ("person_no_group_newest_first", models.Q(without_groups=True)),
-                    ("person_fav_newest_first", models.Q(favourite=True)),
-                    ("person_no_group_fav_newest", models.Q(without_groups=True, favourite=True)),
-                )
             ),
             models.Index(fields=["owner", "next_date_until"], name="person_next_date_known"),
             models.Index(fields=["next_date_until"], name="person_next_date_passed"),

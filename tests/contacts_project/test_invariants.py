@@ -161,12 +161,6 @@ def move_next_day(owner: User) -> object:
     return person.pk
 
 
-def lose_mark_of_groups(owner: User) -> object:
-    person = Person.objects.owned_by(owner).active().filter(without_groups=False).earliest("pk")
-    Person.unscoped.filter(pk=person.pk).update(without_groups=True)
-    return person.pk
-
-
 def break_pair(owner: User) -> object:
     row = Relationship.objects.owned_by(owner).earliest("pk")
     Relationship.unscoped.filter(pk=row.pk).update(notes="half a change")
@@ -270,7 +264,6 @@ BREAKS: dict[Callable[[User], object], str] = {
     skip_occurrence: "dates have a next reminder that does not match",
     lose_contact: "people have a next contact reminder that does not match",
     move_next_day: "people have a next day that does not match",
-    lose_mark_of_groups: "people are marked as in no group",
     break_pair: "relationships do not match their inverse",
     break_delivery: "deliveries are in a state that does not fit",
     hold_delivery: "deliveries are held for longer than their lease",

@@ -49,16 +49,19 @@ ACCOUNT = {
     "GET /api/relationship-suggestions",
 }
 LISTS = ("GET /api/people?sort=", "GET /api/people?favourite=false", "GET /api/people?withoutGroups=")
-#: The cost grows with the matching rows: a year of events, people whose names contain the text, favourites.
+#: The cost grows with the matching rows: a year of events, people whose names contain the text, favourites. A list in
+#: another order than by name, or of some people alone, reads one line of each person: some microseconds.
 ROWS = {
+    *(route.name for route in ROUTES if route.name.startswith(LISTS)),
     "GET /api/people?favourite=true",
     "GET /api/upcoming?days=366",
     "GET /api/reminders/upcoming?days=366",
+    "GET /api/dashboard/stats",
     "GET /api/people/search?q=ada",
     "GET /api/find?q=ada",
 }
 #: A page of a hundred records, or of five hundred changes: the cost is constant once an account has that many.
-PAGE = {"GET /api/people", "GET /api/changes", *(route.name for route in ROUTES if route.name.startswith(LISTS))}
+PAGE = {"GET /api/people", "GET /api/changes"}
 #: Until PostgreSQL has analyzed the tables, these may read the people of the account once.
 ONE_SCAN_WHILE_UNANALYZED = {
     "DELETE /api/people/{person}/important-dates/{deleted_date}/permanent",

@@ -102,7 +102,7 @@ def register_triggers(*triggers: Installable) -> None:
 
 
 def install_triggers(*, using: str = "default", plan: Sequence[object] = (), **kwargs: object) -> None:
-    """Receiver of post_migrate: create or replace the triggers whose tables all exist.
+    """Receiver of post_migrate: create or replace the triggers whose tables all exist, and drop former ones.
 
     Runs after a migration, and if triggers are missing because an earlier run was killed after its migrations.
     """
@@ -111,7 +111,16 @@ def install_triggers(*, using: str = "default", plan: Sequence[object] = (), **k
         return
     # After a migration to an older state some tables do not exist.
     existing = set(connection.introspection.table_names())
+    former = _installed_triggers(connection)
+    for trigger in _triggers.values():
+        for name in trigger.names(connection.vendor):
+            former.pop(name, None)
     with connection.cursor() as cursor:
+        for name, table in former.items():
+            of_table = f' ON "{table}"' if connection.vendor == "postgresql" else ""
+            cursor.execute(f'DROP TRIGGER "{name}"{of_table}')
+            if connection.vendor == "postgresql":
+                cursor.execute(f'DROP FUNCTION IF EXISTS "{name}"()')
         for trigger in _triggers.values():
             if existing.issuperset(trigger.tables):
                 for statement in trigger.statements(connection.vendor):
@@ -127,7 +136,7 @@ def drop_triggers(*, using: str = "default", plan: Sequence[object] = (), **kwar
     if not plan or connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
-        for name in _installed_names(connection):
+        for name in _installed_triggers(connection):
             cursor.execute(f'DROP TRIGGER "{name}"')
 
 
@@ -150,15 +159,17 @@ def missing_triggers(*, using: str = "default") -> list[str]:
     """The names of the registered triggers that are not in the database."""
     connection = connections[using]
     names = {name for trigger in _triggers.values() for name in trigger.names(connection.vendor)}
-    return sorted(names - _installed_names(connection))
+    return sorted(names - _installed_triggers(connection).keys())
 
 
-def _installed_names(connection: BaseDatabaseWrapper) -> set[str]:
-    """The names of all triggers in the database. Nobody else creates any."""
+def _installed_triggers(connection: BaseDatabaseWrapper) -> dict[str, str]:
+    """The tables of all triggers in the database, by name. Nobody else creates any."""
     query = {
-        "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
-        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        "postgresql": (
+            "SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid WHERE NOT tgisinternal"
+        ),
+        "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'",
     }[connection.vendor]
     with connection.cursor() as cursor:
         cursor.execute(query)
-        return {name for (name,) in cursor.fetchall()}
+        return dict(cursor.fetchall())
