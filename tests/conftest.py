@@ -1,9 +1,7 @@
 """Fixtures of all tests: alice (owner), mallory (stranger) and their clients. Blocks the network beyond loopback."""
 
-import functools
 import gc
 import ipaddress
-import itertools
 import logging
 import os
 import shutil
@@ -34,7 +32,6 @@ from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
 from tests.databases import flush
-from tests.forked_processes import forked_processes
 from tests.leaks import LeakLogHandler, leak_detector
 from tests.mailbox import Mailbox, smtp_server, use_mailbox
 from tests.open_transactions import end_open_transaction, record_connections
@@ -51,7 +48,7 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("tests")
 
 ON_POSTGRESQL = "TEST_DATABASE_URL" in os.environ
-# They run first: if one of them ran last, the other processes would be idle meanwhile.
+# They run first: if one of them ran last, the other workers would be idle meanwhile.
 SLOWEST_FILES = {
     "test_accessibility.py",
     "test_attacks.py",
@@ -93,9 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell tests/run.py, and exempt the tests from garbage collection: scanning them took a tenth of the run."""
-    if claims := os.environ.get("TEST_CLAIMS"):
-        Path(claims, "collected").touch()
+    """Exempt the tests from garbage collection: scanning them took a tenth of the run."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
@@ -130,52 +125,6 @@ def is_sampled(item: pytest.Item) -> bool:
     else:
         return True
     return position % 2 < rounds(1)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """In `make test`, run the tests in TEST_PROCESSES processes, each of which runs the files that it claims first.
-
-    A file is never divided, because its tests share what its module-scoped fixtures start. See tests/run.py.
-    """
-    # If a file cannot be imported, testsfailed is set already; pytest's own loop reports that.
-    if "TEST_CLAIMS" not in os.environ or session.testsfailed:
-        return None
-    claims = Path(os.environ["TEST_CLAIMS"])
-    # A generator: a file is claimed only when this process is ready to run it.
-    claimed = (item for item in session.items if is_claimed_here(claims, item.path))
-    with forked_processes(session, int(os.environ["TEST_PROCESSES"])):
-        for item, following in itertools.pairwise(itertools.chain(claimed, [None])):
-            assert item
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-    return True
-
-
-# The files that this process has claimed. What one leaves behind, such as an open transaction, fails the next.
-_claimed: list[str] = []
-
-
-@functools.cache
-def is_claimed_here(claims: Path, file: Path) -> bool:
-    """Claim the test file by creating a file of its name in `claims`; False if another process has claimed it."""
-    # Cached, so that the later tests of a file that this process has claimed are told the same.
-    try:
-        # touch(exist_ok=False) is atomic (O_EXCL): only one process succeeds.
-        (claims / str(file.relative_to(ROOT)).replace("/", ".")).touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    _claimed.append(file.name)
-    return True
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note a failure at once for tests/run.py, which prints it even if the run is stopped before its end."""
-    if report.failed and (claims := os.environ.get("TEST_CLAIMS")):
-        with Path(claims, "failures").open("a") as failures:
-            earlier = ", ".join(_claimed[-4:-1])
-            failures.write(f"{report.nodeid} ({report.when}; after {earlier})\n{report.longreprtext[-2000:]}\n")
-        with Path(claims, "failed").open("a") as failed:
-            failed.write(f"{report.nodeid}\n")
 
 
 @pytest.hookimpl(wrapper=True)

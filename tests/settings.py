@@ -19,8 +19,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads and worker processes of the tests open it too.
     DATABASES["default"]["TEST"] = {"NAME": str(_data / "test.sqlite3")}
 else:
-    # The processes of tests/run.py use one server.
-    DATABASES["default"]["TEST"] = {"NAME": f"test_contacts_{os.environ.get('TEST_PROCESS', '1')}"}
+    # pytest-django appends the name of the pytest-xdist worker: all workers use one server.
+    DATABASES["default"]["TEST"] = {"NAME": os.environ.get("TEST_DATABASE_NAME", "test_contacts")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Look for a static file when it is requested: without it, every new test client scans all static files.
 WHITENOISE_AUTOREFRESH = True

@@ -37,7 +37,6 @@ def test_letters_without_case_are_the_same_under_a_turkish_collation() -> None:
     with turkish_server() as url:
         with psycopg.connect(url) as server:
             assert server.execute("SELECT lower('I'), upper('i')").fetchone() == ("ı", "İ")
-        # Not TEST_CLAIMS: the other processes of this run have claimed the files.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TEST_"))}
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *TESTS],

@@ -79,7 +79,9 @@ def refuse(alice: User, device: Device) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "act"), [(NoticeKind.DAV_DELETIONS, delete_all), (NoticeKind.DAV_REFUSED, refuse)], ids=str
+    ("kind", "act"),
+    [(NoticeKind.DAV_DELETIONS, delete_all), (NoticeKind.DAV_REFUSED, refuse)],
+    ids=["deletions", "refused"],
 )
 def test_notices_of_devices_go_over_every_channel_and_wait_for_the_end_of_quiet_hours(
     alice: User, monkeypatch: pytest.MonkeyPatch, kind: NoticeKind, act: Callable[[User, Device], None]

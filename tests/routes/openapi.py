@@ -14,7 +14,7 @@ from django.urls import Resolver404, resolve
 @cache
 def document() -> dict[str, Any]:
     """The body of GET /api/openapi.json, requested once per process."""
-    # Not the test client's own host name, which is allowed only while tests run (tests/forked_processes.py).
+    # Not the test client's own host name, which is allowed only while tests run.
     response = Client().get("/api/openapi.json", headers={"host": "localhost"})
     description: dict[str, Any] = orjson.loads(response.content)
     return description

@@ -25,9 +25,8 @@ LINES = {
 
 
 def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "TEST_CLAIMS"}
     # A database of its own beside that of the process which runs this test.
-    environment["TEST_PROCESS"] = f"{environment.get('TEST_PROCESS', '1')}_made_up"
+    environment = {**os.environ, "TEST_DATABASE_NAME": f"test_made_up_{os.getpid()}"}
     return subprocess.run(
         [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, check=False
     )
