@@ -1,10 +1,9 @@
-"""CPU time, SQL statements and function calls of requests through the whole WSGI application, including log lines.
+"""CPU time and SQL statements of requests through the whole WSGI application, including log lines.
 
-CPU times do not depend on other load on the machine, calls of functions (cProfile: Python's and C's) not on the machine
-at all. No test client is used, because it would take as long as a small request.
+CPU times depend little on other load on the machine. No test client is used, because it would take as long as a small
+request.
 """
 
-import cProfile
 import io
 import logging
 import os
@@ -69,27 +68,16 @@ class Caller:
 
 
 def measured(name: str, work: Callable[[], Any], *, note: str = "") -> Figure:
-    """The median CPU time of `work` over rounds of many requests, its statements, and in the note its calls."""
+    """The median CPU time of `work` over rounds of many requests, and its statements."""
     work()
     queries = query_count(work)
-    calls = f"{call_count(work):,} calls"
     spans = []
     for _ in range(ROUNDS):
         start = time.process_time()
         for _ in range(TIMES):
             work()
         spans.append((time.process_time() - start) / TIMES)
-    return Figure(name, statistics.median(spans), queries, None, f"{calls}; {note}" if note else calls)
-
-
-def call_count(work: Callable[[], Any]) -> int:
-    """The fewest calls of functions in three runs: a run may also have refreshed a cache that expires."""
-    counts = []
-    for _ in range(3):
-        with cProfile.Profile() as profile:
-            work()
-        counts.append(sum(entry.callcount for entry in profile.getstats()))
-    return min(counts)
+    return Figure(name, statistics.median(spans), queries, None, note)
 
 
 def cpu(shared: SharedData) -> list[Figure]:
