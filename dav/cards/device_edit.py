@@ -1,7 +1,8 @@
 """How a PUT is read: as a change against the card that the device had, not as a replacement. Pure.
 
-A device knows the properties that it has ever sent, and the names, telephone numbers and e-mail addresses that every
-device knows. What it does not know and did not send back stays; what it knows and left out is removed. See docs/dav.md.
+A device knows the properties and parameters that it has ever sent, and the names, telephone numbers and e-mail
+addresses that every device knows. What it does not know and did not send back stays; what it knows and left out is
+removed. See docs/dav.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from people.entries import pair_entries
 from people.field_table import Compare
 from people.phone_numbers import parse_phone
 from people.vcard import Card, CardText, ContentLine, KeptLine, fold, parse_line
-from people.vcard.line_merge import missing_lines
+from people.vcard.line_merge import missing_lines, with_unsent_details
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.versions import canonical_key
 
@@ -50,15 +51,25 @@ def property_names(source: CardText) -> frozenset[str]:
     return frozenset(line.name for line in source.lines if line.name) - _GENERATED
 
 
+def sent_names(source: CardText) -> frozenset[str]:
+    """What a device knows that has sent this card: the names of its properties, and `TEL;X-SIM` for each parameter."""
+    return property_names(source).union(
+        f"{line.name};{name}" for line in source.lines if line.name not in _GENERATED for name, _ in line.params
+    )
+
+
 def read_edit(*, base: CardText, current: CardText, sent: CardText, known: Iterable[str], local: Fields) -> DeviceEdit:
     """Read the card that a device `sent` as a change against `base`, the text that it had.
 
-    `current` is the text as it is now, `local` the contents of the person as they are now, `known` the properties that
-    the device has ever sent. What others changed since the device had its text stays; in the same field the device's
+    `current` is the text as it is now, `local` the contents of the person as they are now, `known` what the device has
+    ever sent (`sent_names`). What others changed since the device had its text stays; in the same field the device's
     value stands. Raises VCardError.
     """
-    names = KNOWN_TO_ALL.union(known, property_names(sent))
-    stored = _with_lines_of_others(sent, base.card, current.card, names)
+    names = KNOWN_TO_ALL.union(known, sent_names(sent))
+    # What the device had may be what it sent itself.
+    base = with_unsent_details(base, current, current, names)
+    detailed = with_unsent_details(sent, base, current, names)
+    stored = _with_lines_of_others(detailed, base.card, current.card, names)
     before = remote_fields(base.card)
     wanted = _without_respellings(remote_fields(stored.card), before)
     # The picture is compared by the caller, who knows what the device was given for it.

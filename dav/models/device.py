@@ -18,8 +18,8 @@ from people.models import Group, Interaction, Person
 class Device(OwnedModel):
     """A program that signs in with an app password: one for each token that was used for DAV.
 
-    `sent_properties` are the names of the vCard properties that it has ever sent: what it never sent and leaves out, it
-    does not know.
+    `sent_properties` are the names of the vCard properties that it has ever sent, and of their parameters
+    (`TEL;X-SIM`): what it never sent and leaves out, it does not know.
 
     A device that does not get everybody has SelectedCard rows (dav.selection). `selected_by` is what they were read by:
     the token's `book` and those of its groups that are active, or null if it always got everybody;

@@ -4,7 +4,7 @@ from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.authentication import Credentials
 from dav.cards.computed import KnownCard
-from dav.cards.device_edit import property_names
+from dav.cards.device_edit import sent_names
 from dav.cards.given import SentText, record_put
 from dav.cards.refresh import note_put, refresh_people, store_new
 from dav.cards.sent import Picture, Sent, examine_picture, named_after, without_groups
@@ -73,7 +73,7 @@ def put_card(*, book: BookResource, name: str, sent: Sent, conditions: Condition
             raise DavError(403, card_name("valid-address-data"), error.message) from error
         except VCardError as error:
             raise DavError(403, card_name("valid-address-data"), error.text) from error
-        note_properties(device, property_names(sent.source))
+        note_properties(device, sent_names(sent.source))
         etag = _finish(put, row, etag_before, is_made=is_made)
         note_put(owner, row)
         return member is None, etag

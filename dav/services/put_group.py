@@ -8,7 +8,7 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from dav.cards.device_edit import property_names
+from dav.cards.device_edit import property_names, sent_names
 from dav.cards.former_texts import keep_former_texts
 from dav.cards.given import SentText, record_given
 from dav.cards.group_texts import member_keys
@@ -68,7 +68,7 @@ def put_group(*, book: BookResource, name: str, sent: Sent, conditions: Conditio
                 row = _create(book, write, name, sent, row)
         except PlanLimitError as error:
             raise DavError(507, words=error.message) from error
-        note_properties(device, property_names(sent.source))
+        note_properties(device, sent_names(sent.source))
         row.refresh_from_db()
         is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
         has = SentText(row, row.etag) if is_as_sent else SentText(row, etag_of(sent.text, ""), pack(sent.text))

@@ -1,14 +1,19 @@
 """Merges the content lines of two cards of one person, without repeating values or mixing item groups."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from operator import itemgetter
 
 from contacts_project.kernel.text_forms import case_key, nfc
+from people.field_table import OTHER
+from people.phone_numbers import parse_phone
 from people.vcard import values
 from people.vcard.card import ENTRY_FIELDS, Card, CardDate, Entry, KeptLine
-from people.vcard.content_lines import ContentLine, parse_line
+from people.vcard.card_text import CardText
+from people.vcard.content_lines import ContentLine, fold, parse_line
+from people.vcard.labels import HIDDEN_TYPES
 from people.vcard.limits import Limits
 from people.vcard.line_updates.fields import category_key
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
@@ -105,3 +110,140 @@ def text_without_group(text: str, line: ContentLine) -> str:
 def entry_key(entry: Entry | CardDate) -> Hashable:
     """A hashable key of an entry with all its values."""
     return entry if isinstance(entry, CardDate) else tuple(sorted(entry.items(), key=itemgetter(0)))
+
+
+# Parameters that are copies of the value or say how it is written: they stay with the very value alone.
+_OF_VALUE = frozenset({"VALUE", "X-APPLE-OMIT-YEAR", "LABEL", "GEO", "SORT-AS", "X-EVOLUTION-E164"})
+_OF_ENCODING = frozenset({"ENCODING", "CHARSET"})
+_OF_FIELDS = frozenset({"TYPE", "VALUE", "X-SERVICE-TYPE", "X-LABEL", "X-TYPE", "X-APPLE-OMIT-YEAR"})
+_LABEL = "X-ABLABEL"
+# Lines without details of others: those that say how a card was made, and the picture, which is compared by itself.
+_WITHOUT_DETAILS = frozenset({"", "BEGIN", "END", "VERSION", "PRODID", "REV", "UID", "PHOTO", *COMPANION_PROPERTIES})
+
+
+def with_unsent_details(text: CardText, former: CardText, current: CardText, known: frozenset[str]) -> CardText:
+    """The card that a program wrote, with the labels and parameters that it does not know on the lines that it kept.
+
+    `former` is the card that it changed, `current` the card as it is now. What says of which kind an entry is comes
+    from `former`, so that the fields of both can be compared; what no field holds, others may have changed meanwhile.
+    `known` has the names of properties, companions (such as labels) among them, and `TEL;X-SIM` for a parameter. A line
+    is the same by its value; one whose value was edited is the one of its kind, if not several could be meant.
+    """
+    if text.text == former.text or all(_knows_details(line, known) for line in (*former.lines, *current.lines)):
+        return text
+    former_of = _pair_lines(text.lines, former.lines, known)
+    is_current = former.text == current.text
+    current_of = {} if is_current else _pair_lines(former.lines, current.lines, known)
+    groups, former_groups, current_groups = map(_LineGroups, (text.lines, former.lines, current.lines))
+    numbers = count(1)
+    end = "\r\n" if "\r\n" in text.text else "\n"
+    chunks = [line.original for line in text.lines]
+    for index, former_index in former_of.items():
+        own, old = text.lines[index], former.lines[former_index]
+        now = current.lines[current_of[former_index]] if former_index in current_of else old
+        line = _with_params_of(own, old, now, known)
+        names = {companion.name for companion in groups.companions(own)} | known
+        companions = [one for one in former_groups.companions(old) if one.name == _LABEL and one.name not in names]
+        if _shown_types(line) != _shown_types(old):
+            companions = []  # another kind, which the label would hide
+        of_now = former_groups if now is old else current_groups
+        companions += [one for one in of_now.companions(now) if one.name != _LABEL and one.name not in names]
+        if companions and (not line.group or groups.is_shared(line)):
+            used = groups.names | current_groups.names
+            line = line.in_group(next(name for n in numbers if (name := f"item{n}") not in used))
+        new = [line, *(one.in_group(line.group) for one in companions)]
+        if new != [own]:
+            chunks[index] = "".join(fold(one.serialize()).replace("\r\n", end) for one in new)
+    changed = "".join(chunks)
+    return text if changed == text.text else CardText(changed)
+
+
+class _LineGroups:
+    """The item groups of the lines of a card: the companions in each, and whether several other lines are in it."""
+
+    def __init__(self, lines: Iterable[ContentLine]) -> None:
+        self._companions: dict[str, list[ContentLine]] = {}
+        self._sizes: Counter[str] = Counter()
+        for line in lines:
+            group = (line.group or "").lower()
+            if group and line.name in COMPANION_PROPERTIES:
+                self._companions.setdefault(group, []).append(line)
+            elif group:
+                self._sizes[group] += 1
+        self.names = {*self._companions, *self._sizes}
+
+    def companions(self, line: ContentLine) -> list[ContentLine]:
+        return self._companions.get((line.group or "").lower(), [])
+
+    def is_shared(self, line: ContentLine) -> bool:
+        return self._sizes[(line.group or "").lower()] > 1
+
+
+def _knows_details(line: ContentLine, known: frozenset[str]) -> bool:
+    """Whether the line is a companion that is known, or none and all its parameters are."""
+    if line.name in _WITHOUT_DETAILS:
+        return line.name not in COMPANION_PROPERTIES or line.name in known
+    return all(f"{line.name};{name}" in known or name in _OF_ENCODING for name, _ in line.params)
+
+
+def _with_params_of(line: ContentLine, old: ContentLine, now: ContentLine, known: frozenset[str]) -> ContentLine:
+    """The line with those parameters that are not known: those of a field from `old`, others from `now`."""
+    own = {name for name, _ in line.params}.union(_OF_ENCODING)
+    key = _value_key(line)
+    kept = []
+    for source, of_field in ((old, True), (now, False)):
+        is_same = bool(source.params) and _value_key(source) == key
+        kept += [
+            (name, texts)
+            for name, texts in source.params
+            if (name in _OF_FIELDS) == of_field
+            and name not in own
+            and f"{line.name};{name}" not in known
+            and (is_same or name not in _OF_VALUE)
+        ]
+    return line.with_params((*line.params, *kept))
+
+
+def _pair_lines(new: Sequence[ContentLine], old: Sequence[ContentLine], known: frozenset[str]) -> dict[int, int]:
+    """For the indexes of lines of `new` those of their former selves in `old`."""
+
+    def types(line: ContentLine) -> frozenset[str]:
+        return _shown_types(line) if f"{line.name};TYPE" in known else frozenset()
+
+    def indexes(lines: Sequence[ContentLine]) -> list[int]:
+        return [index for index, line in enumerate(lines) if line.name not in _WITHOUT_DETAILS]
+
+    pairs: dict[int, int] = {}
+    left, free = indexes(new), indexes(old)
+    keys: tuple[tuple[Callable[[ContentLine], Hashable], bool], ...] = (
+        (lambda line: (line.name, _value_key(line), types(line)), True),
+        (lambda line: (line.name, _value_key(line)), True),
+        (lambda line: (line.name, types(line)), False),
+        (lambda line: line.name, False),
+    )
+    for key, is_certain in keys:
+        of_key: dict[Hashable, list[int]] = {}
+        for index in reversed(free):
+            of_key.setdefault(key(old[index]), []).append(index)
+        wanted = Counter(key(new[index]) for index in left)
+        for index in left:
+            found = of_key.get(key(new[index]))
+            # Where one of several was removed and another edited, nobody knows which.
+            if found and (is_certain or len(found) <= wanted[key(new[index])]):
+                pairs[index] = found.pop()
+                wanted[key(new[index])] -= 1
+        taken = set(pairs.values())
+        left, free = [i for i in left if i not in pairs], [i for i in free if i not in taken]
+    return pairs
+
+
+def _shown_types(line: ContentLine) -> frozenset[str]:
+    return frozenset(line.types) - HIDDEN_TYPES - {OTHER}
+
+
+def _value_key(line: ContentLine) -> Hashable:
+    """A key of the value, whatever its spelling."""
+    text = values.text(line).strip()
+    if line.name == "TEL":
+        return parse_phone(text.lower().removeprefix("tel:"))
+    return case_key(text.replace("\\;", ";"))

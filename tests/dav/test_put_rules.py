@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from dav.models import BookCard, GivenCard, ReplacedValue
+from dav.models import Device as KnownDevice
 from dav.services.replaced_values import restore_replaced
 from people.models import Person
 from tests.builders import set_plan_limits
@@ -326,3 +327,130 @@ def test_a_line_that_two_devices_change_is_there_twice(alice: User) -> None:
         "of the first",
         "of the second",
     ]
+
+
+LABELLED = card(
+    "item1.TEL;TYPE=CELL;X-SIM=1:+49 151 1111",
+    "item1.X-ABLabel:mobile",
+    "TEL;TYPE=WORK:+49 30 2222",
+    "item2.EMAIL;TYPE=HOME;X-A=b:ada@example.org",
+    "item2.X-ABLabel:Engine",
+    "item3.ADR;TYPE=HOME:;;1 Square;London;;;",
+    "item3.X-ABADR:gb",
+    "item4.X-ABDATE:2010-07-08",
+    "item4.X-ABLabel:First letter",
+    "X-ODD;X-B=c:kept",
+)
+# What a program sends that knows neither labels nor parameters beyond TYPE.
+PLAIN = card(
+    "TEL;TYPE=CELL,VOICE:+491511111",
+    "TEL;TYPE=WORK:+49 30 2222",
+    "EMAIL;TYPE=INTERNET,HOME:ada@example.org",
+    "ADR;TYPE=HOME:;;1 Square;London;;;",
+    "X-ABDATE:2010-07-08",
+    "X-ODD:kept",
+)
+
+
+def entries_of(person: Any) -> dict[str, list[tuple[str, str, str]]]:
+    keys = {"phoneNumbers": "number", "emails": "email", "addresses": "streetLine1"}
+    entries = {name: [(entry["id"], entry["type"], entry[key]) for entry in person[name]] for name, key in keys.items()}
+    return entries | {"days": [(day["id"], day["title"], day["date"][:10]) for day in person["importantDates"]]}
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_labels_and_parameters_that_a_device_never_sent_stay(alice: User, condition: bool) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    before, etag = entries_of(person_of(alice)), device.get("a.vcf")["ETag"]
+    headers = {"HTTP_IF_MATCH": etag} if condition else {}
+    assert device.put("a.vcf", PLAIN, **headers).status_code == 204
+    assert entries_of(person_of(alice)) == before
+    assert first.get("a.vcf")["ETag"] == etag  # nobody else reads it again
+    assert device.put("a.vcf", PLAIN.replace("X-ODD", "NOTE:new\r\nX-ODD"), **headers).status_code == 204
+    assert entries_of(person_of(alice)) == before
+    text = first.text("a.vcf")
+    assert "NOTE:new" in text
+    for kept in ("X-SIM=1", "X-A=b", "X-B=c"):
+        assert text.count(kept) == 1
+    for kept in ("X-ABLabel:mobile", "X-ABLabel:Engine", "X-ABADR:gb", "X-ABLabel:First letter"):
+        group = next(line for line in text.splitlines() if line.endswith(f".{kept}")).partition(".")[0]
+        assert sum(line.startswith(f"{group}.") for line in text.splitlines()) == 2
+
+
+def test_an_edited_value_keeps_its_id_its_label_and_its_parameters(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    device.text("a.vcf")
+    before = entries_of(person_of(alice))
+    edited = PLAIN.replace("+491511111", "+49 151 3333").replace("ada@", "countess@").replace("1 Square", "2 Square")
+    assert device.put("a.vcf", edited).status_code == 204
+    after = entries_of(person_of(alice))
+    changes = {"+49 151 1111": "+49 151 3333", "ada@example.org": "countess@example.org", "1 Square": "2 Square"}
+    assert after == {
+        name: [(key, kind, changes.get(value, value)) for key, kind, value in entries]
+        for name, entries in before.items()
+    }
+    text = first.text("a.vcf")
+    assert "X-SIM=1:+49 151 3333" in text
+    assert "X-A=b:countess@example.org" in text
+
+
+def test_what_a_device_has_sent_it_takes_away(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    known = card("item1.TEL;X-SIM=2:+1 555 0000", "item1.X-ABLabel:Car", "X-ODD;X-B=d:other")
+    device.put("b.vcf", known.replace("u-1", "u-2").replace("Ada", "Bob"))
+    device.text("a.vcf")
+    assert device.put("a.vcf", PLAIN.replace("X-ODD", "NOTE:new\r\nX-ODD")).status_code == 204
+    api = client_of(alice)
+    ada = next(person for person in api.ok("GET", "/api/people")["people"] if person["name"] == "Ada")
+    person = api.ok("GET", f"/api/people/{ada['id']}")["person"]
+    assert [entry["type"] for entry in person["phoneNumbers"]] == ["cell", "work"]
+    text = first.text("a.vcf")
+    assert "X-A=b" in text, "never sent"
+    for gone in ("X-SIM", "X-B", "mobile", "Engine"):
+        assert gone not in text
+
+
+def test_a_kind_that_a_device_changes_is_not_hidden_by_a_label(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    device.text("a.vcf")
+    number = person_of(alice)["phoneNumbers"][0]
+    assert device.put("a.vcf", PLAIN.replace("CELL,VOICE", "HOME,VOICE")).status_code == 204
+    assert (number["type"], person_of(alice)["phoneNumbers"][0]["type"]) == ("mobile", "home")
+    assert "X-SIM=1:" in first.text("a.vcf")
+
+
+def test_a_label_that_another_device_changed_meanwhile_stays(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    device.text("a.vcf")
+    first.text("a.vcf")
+    newer = LABELLED.replace("Label:mobile", "Label:boat").replace("X-SIM=1", "X-SIM=2")
+    assert first.put("a.vcf", newer.replace("X-ODD", "TITLE:Countess\r\nX-ODD")).status_code == 204
+    assert device.put("a.vcf", PLAIN.replace("X-ODD", "NOTE:new\r\nX-ODD")).status_code == 204
+    person, text = person_of(alice), first.text("a.vcf")
+    assert [entry["type"] for entry in person["phoneNumbers"]] == ["boat", "work"]
+    assert ("X-SIM=2" in text, "X-SIM=1" in text, "NOTE:new" in text) == (True, False, True)
+
+
+def test_what_is_remembered_of_names_is_bounded(alice: User) -> None:
+    device = Device(alice)
+    names = "".join(f";X-P{number}=1" for number in range(150))
+    lines = [f"X-N{number}{names if number < 20 else ''}:1" for number in range(200)]
+    assert device.put("a.vcf", card(*lines, f"X-{'N' * 200}:1", "TEL:1")).status_code == 201
+    (row,) = KnownDevice.objects.owned_by(alice)
+    assert len(row.sent_properties) == 1000
+    assert max(map(len, row.sent_properties)) <= 100
+
+
+def test_of_a_removed_number_nothing_stays(alice: User) -> None:
+    first, device = Device(alice), Device(alice)
+    first.put("a.vcf", LABELLED)
+    device.text("a.vcf")
+    assert device.put("a.vcf", PLAIN.replace("TEL;TYPE=CELL,VOICE:+491511111\r\n", "")).status_code == 204
+    assert [entry["type"] for entry in person_of(alice)["phoneNumbers"]] == ["work"]
+    text = first.text("a.vcf")
+    assert ("X-SIM" in text, "mobile" in text) == (False, False)
