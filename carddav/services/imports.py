@@ -30,6 +30,7 @@ from contacts_project.kernel.unavailable import is_unavailable
 from people.contents.contact import create_from_cards
 from people.importing.group_cards import awaiting_groups, forget_awaited
 from people.importing.known import uid_key
+from people.importing.vcards import without_google_groups
 from people.models import Group, Person
 from people.photos.images import PixelBudget
 from people.services.groups import put_members
@@ -138,6 +139,8 @@ def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]
         except VCardError as error:
             job.receipt.add_error(_NOT_IMPORTED.format(name=row.display_name, reason=error.text))
             continue
+        if not row.href:  # of an uploaded file
+            card = without_google_groups(card)
         fetched = FetchedCard(row.href or "", row.href_key, row.etag, row.raw)
         rows.append(_load_row_picture(job, _ImportRow(row, NewCard(fetched, card))))
     return rows

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import Error
@@ -80,7 +81,7 @@ class VCardImport(ImportRun):
 
     def run(self, cards: Iterable[CardResult]) -> Iterator[Outcome]:
         """Yield the outcome of each card. Cards are written batch by batch."""
-        cards = without_google_groups(cards)
+        cards = (replace(one, card=without_google_groups(one.card)) if one.card else one for one in cards)
         outcomes = import_cards(owner=self.owner, cards=cards, now=self.now, log=self.log, group_ids=self.group_ids)
         yield from self.count(outcomes)
         self.finish()

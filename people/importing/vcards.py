@@ -29,7 +29,7 @@ from people.models.account_counts import StorageLimitError
 from people.photos.files import upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
 from people.photos.names import content_hash
-from people.vcard import CardResult, without_photo
+from people.vcard import Card, CardResult, without_photo
 from people.vocabularies import DateType
 
 _PHOTO_REFUSED = define_text("photo_refused", "the photo was left out: %(reason)s")
@@ -48,16 +48,13 @@ _BATCH_PHOTOS = 50
 _CACHED_PHOTOS = 8
 
 
-def without_google_groups(cards: Iterable[CardResult]) -> Iterator[CardResult]:
-    """The cards of a vCard file, without the groups that Google's export writes into each: as of its table, none is a
-    group here, and who is starred is a favourite."""
-    for result in cards:
-        card = result.card
-        if card and not card.is_group and not _GOOGLE_GROUPS.isdisjoint(card.categories):
-            kept = tuple(name for name in card.categories if name not in _GOOGLE_GROUPS)
-            is_favourite = card.favourite or _GOOGLE_STARRED in card.categories
-            result = replace(result, card=replace(card, categories=kept, favourite=is_favourite))  # noqa: PLW2901
-        yield result
+def without_google_groups(card: Card) -> Card:
+    """The card without the groups that Google's export writes into each: as of its table, none is a group here, and who
+    is starred is a favourite."""
+    if card.is_group or _GOOGLE_GROUPS.isdisjoint(card.categories):
+        return card
+    categories = tuple(name for name in card.categories if name not in _GOOGLE_GROUPS)
+    return replace(card, categories=categories, favourite=card.favourite or _GOOGLE_STARRED in card.categories)
 
 
 def import_cards(

@@ -95,3 +95,11 @@ def test_an_imported_contact_joins_the_groups_that_wait_for_it(api: Client) -> N
     api.ok("POST", "/api/carddav/import", {"importIds": [row["id"]]})
     [person] = api.ok("GET", "/api/people")["people"]
     assert [group["name"] for group in person["groups"]] == ["Friends"]
+
+
+def test_groups_of_google_itself_in_an_uploaded_file_make_no_group(api: Client) -> None:
+    upload(api, vcard("FN:Ada", "CATEGORIES:myContacts,starred,Choir"))
+    [row] = api.ok("GET", "/api/carddav/pending-imports")["pendingImports"]
+    api.ok("POST", "/api/carddav/import", {"importIds": [row["id"]]})
+    [person] = api.ok("GET", "/api/people")["people"]
+    assert ([group["name"] for group in person["groups"]], person["favourite"]) == (["Choir"], True)
