@@ -1,8 +1,9 @@
 """The fields of a person, each described once, in the order of the response.
 
-Serializers and the API description, the projection, the search index, vCards and their limits, merging and its undo,
-the sync with a server, the export and import of an account, and the names in a CSV mapping derive from this table; so
-does people.entries, which decides when two entries are the same. Django needs the columns in people.models as well;
+Serializers and the API description, the projection, the search index, GET /api/find, vCards and their limits, merging
+and its undo, the sync with a server, the export and import of an account, and the names in a CSV mapping derive from
+this table; so does people.entries, which decides when two entries are the same, and by the API description the client
+in the browser. Django needs the columns in people.models as well;
 a test compares both. CONTRIBUTING.md explains how to add a field. This module does not import Django, because
 people.vcard and people.entries use it.
 """
@@ -10,6 +11,7 @@ people.vcard and people.entries use it.
 import re
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
+from typing import Literal, TypeAlias
 
 MAX_ENTRIES = 100
 """Limit for the entries of a multi-value field, and for the important dates of a person."""
@@ -18,6 +20,9 @@ MAX_LEAD_DAYS = 365
 
 OTHER = "other"
 """The type of an entry without one."""
+
+
+FieldGroup: TypeAlias = Literal["name", "work", "contact", "dates", "network", "reminder", "marks", "card", "details"]
 
 
 class Kind(Enum):
@@ -34,6 +39,23 @@ class Kind(Enum):
     """Computed, or stored in rows of other tables: not a column of the person."""
     ROWS = auto()
     """A list that is not a multi-value column: rows of another table, or unmapped lines of the card."""
+
+
+class Find(Enum):
+    """As what GET /api/find finds a field. people.find.candidates has the scores."""
+
+    NAME = auto()
+    """Words of a name, also mistyped."""
+    TEXT = auto()
+    """Words of a short text, such as the organisation."""
+    NOTES = auto()
+    """Words of a long text."""
+    EMAIL = auto()
+    PHONE = auto()
+    CUSTOM = auto()
+    """Words of entries."""
+    VALUE = auto()
+    """Words of rows of another table (people.models.ValueWord)."""
 
 
 class KeyKind(Enum):
@@ -175,8 +197,12 @@ class PersonField:
     """A change of it reschedules the next contact reminder."""
     reminder_default: str | int | None = None
     """The value if a contact reminder is switched on without one."""
+    group: FieldGroup = "details"
+    """Forms and pages show a group together: said by the API description."""
     searched: bool = False
     """GET /api/people/search searches it."""
+    find: Find | None = None
+    """GET /api/find finds people by it."""
     index_name: str = ""
     """Its name in the search index; empty if it is not in there."""
     card_property: str = ""
@@ -193,7 +219,7 @@ class PersonField:
     keys: tuple[EntryKey, ...] = ()
     """The keys of an entry, in the order of the response, after `id`."""
     indexed_keys: tuple[str, ...] = ()
-    """The keys whose values the search index joins."""
+    """The keys whose values are searched; the search index joins them."""
 
     def __post_init__(self) -> None:
         column = self.column
@@ -210,6 +236,13 @@ class PersonField:
         return tuple(filter(None, (self.card_property, self.old_property, self.other_property)))
 
     @property
+    def search(self) -> str:
+        """How a client that has the records searches it: `name`, `words`, `digits`; empty if it does not."""
+        if self.find in _SEARCH_OF_FIND:
+            return _SEARCH_OF_FIND[self.find]
+        return "words" if self.find or self.indexed_keys else ""
+
+    @property
     def attribute(self) -> str:
         """The attribute of the model that holds the stored value."""
         return f"{self.column}_id" if self.kind is Kind.REFERENCE else self.column
@@ -219,42 +252,100 @@ def _column_of(name: str) -> str:
     return re.sub("(?=[A-Z])", "_", name).lower()
 
 
+_SEARCH_OF_FIND: dict[Find | None, str] = {Find.NAME: "name", Find.PHONE: "digits"}
 _UNITS = ("DAYS", "WEEKS", "MONTHS", "YEARS")
 _TYPE = EntryKey("type", 50, classifies=True, default=OTHER, label="type")
 _LENIENT = Compare.LENIENT
 _PLACE = ("streetLine1", "streetLine2", "locality", "region", "country", "postalCode")
 
 FIELDS: tuple[PersonField, ...] = (
-    PersonField("name", 100, required=True, merge=Merge.PRIMARY, searched=True, index_name="name", card_property="N"),
-    PersonField("surname", 100, searched=True, index_name="surname", card_property="N"),
-    PersonField("middleName", 100, searched=True, index_name="middleName", card_property="N"),
-    PersonField("secondLastName", 100, searched=True, index_name="secondLastName", card_property="X-SECOND-LAST-NAME"),
-    PersonField("nickname", 100, searched=True, index_name="nickname", card_property="NICKNAME"),
-    PersonField("phoneticName", 100, searched=True, card_property="X-PHONETIC-FIRST-NAME"),
-    PersonField("phoneticSurname", 100, searched=True, card_property="X-PHONETIC-LAST-NAME"),
-    PersonField("prefix", 50, card_property="N"),
-    PersonField("suffix", 50, card_property="N"),
-    PersonField("displayName", kind=Kind.NO_COLUMN, index_name="displayName"),
-    PersonField("displayNameOverride", 200, card_property="X-DISPLAY-NAME", card="display_name", label="display name"),
-    PersonField("organization", 200, index_name="organization", card_property="ORG"),
-    PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE"),
+    PersonField(
+        "name",
+        100,
+        required=True,
+        merge=Merge.PRIMARY,
+        searched=True,
+        index_name="name",
+        card_property="N",
+        group="name",
+        find=Find.NAME,
+    ),
+    PersonField("surname", 100, searched=True, index_name="surname", card_property="N", group="name", find=Find.NAME),
+    PersonField(
+        "middleName", 100, searched=True, index_name="middleName", card_property="N", group="name", find=Find.NAME
+    ),
+    PersonField(
+        "secondLastName",
+        100,
+        searched=True,
+        index_name="secondLastName",
+        card_property="X-SECOND-LAST-NAME",
+        group="name",
+        find=Find.NAME,
+    ),
+    PersonField(
+        "nickname", 100, searched=True, index_name="nickname", card_property="NICKNAME", group="name", find=Find.NAME
+    ),
+    PersonField(
+        "phoneticName", 100, searched=True, card_property="X-PHONETIC-FIRST-NAME", group="name", find=Find.NAME
+    ),
+    PersonField(
+        "phoneticSurname", 100, searched=True, card_property="X-PHONETIC-LAST-NAME", group="name", find=Find.NAME
+    ),
+    PersonField("prefix", 50, card_property="N", group="name", find=Find.NAME),
+    PersonField("suffix", 50, card_property="N", group="name", find=Find.NAME),
+    PersonField("displayName", kind=Kind.NO_COLUMN, index_name="displayName", group="name"),
+    PersonField(
+        "displayNameOverride",
+        200,
+        card_property="X-DISPLAY-NAME",
+        card="display_name",
+        label="display name",
+        group="name",
+        find=Find.NAME,
+    ),
+    PersonField("organization", 200, index_name="organization", card_property="ORG", group="work", find=Find.TEXT),
+    PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE", group="work", find=Find.TEXT),
     PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
-    PersonField("anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY"),
-    PersonField("deathday", kind=Kind.DATE, plans_contact=True, card_property="DEATHDATE", old_property="X-DEATHDATE"),
-    PersonField("lastContact", kind=Kind.DATE, plans_contact=True, card_property="X-LAST-CONTACT", synced=False),
-    PersonField("notes", 10_000, index_name="notes", card_property="NOTE"),
+    PersonField(
+        "anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY", group="dates"
+    ),
+    PersonField(
+        "deathday",
+        kind=Kind.DATE,
+        plans_contact=True,
+        card_property="DEATHDATE",
+        old_property="X-DEATHDATE",
+        group="dates",
+    ),
+    PersonField(
+        "lastContact",
+        kind=Kind.DATE,
+        plans_contact=True,
+        card_property="X-LAST-CONTACT",
+        synced=False,
+        group="reminder",
+    ),
+    PersonField("notes", 10_000, index_name="notes", card_property="NOTE", find=Find.NOTES),
     PersonField(
         "relationshipToUserId",
         kind=Kind.REFERENCE,
         column="relationship_to_user",
         model="people.RelationshipType",
+        group="network",
     ),
-    PersonField("relationshipToUser", kind=Kind.NO_COLUMN),
-    PersonField("groupIds", kind=Kind.NO_COLUMN),
-    PersonField("groups", kind=Kind.NO_COLUMN, compare=Compare.CASELESS, card="categories"),
-    PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True),
+    PersonField("relationshipToUser", kind=Kind.NO_COLUMN, group="network"),
+    PersonField("groupIds", kind=Kind.NO_COLUMN, group="network"),
+    PersonField("groups", kind=Kind.NO_COLUMN, compare=Compare.CASELESS, card="categories", group="network"),
+    PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True, group="reminder"),
     PersonField(
-        "contactReminderInterval", 99, Kind.INTEGER, merge=Merge.REMINDER, plans_contact=True, reminder_default=1
+        "contactReminderInterval",
+        99,
+        Kind.INTEGER,
+        merge=Merge.REMINDER,
+        plans_contact=True,
+        reminder_default=1,
+        group="reminder",
     ),
     PersonField(
         "contactReminderIntervalUnit",
@@ -263,19 +354,21 @@ FIELDS: tuple[PersonField, ...] = (
         merge=Merge.REMINDER,
         plans_contact=True,
         reminder_default="MONTHS",
+        group="reminder",
     ),
-    PersonField("contactReminderFrom", kind=Kind.NO_COLUMN),
-    PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY),
+    PersonField("contactReminderFrom", kind=Kind.NO_COLUMN, group="reminder"),
+    PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY, group="card"),
     PersonField(
         "favourite",
         kind=Kind.FLAG,
         merge=Merge.ANY,
         card_property="X-ANDROID-STARRED",
         other_property="X-DAVDROID-STARRED",
+        group="marks",
     ),
-    PersonField("quiet", kind=Kind.FLAG, merge=Merge.ALL),
-    PersonField("photo", 200, read_only=True, index_name="photo"),
-    PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID", synced=False),
+    PersonField("quiet", kind=Kind.FLAG, merge=Merge.ALL, group="marks"),
+    PersonField("photo", 200, read_only=True, index_name="photo", group="name"),
+    PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID", synced=False, group="card"),
     PersonField(
         "phoneNumbers",
         kind=Kind.LIST,
@@ -287,6 +380,8 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="phones",
         schema="PhoneNumber",
         label="phone number",
+        group="contact",
+        find=Find.PHONE,
     ),
     PersonField(
         "emails",
@@ -307,6 +402,8 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="emails",
         schema="EmailAddress",
         label="e-mail address",
+        group="contact",
+        find=Find.EMAIL,
     ),
     PersonField(
         "addresses",
@@ -327,6 +424,7 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="addresses",
         schema="Address",
         label="address",
+        group="contact",
     ),
     PersonField(
         "urls",
@@ -339,6 +437,7 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="urls",
         schema="WebAddress",
         label="web address",
+        group="contact",
     ),
     PersonField(
         "imHandles",
@@ -352,6 +451,7 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="imHandles",
         schema="ImHandle",
         label="messenger handle",
+        group="contact",
     ),
     PersonField(
         "locations",
@@ -364,6 +464,7 @@ FIELDS: tuple[PersonField, ...] = (
         ),
         schema="Location",
         label="location",
+        group="contact",
     ),
     PersonField(
         "customFields",
@@ -377,10 +478,11 @@ FIELDS: tuple[PersonField, ...] = (
         index_name="customFields",
         schema="CustomField",
         label="custom field",
+        find=Find.CUSTOM,
     ),
-    PersonField("more", kind=Kind.ROWS),
-    PersonField("importantDates", kind=Kind.ROWS, card="important_dates"),
-    PersonField("customFieldValues", kind=Kind.ROWS),
+    PersonField("more", kind=Kind.ROWS, group="card"),
+    PersonField("importantDates", kind=Kind.ROWS, card="important_dates", group="dates"),
+    PersonField("customFieldValues", kind=Kind.ROWS, find=Find.VALUE, indexed_keys=("value",)),
 )
 
 COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.column)

@@ -1,19 +1,21 @@
 """The lookup index of people: normalised e-mail addresses, phone numbers and names, and words for GET /api/find.
 
 Equal keys only make two people candidates; duplicates, vCard import and sync compare them further. People in the trash
-keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys.
+keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys; as
+what the words of a field are found, in people.field_table.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_keys, whole_address_key
 from people.duplicates.phones import numbers_without_extension, short_number
 from people.duplicates.word_similarity import clear_word_caches
+from people.field_table import LISTS, SCALARS, Find
 from people.models import LookupKey
-from people.names import COLUMNS, KEYED_COLUMNS, PHONETIC_COLUMNS, NameParts
+from people.names import COLUMNS, KEYED_COLUMNS, NameParts
 from people.words import reversed_word, words_of, words_of_email
 
 __all__ = ["KEY_COLUMNS", "email_key", "identifying_keys", "keys_of", "keys_of_change", "name_key", "replace_keys"]
@@ -25,12 +27,19 @@ _CACHE_CLEAR_THRESHOLD = 50
 # One letter shorter than the shortest word that is searched with typing errors.
 _MIN_TAIL_LENGTH = 3
 
+_TEXTS: Final = {find: tuple(field.column for field in SCALARS if field.find is find) for find in Find}
+_LISTS: Final = {find: tuple(field for field in LISTS if field.find is find) for find in Find}
+_NAMES: Final = tuple(dict.fromkeys((*KEYED_COLUMNS, *_TEXTS[Find.NAME])))
+
 # No kind of key has its keys from two of these.
 _COLUMNS_OF_KINDS: tuple[Mapping[str, Sequence[object]], ...] = (
-    *({column: ()} for column in ("emails", "phone_numbers", "addresses", "custom_fields")),
-    {"organization": "", "job_title": ""},
-    {"notes": ""},
-    dict.fromkeys(KEYED_COLUMNS, ""),
+    dict.fromkeys(_NAMES, ""),
+    {"addresses": ()},
+    *(
+        {**dict.fromkeys(_TEXTS[find], ""), **{field.column: () for field in _LISTS[find]}}
+        for find in Find
+        if find is not Find.NAME
+    ),
 )
 KEY_COLUMNS = frozenset(chain.from_iterable(_COLUMNS_OF_KINDS))
 """The columns of a person from which its keys are computed."""
@@ -84,20 +93,26 @@ def _address_keys(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, s
 
 
 def _word_keys(columns: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    phonetic = (columns.get(column) for column in PHONETIC_COLUMNS)  # a migration calls this without these columns
-    for word in words_of(*(columns[column] for column in COLUMNS), *phonetic):
+    for word in words_of(*(columns[column] for column in _TEXTS[Find.NAME])):
         yield LookupKey.NAME_WORD, word
         if len(word) >= _MIN_TAIL_LENGTH:
             yield LookupKey.NAME_TAIL, reversed_word(word)
-    entries = columns["custom_fields"]
+    emails = (email for [email] in _found_values(columns, Find.EMAIL))
     for kind, words in (
-        (LookupKey.EMAIL_WORD, (word for entry in columns["emails"] for word in words_of_email(entry["email"]))),
-        (LookupKey.WORK_WORD, words_of(columns["organization"], columns["job_title"])),
-        (LookupKey.NOTE_WORD, words_of(columns["notes"])),
-        (LookupKey.CUSTOM_WORD, (word for entry in entries for word in words_of(entry["key"], entry["value"]))),
+        (LookupKey.WORK_WORD, words_of(*(columns[column] for column in _TEXTS[Find.TEXT]))),
+        (LookupKey.NOTE_WORD, words_of(*(columns[column] for column in _TEXTS[Find.NOTES]))),
+        (LookupKey.EMAIL_WORD, (word for email in emails for word in words_of_email(email))),
+        (LookupKey.CUSTOM_WORD, (word for values in _found_values(columns, Find.CUSTOM) for word in words_of(*values))),
     ):
         for word in words:
             yield kind, word
+
+
+def _found_values(columns: Mapping[str, Any], find: Find) -> Iterator[list[str]]:
+    """Of each entry that is found as this, the values that are searched."""
+    for field in _LISTS[find]:
+        for entry in columns[field.column]:
+            yield [entry[key] for key in field.indexed_keys]
 
 
 def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> None:

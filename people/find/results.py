@@ -1,36 +1,23 @@
 """Loads and serializes the people found by a search, with the fields that matched."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
 from people.duplicates.keys import email_key
 from people.duplicates.phones import searched_numbers
+from people.field_table import FIELDS, Find, PersonField
 from people.find.candidates import Candidate, find_candidates
 from people.find.terms import Term, parse_query
 from people.find.typing_errors import Corrections
 from people.models import Person
+from people.names import COLUMNS
 from people.words import words_of, words_of_email
 
-_NAME_FIELDS: Final = {
-    "name": "name",
-    "surname": "surname",
-    "middleName": "middle_name",
-    "secondLastName": "second_last_name",
-    "nickname": "nickname",
-    "prefix": "prefix",
-    "suffix": "suffix",
-    "displayNameOverride": "display_name_override",
-    "phoneticName": "phonetic_name",
-    "phoneticSurname": "phonetic_surname",
-}
-_TEXT_FIELDS: Final = {"organization": "organization", "jobTitle": "job_title", "notes": "notes"}
-_COLUMNS: Final = (
-    *("owner_id", "photo", "emails", "phone_numbers", "custom_fields"),
-    *_NAME_FIELDS.values(),
-    *_TEXT_FIELDS.values(),
-)
+_FIELDS: Final = tuple(field for field in FIELDS if field.find)
+_COLUMNS: Final = {"owner_id", "photo", "organization", *COLUMNS, *(field.column for field in _FIELDS if field.column)}
 MAX_TERM_SCORE: Final = 100
 
 
@@ -43,7 +30,7 @@ def find_people(owner: User, query: str, limit: int) -> list[JsonObject]:
     people = (
         Person.objects.owned_by(owner)
         .active()
-        .only(*_COLUMNS)
+        .only(*sorted(_COLUMNS))
         .in_bulk([candidate.person_id for candidate in candidates])
     )
     # A candidate may have been deleted between the two statements.
@@ -70,38 +57,54 @@ def _serialize(
 def _matched_fields(
     person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
 ) -> Iterator[str]:
-    words = [term.word for term in terms if term.word]
     corrected = {word for by_distance in corrections.values() for found in by_distance.values() for word in found}
-    for field, column in _NAME_FIELDS.items():
-        tokens = words_of(getattr(person, column))
-        if _has_prefix(tokens, words) or corrected.intersection(tokens):
-            yield field
-    for field, column in _TEXT_FIELDS.items():
-        if _has_prefix(words_of(getattr(person, column)), words):
-            yield field
-    if _has_email(person, terms, words):
-        yield "emails"
-    numbers = [digits for term in terms for digits in term.digits]
-    # Parsing a phone number is the slow part: most queries have no digits.
-    stored = [key for entry in person.phone_numbers for key in searched_numbers(entry["number"])] if numbers else []
-    if any(key.startswith(digits) or key.endswith(digits) for key in stored for digits in numbers):
-        yield "phoneNumbers"
-    if any(_has_prefix(words_of(entry["key"], entry["value"]), words) for entry in person.custom_fields):
-        yield "customFields"
-    # Values and interactions are other tables: the statement reports whether a row of theirs matched.
-    if candidate.by_value:
-        yield "customFieldValues"
+    query = _Query(
+        terms=terms,
+        words=[term.word for term in terms if term.word],
+        digits=[digits for term in terms for digits in term.digits],
+        corrected=corrected,
+    )
+    for field in _FIELDS:
+        # Values and interactions are other tables: the statement reports whether a row of theirs matched.
+        if candidate.by_value if field.find is Find.VALUE else _is_match(field, getattr(person, field.column), query):
+            yield field.name
     if candidate.by_interaction:
         yield "interactions"
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    terms: Sequence[Term]
+    words: Sequence[str]
+    digits: Sequence[str]
+    corrected: set[str]
+
+
+def _is_match(field: PersonField, value: Any, query: _Query) -> bool:
+    """Whether the query finds this value of the field."""
+    match field.find:
+        case Find.NAME:
+            tokens = words_of(value)
+            return _has_prefix(tokens, query.words) or not query.corrected.isdisjoint(tokens)
+        case Find.TEXT | Find.NOTES:
+            return _has_prefix(words_of(value), query.words)
+    entries = [[entry[key] for key in field.indexed_keys] for entry in value]
+    match field.find:
+        case Find.EMAIL:
+            return any(_is_found_email(address, query) for [address] in entries)
+        case Find.PHONE:
+            # Parsing a phone number is the slow part: most queries have no digits.
+            numbers = (key for [number] in entries for key in searched_numbers(number)) if query.digits else ()
+            return any(key.startswith(digits) or key.endswith(digits) for key in numbers for digits in query.digits)
+    return any(_has_prefix(words_of(*texts), query.words) for texts in entries)
 
 
 def _has_prefix(tokens: Sequence[str], prefixes: Sequence[str]) -> bool:
     return any(token.startswith(prefix) for token in tokens for prefix in prefixes)
 
 
-def _has_email(person: Person, terms: Sequence[Term], words: Sequence[str]) -> bool:
-    addresses = [entry["email"] for entry in person.emails]
-    prefixes = [term.email for term in terms if term.email]
-    return any((email_key(address) or "").startswith(prefix) for address in addresses for prefix in prefixes) or any(
-        _has_prefix(words_of_email(address), words) for address in addresses
+def _is_found_email(address: str, query: _Query) -> bool:
+    key = email_key(address) or ""
+    return any(key.startswith(term.email) for term in query.terms if term.email) or _has_prefix(
+        words_of_email(address), query.words
     )

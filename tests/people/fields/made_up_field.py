@@ -30,6 +30,16 @@ def test_api(api: Client) -> None:
     assert row["pronouns"] == THEY
 
 
+def test_find(api: Client) -> None:
+    person = create_person(api, "Ada", pronouns=SHE)
+    create_person(api, "Charles")
+    [found] = api.ok("GET", "/api/find?q=she")["results"]
+    assert (found["person"]["id"], found["matched"]) == (person, ["pronouns"])
+    api.ok("PUT", f"/api/people/{person}", {"pronouns": THEY})
+    assert api.ok("GET", "/api/find?q=she")["results"] == []
+    assert len(api.ok("GET", "/api/find?q=them")["results"]) == 1
+
+
 def test_cards(api: Client, stranger: Client) -> None:
     create_person(api, "Ada", pronouns=SHE)
     exported = b"".join(api.get("/api/vcard/export").streaming_content)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ IGNORED = (".*", "node_modules", "data", "docs", "web", "typescript")
 LINES = {
     "people/field_table.py": (
         '    PersonField("jobTitle"',
-        '    PersonField("pronouns", 100, index_name="pronouns", card_property="PRONOUNS"),\n',
+        '    PersonField("pronouns", 100, index_name="pronouns", card_property="PRONOUNS", find=Find.TEXT),\n',
     ),
     "people/models/person.py": (
         "    job_title = ",
@@ -46,4 +46,4 @@ def test_a_field_of_the_recipe_is_everywhere(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stderr
     tested = run(copy, "-m", "pytest", "tests/people/fields/made_up_field.py", "-p", "no:cacheprovider")
     assert tested.returncode == 0, tested.stdout[-5000:] + tested.stderr[-2000:]
-    assert "5 passed" in tested.stdout
+    assert "6 passed" in tested.stdout
