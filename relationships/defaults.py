@@ -1,6 +1,7 @@
 """The relationship types that a new account starts with, labelled in its language."""
 
 from typing import Final
+from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ids import new_id
@@ -32,14 +33,14 @@ def default_type(name: str, language: str) -> RelationshipTypeSpec:
     return RelationshipTypeSpec(name, labels[name], "" if inverse == name else inverse, labels[inverse])
 
 
-def create_default_types(user: User) -> None:
+def create_default_types(owner_id: UUID) -> None:
     """Create the types of a new account. Must be called inside the transaction that creates the account."""
-    column = CODES.index(user.language)
+    column = CODES.index(User.objects.values_list("language", flat=True).get(pk=owner_id))
     ids = {name: new_id() for name, _, _ in DEFAULT_TYPES}
     RelationshipType.objects.bulk_create(
         RelationshipType(
             id=ids[name],
-            owner=user,
+            owner_id=owner_id,
             name=name,
             label=labels[column],
             color=pick_color(name),

@@ -24,7 +24,7 @@ def make_user(email: str, **fields: Any) -> User:
     """Create an account, in the state after registration."""
     user = User.objects.create_user(email, PASSWORD, **{"name": email.partition("@")[0], **fields})
     with account_write(user):
-        start_account(user)
+        start_account(user.pk)
     return user
 
 

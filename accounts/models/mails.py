@@ -1,6 +1,7 @@
 """The queue of mails about the account itself, and changes of its address that can still be undone."""
 
 import datetime as dt
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +10,7 @@ from django.utils.crypto import salted_hmac
 
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ids import new_id
-from contacts_project.kernel.leases import Leased, LeaseQuerySet
+from contacts_project.kernel.leases import Leased, LeaseManager
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.vocabularies import Vocabulary
 
@@ -66,7 +67,7 @@ class AccountMail(Leased):
     next_try_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects = LeaseQuerySet["AccountMail"].as_manager()
+    objects: ClassVar[LeaseManager["AccountMail"]] = LeaseManager()
 
     class Meta:
         constraints = [

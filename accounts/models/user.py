@@ -94,7 +94,7 @@ class UserManager(BaseUserManager["User"]):
         with transaction.atomic():
             user = self.create_user(address, password, is_staff=True, is_superuser=True, **vouched, **fields)
             with account_write(user):
-                start_account(user)
+                start_account(user.pk)
         return user
 
 

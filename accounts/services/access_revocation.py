@@ -31,4 +31,4 @@ def revoke_access_of_others(user: User, *, since: dt.datetime | None = None) -> 
         for model in (TotpDevice, RecoveryCode, OidcIdentity, EmailChange):
             rows = model.objects.owned_by(user)
             (rows.filter(updated_at__gte=since) if since else rows).delete()
-        release_account(user)
+        release_account(user.pk)

@@ -33,7 +33,7 @@ def delete_account(*, user: User) -> None:
     with account_write(user):
         # Files are deleted after the commit, since a file cannot be rolled back. Their paths are stored in the same
         # transaction, so that the daily sweep deletes them if the process dies in between.
-        PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in account_files(user))
+        PendingFileDeletion.objects.bulk_create(PendingFileDeletion(path=path) for path in account_files(user.pk))
         end_sessions(user=user, reason=EndReason.DELETED)
         record_ended_tokens(ApiToken.objects.owned_by(user), reason=EndReason.DELETED, now=timezone.now())
         for address in {user.email, user.recovery_email}:

@@ -68,7 +68,7 @@ def register_account(
         user = User(email=address, password=hashed, is_staff=is_first, is_superuser=is_first, **fields)
         user.save(force_insert=True)
         with account_write(user):
-            start_account(user)
+            start_account(user.pk)
             if vouched_at:
                 prove_email(user, address, claims=True, now=vouched_at)
             else:

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import contextmanager
-from dataclasses import replace
 
 from carddav.client import request_bodies
+from carddav.client.collection import GONE_STATUSES, Collection
 from carddav.client.conditional_writes import delete, put
 from carddav.client.errors import (
     AccessDeniedError,
@@ -14,20 +13,17 @@ from carddav.client.errors import (
     MalformedResponseError,
     NotCardDavError,
     StatusError,
-    UntrustedHostError,
 )
 from carddav.client.etags import parse_etag
-from carddav.client.hrefs import MAX_URL_LENGTH, href_key, member_path
+from carddav.client.hrefs import MAX_URL_LENGTH, member_path
 from carddav.client.multiget import UNSUPPORTED_REPORT_STATUSES, fetch, get_card
-from carddav.client.multistatus import CALENDARSERVER, DAV, Multistatus, Response
-from carddav.client.session import LISTING_SECONDS, READ_SECONDS, DavSession
+from carddav.client.multistatus import CALENDARSERVER, DAV, Response
+from carddav.client.session import LISTING_SECONDS, READ_SECONDS
 from carddav.client.shapes import (
-    Capabilities,
     Card,
     Changes,
     Entry,
     Fetched,
-    FoundBook,
     Missing,
     Unreadable,
     WriteResult,
@@ -35,45 +31,19 @@ from carddav.client.shapes import (
 from contacts_project.kernel.texts import define_text
 
 _EMPTY = define_text("empty_listing", "The server lists nothing at all, not even the address book.")
-_NO_BOOK = define_text("no_book_any_more", "What is at the address of the book is no address book any more.")
 _TOO_MANY_CARDS = define_text("book_too_large", "The address book lists more than %(limit)s contacts.")
 
-_GONE_STATUSES = {404, 410}
-# 421 Misdirected Request: this host no longer serves the account (RFC 9110, section 15.5.20).
-_BOOK_GONE_STATUSES = _GONE_STATUSES | {421}
-_VALID_SYNC_TOKEN = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
 _MAX_PAGES = 10_000
 _MAX_CARDS = 100_000
 # Content types of other members of the collection: folders, pages, calendars.
 _NON_CARD_TYPES = ("text/html", "text/calendar", "httpd/", "image/")
 
 
-class Book:
-    """Requests to one book. `caps` may change during the requests; the caller stores them afterwards.
+class Book(Collection):
+    """Reading and writing the cards of one book.
 
     All methods raise DavError, and BookGoneError if the book itself no longer exists.
     """
-
-    def __init__(self, session: DavSession, url: str, caps: Capabilities | None = None) -> None:
-        self.session = session
-        self.url = url if url.endswith("/") else f"{url}/"
-        self.caps = caps or Capabilities()
-        #: Keys that the last report listed as gone. If a multiget omits them, too, no further request is needed.
-        self.reported_gone: set[str] = set()
-        self._own_key = self.key(self.url).rstrip("/")
-
-    def key(self, href: str) -> str:
-        """The form of an href of this book by which it is compared."""
-        return href_key(href, self.url)
-
-    def fetch_properties(self) -> FoundBook:
-        """Request the name and capabilities of the book. One request."""
-        with self._multistatus("PROPFIND", request_bodies.PROPFIND_BOOK) as responses:
-            for response in responses:
-                if self._is_self(response):
-                    self._check_is_book(response)
-                    return replace(request_bodies.parse_book(self.session, self.url, response), url=self.url)
-        raise BookGoneError
 
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
         """What has changed since `token`, or since `ctag` if the server has no sync tokens; everything if both are
@@ -103,14 +73,6 @@ class Book:
         # A small book is listed without asking for its ctag first, which the listing contains as well.
         return unchanged if ctag and listing.ctag == ctag else listing
 
-    def record_unsupported_report(self, report: str) -> None:
-        """Do not request this report again: the server does not have it."""
-        self.caps = replace(self.caps, refused=tuple(sorted({*self.caps.refused, report})))
-
-    def retry_refused_reports(self) -> None:
-        """Request refused reports again: the server may have been updated, or refused them by mistake."""
-        self.caps = replace(self.caps, refused=())
-
     def list(self) -> Changes:
         """Every card of the book. Raises if the response to the PROPFIND is incomplete or malformed."""
         entries: dict[str, Entry] = {}
@@ -123,7 +85,7 @@ class Book:
                     self._check_is_book(response)
                     names_itself = True
                     ctag, token = response.text_of(f"{CALENDARSERVER}getctag"), response.text_of(f"{DAV}sync-token")
-                elif self._is_card(response) and response.status not in _GONE_STATUSES:
+                elif self._is_card(response) and response.status not in GONE_STATUSES:
                     entry = self._parse_entry(response)
                     entries[entry.key] = entry
                     _check_card_count(entries)
@@ -192,7 +154,7 @@ class Book:
     def _collect(self, response: Response, changed: dict[str, Entry], removed: dict[str, Entry]) -> None:
         """Add a response; a later page overrides an earlier one."""
         entry = self._parse_entry(response)
-        to, other = (removed, changed) if response.status in _GONE_STATUSES else (changed, removed)
+        to, other = (removed, changed) if response.status in GONE_STATUSES else (changed, removed)
         other.pop(entry.key, None)
         to[entry.key] = entry
         _check_card_count(to)
@@ -208,39 +170,10 @@ class Book:
     def _parse_entry(self, response: Response) -> Entry:
         return Entry(response.href, self.key(response.href), parse_etag(response.text_of(f"{DAV}getetag")))
 
-    def _is_self(self, response: Response) -> bool:
-        return self.key(response.href).rstrip("/") == self._own_key
-
     def _is_card(self, response: Response) -> bool:
         kind = response.text_of(f"{DAV}getcontenttype").lower()
         is_folder = response.href.endswith("/") or response.has_type(request_bodies.COLLECTION_TYPE)
         return 0 < len(response.href) <= MAX_URL_LENGTH and not is_folder and not kind.startswith(_NON_CARD_TYPES)
-
-    def _check_is_book(self, response: Response) -> None:
-        if response.status in _GONE_STATUSES:  # status of the book itself inside the 207
-            raise BookGoneError(status=response.status)
-        # Some servers do not return resourcetype: only a wrong one is an error.
-        if f"{DAV}resourcetype" in response.props and not response.has_type(request_bodies.BOOK_TYPE):
-            raise BookGoneError(_NO_BOOK)
-
-    @contextmanager
-    def _multistatus(self, method: str, body: str, depth: str = "0") -> Iterator[Multistatus]:
-        """A request to the book itself: if the book is gone or has moved, that is an error of its own."""
-        try:
-            with self.session.multistatus(method, self.url, body, depth) as (url, responses):
-                # The session has followed a redirect within the host: the stored URL is outdated.
-                if self.key(url).rstrip("/") != self._own_key:
-                    raise BookMovedError(url, status=301)
-                yield responses
-        except UntrustedHostError as error:
-            if error.location:
-                raise BookMovedError(error.location, status=error.status or 301) from error
-            raise
-        except StatusError as error:
-            # With valid-sync-token the status refers to the token, not to the book.
-            if error.status in _BOOK_GONE_STATUSES and _VALID_SYNC_TOKEN not in error.conditions:
-                raise BookGoneError(status=error.status) from error
-            raise
 
 
 def _is_timestamp_token(token: str) -> bool:

@@ -1,8 +1,8 @@
 """Conditional writes of single cards; the replies of all servers are mapped to `Outcome`."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from carddav.client.collection import Collection
 from carddav.client.errors import ConnectionBrokenError, ServerTimeoutError
 from carddav.client.etags import if_match_candidates, parse_etag
 from carddav.client.hrefs import MAX_URL_LENGTH, member_url, resolve_url
@@ -13,9 +13,6 @@ from contacts_project.kernel.texts import define_text
 
 _REFUSED = define_text("card_refused", "The server refuses the card with status %(status)d.")
 _REFUSED_FOR = define_text("card_refused_for", "The server refuses the card with status %(status)d (%(conditions)s).")
-
-if TYPE_CHECKING:  # Book is what calls this
-    from carddav.client.book import Book
 
 CARD_TYPE = "text/vcard; charset=utf-8"
 _SUCCESS_STATUSES = {200, 201, 202, 204, 205}
@@ -42,7 +39,7 @@ _OUTCOME_BY_STATUS = {
 }
 
 
-def put(book: "Book", href: str, text: str, if_match: str | None) -> WriteResult:
+def put(book: Collection, href: str, text: str, if_match: str | None) -> WriteResult:
     """PUT with If-Match, or with If-None-Match if there is no ETag."""
     headers = {"Content-Type": CARD_TYPE}
     if if_match is None:
@@ -50,7 +47,7 @@ def put(book: "Book", href: str, text: str, if_match: str | None) -> WriteResult
     return _send_if_match(book, "PUT", href, headers, text.encode(), if_match)
 
 
-def delete(book: "Book", href: str, if_match: str | None) -> WriteResult:
+def delete(book: Collection, href: str, if_match: str | None) -> WriteResult:
     """DELETE, with If-Match if the ETag is known."""
     if if_match is None:
         return _send(book, "DELETE", href, {}, b"")
@@ -58,7 +55,7 @@ def delete(book: "Book", href: str, if_match: str | None) -> WriteResult:
 
 
 def _send_if_match(
-    book: "Book", method: str, href: str, headers: dict[str, str], body: bytes, etag: str
+    book: Collection, method: str, href: str, headers: dict[str, str], body: bytes, etag: str
 ) -> WriteResult:
     """Send with the ETag in standard form; after a 412 again in the server's own form."""
     written = WriteResult(Outcome.UNKNOWN, href)
@@ -69,7 +66,7 @@ def _send_if_match(
     return written
 
 
-def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: bytes) -> WriteResult:
+def _send(book: Collection, method: str, href: str, headers: dict[str, str], body: bytes) -> WriteResult:
     try:
         response, tries = book.session.send(method, member_url(book.url, href), body=body, headers=headers)
     except (ServerTimeoutError, ConnectionBrokenError) as error:
@@ -93,7 +90,7 @@ def _send(book: "Book", method: str, href: str, headers: dict[str, str], body: b
         return WriteResult(outcome, href, None, response.status, message, preconditions)
 
 
-def _outcome(book: "Book", status: int, preconditions: frozenset[str]) -> Outcome:
+def _outcome(book: Collection, status: int, preconditions: frozenset[str]) -> Outcome:
     if "max-resource-size" in preconditions:
         return Outcome.TOO_LARGE
     # A 403 may also concern the content of one card: it means read-only only if the book was not writable before.
@@ -110,7 +107,7 @@ def _outcome(book: "Book", status: int, preconditions: frozenset[str]) -> Outcom
     return Outcome.CHANGED if 400 <= status < 500 else Outcome.UNKNOWN
 
 
-def _resolve_location(book: "Book", href: str, response: OutboundResponse) -> str:
+def _resolve_location(book: Collection, href: str, response: OutboundResponse) -> str:
     """The href of the card: a server may choose another one and return it in Location."""
     location = response.headers.get("Location")
     if not location:

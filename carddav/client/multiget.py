@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from carddav.client import request_bodies
+from carddav.client.collection import GONE_STATUSES, Collection
 from carddav.client.errors import (
     AccessDeniedError,
     MalformedResponseError,
@@ -29,20 +29,16 @@ STATUS = define_text("card_status", "The server answers with status %(status)d."
 
 _HTML = define_text("html_card", "The server answers with a page for a browser, not with a card.")
 
-if TYPE_CHECKING:  # Book is what calls this
-    from carddav.client.book import Book
-
 MAX_HREFS = 50
 BATCH_BYTES = 8 * 1024 * 1024
 MAX_IN_FLIGHT = 2
-_GONE_STATUSES = {404, 410}
 # Statuses by which servers refuse a whole multiget because of one href or of its size: it is split in halves.
 _SPLIT_STATUSES = {400, 403, 404, 409, 410, 413, 414, 500}
 #: Statuses of a server that does not support a report.
 UNSUPPORTED_REPORT_STATUSES = {405, 415, 501}
 
 
-def fetch(book: "Book", hrefs: Iterable[str]) -> Iterator[Fetched]:
+def fetch(book: Collection, hrefs: Iterable[str]) -> Iterator[Fetched]:
     """Fetch each href exactly once, in batches, two of them in parallel."""
     unfetched = iter({book.key(href): href for href in hrefs}.items())
     fetcher = _Fetcher(book)
@@ -65,7 +61,7 @@ def fetch(book: "Book", hrefs: Iterable[str]) -> Iterator[Fetched]:
 class _Fetcher:
     """Fetches batches of hrefs by key. `size` is reduced if the cards turn out to be large."""
 
-    def __init__(self, book: "Book") -> None:
+    def __init__(self, book: Collection) -> None:
         self.book = book
         self.size = MAX_HREFS
         self._lock = Lock()
@@ -123,7 +119,7 @@ class _Fetcher:
     def _check_book_exists(self, status: int | None) -> None:
         """A 404 or 403 for the whole request may concern the book itself: check that once before single cards count as
         gone."""
-        if status not in _GONE_STATUSES | {403}:
+        if status not in GONE_STATUSES | {403}:
             return
         with self._lock:
             has_looked, self._has_looked = self._has_looked, True
@@ -131,11 +127,11 @@ class _Fetcher:
             self.book.fetch_properties()
 
 
-def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
+def get_card(book: Collection, href: str) -> Card | Missing | Unreadable:
     """Fetch one card by GET. Raises NotCardDavError for an HTML login page."""
     key = book.key(href)
     with book.session.response("GET", member_url(book.url, href), headers={"Accept": "text/vcard"}) as response:
-        if response.status in _GONE_STATUSES:
+        if response.status in GONE_STATUSES:
             return Missing(href, key)
         if response.status != 200:
             return Unreadable(href, key, response.status, STATUS.format(status=response.status))
@@ -150,7 +146,7 @@ def get_card(book: "Book", href: str) -> Card | Missing | Unreadable:
 
 
 def _parse_result(response: Response, href: str, key: str) -> Fetched | None:
-    if response.status in _GONE_STATUSES:
+    if response.status in GONE_STATUSES:
         return Missing(href, key)
     data = response.props.get(f"{CARD}address-data")
     if data is not None and data.text.strip():

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from accounts.models import User
 from carddav.models import RunChange
 from people.photos.files import photo_paths
 
@@ -13,6 +12,6 @@ def photos_used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
     return {name for name in rows.values_list("photo", flat=True) if name}
 
 
-def former_photo_paths(user: User) -> list[str]:
+def former_photo_paths(owner_id: UUID) -> list[str]:
     """The paths of the account's files, for its deletion."""
-    return photo_paths(RunChange.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True))
+    return photo_paths(RunChange.objects.owned_by(owner_id).exclude(photo=None).values_list("photo", flat=True))

@@ -74,7 +74,7 @@ def get_or_create_account(password: str) -> tuple[User, bool]:
     now = timezone.now()
     user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", proven_email=DEMO_EMAIL, claimed_at=now)
     with account_write(user):
-        start_account(user)
+        start_account(user.pk)
     return user, True
 
 

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from accounts.models import User
 from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from dav.models import BookCard, FormerText, ReplacedValue
 from people.photos.files import photo_paths
@@ -16,11 +15,11 @@ def find_referenced_files(owner_id: UUID, names: set[str]) -> set[str]:
     return {*originals, *former, *replaced.values_list("value", flat=True)}
 
 
-def files_of_account(user: User) -> list[str]:
+def files_of_account(owner_id: UUID) -> list[str]:
     """The storage paths of all these files, for the deletion of the account."""
-    originals = BookCard.objects.owned_by(user).exclude(original="").values_list("original", flat=True)
-    former = FormerText.objects.owned_by(user).exclude(photo="").values_list("photo", flat=True)
-    return photo_paths({*originals, *former, *_replaced(user.pk).values_list("value", flat=True)})
+    originals = BookCard.objects.owned_by(owner_id).exclude(original="").values_list("original", flat=True)
+    former = FormerText.objects.owned_by(owner_id).exclude(photo="").values_list("photo", flat=True)
+    return photo_paths({*originals, *former, *_replaced(owner_id).values_list("value", flat=True)})
 
 
 def _replaced(owner_id: UUID) -> OwnedQuerySet[ReplacedValue]:

@@ -1,11 +1,13 @@
 """Further details of people: custom fields, names on cards, coordinates of addresses, files of photos."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ids import new_id
-from contacts_project.kernel.leases import Leased, LeaseQuerySet
+from contacts_project.kernel.leases import Leased, LeaseManager, LeaseQuerySet
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,
@@ -123,7 +125,7 @@ class GeocoderPace(Leased):
 
     next_request_at = models.DateTimeField()
 
-    objects = LeaseQuerySet["GeocoderPace"].as_manager()
+    objects: ClassVar[LeaseManager["GeocoderPace"]] = LeaseManager()
 
 
 class StoredPhoto(models.Model):

@@ -318,10 +318,11 @@ def _stored_paths() -> Iterator[str]:
             yield f"photos/{folder}/{name}"
 
 
-def account_photo_paths(user: User) -> list[str]:
+def account_photo_paths(owner_id: UUID) -> list[str]:
     """The storage paths of all photos of an account, for its deletion."""
-    rows = Person.objects.owned_by(user).exclude(photo=None).values_list("photo", flat=True)
-    return photo_paths({*rows, user.photo})
+    of_people = Person.objects.owned_by(owner_id).values_list("photo", flat=True)
+    of_owner = User.objects.filter(pk=owner_id).values_list("photo", flat=True)
+    return photo_paths({*of_people.exclude(photo=None), *of_owner})
 
 
 def photo_paths(names: Iterable[str | None]) -> list[str]:

@@ -40,43 +40,6 @@ __all__ = [
     "retention_cutoff",
 ]
 
-M = TypeVar("M", bound="FeedModel")
-
-
-class FeedQuerySet(OwnedQuerySet[M]):
-    """Rows that the change feed reports: every write sets their revision to that of the open account_write."""
-
-    def update(self, **values: object) -> int:
-        """Set columns. Without any, the rows get the new revision alone: what their answers show has changed."""
-        return super().update(**values, **self.values_of_update(self.owner_id, values))
-
-    def values_of_update(self, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
-        """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
-        is_change = not columns or self.model.has_feed_columns(columns)
-        return revision_values(self.model, owner_id) if is_change else {}
-
-    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
-        rows = list(objs)
-        for row in rows:
-            row.set_revision()
-        return super().bulk_create(rows, *args, **kwargs)
-
-    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
-        rows = list(objs)
-        columns = set(fields)
-        if rows and self.model.has_feed_columns(columns):
-            owners = {row.owner_id for row in rows} if self.owner_id is None else {self.owner_id}
-            added = revision_values(self.model, owners.pop() if len(owners) == 1 else None)
-            for row in rows:
-                vars(row).update(added)
-            columns |= added.keys()
-        return super().bulk_update(rows, sorted(columns), batch_size)
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
-        revision_values(self.model, self.owner_id)
-        return super().delete()
-
 
 class FeedModel(QuickSave, OwnedModel):
     """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
@@ -116,6 +79,44 @@ class FeedModel(QuickSave, OwnedModel):
     def has_feed_columns(cls, columns: Collection[str]) -> bool:
         """Whether clients can see a change of these columns."""
         return not cls.QUIET_COLUMNS.issuperset(columns)
+
+
+M = TypeVar("M", bound=FeedModel)
+
+
+class FeedQuerySet(OwnedQuerySet[M]):
+    """Rows that the change feed reports: every write sets their revision to that of the open account_write."""
+
+    def update(self, **values: object) -> int:
+        """Set columns. Without any, the rows get the new revision alone: what their answers show has changed."""
+        return super().update(**values, **self.values_of_update(self.owner_id, values))
+
+    def values_of_update(self, owner_id: UUID | None, columns: Collection[str]) -> dict[str, int]:
+        """What an UPDATE of these columns, or of none, sets besides. Raises NoOpenWriteError."""
+        is_change = not columns or self.model.has_feed_columns(columns)
+        return revision_values(self.model, owner_id) if is_change else {}
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows = list(objs)
+        for row in rows:
+            row.set_revision()
+        return super().bulk_create(rows, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows = list(objs)
+        columns = set(fields)
+        if rows and self.model.has_feed_columns(columns):
+            owners = {row.owner_id for row in rows} if self.owner_id is None else {self.owner_id}
+            added = revision_values(self.model, owners.pop() if len(owners) == 1 else None)
+            for row in rows:
+                vars(row).update(added)
+            columns |= added.keys()
+        return super().bulk_update(rows, sorted(columns), batch_size)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        # Only to make sure that a write is open: the triggers read the revision of the tombstones from the account.
+        revision_values(self.model, self.owner_id)
+        return super().delete()
 
 
 class TrashQuerySet(FeedQuerySet[M]):

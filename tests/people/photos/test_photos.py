@@ -176,7 +176,7 @@ def test_deleting_an_account_deletes_its_files(
     upload(client, f"/api/people/{ada.pk}/photo", picture(color="red"))
     upload(client, "/api/user/photo", picture(color="blue"))
     alice.refresh_from_db()
-    assert {Path(path).name for path in account_photo_paths(alice)} == photo_files(media)
+    assert {Path(path).name for path in account_photo_paths(alice.pk)} == photo_files(media)
     with django_capture_on_commit_callbacks(execute=True):
         client.ok("DELETE", "/api/user/delete", {"password": PASSWORD, "confirmationText": "DELETE"})
     assert photo_files(media) == set()
