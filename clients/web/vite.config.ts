@@ -65,6 +65,10 @@ export default defineConfig(({ command }) => ({
     reportCompressedSize: false,
     rollupOptions: {
       input: { app: "index.html", sw: "src/sw/sw.ts" },
+      onwarn: (warning, warn) => {
+        if (warning.code === "CIRCULAR_DEPENDENCY") throw new Error(warning.message);
+        warn(warning);
+      },
       output: {
         entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
         chunkFileNames: "assets/[name]-[hash].js",

@@ -1,4 +1,5 @@
 // Name, description, colour and rule of a group. The values are a draft until they are saved.
+import type { Records } from "contacts-client";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { saveEdit } from "../../store/save.ts";
@@ -6,8 +7,9 @@ import { announce } from "../../ui/announce.ts";
 import { AreaField, Field, SelectField, TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
 import { intervalLabel, intervals } from "../people/intervals.ts";
-import type { Group } from "./GroupPage.tsx";
 import "../person/person.css";
+
+export type Group = Records["group"];
 
 export function groupDraftKey(accountId: string, groupId: string): string {
   return `${accountId} group ${groupId}`;

@@ -1,5 +1,4 @@
 // A group: who is in it, its rule, and what can be done with all at once.
-import type { Records } from "contacts-client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href, navigate } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
@@ -19,13 +18,11 @@ import { addToGroup, removeFromGroup } from "../people/actions.ts";
 import { intervalLabel } from "../people/intervals.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { secondLine } from "../people/secondLine.ts";
-import { GroupForm, groupDraftKey } from "./GroupForm.tsx";
+import { type Group, GroupForm, groupDraftKey } from "./GroupForm.tsx";
 import { PrintedList } from "./PrintedList.tsx";
 import { downloadCards, mailtoAll } from "./members.ts";
 import "../people/people.css";
 import "./groups.css";
-
-export type Group = Records["group"];
 
 const ROW_HEIGHT = 60;
 

@@ -6,8 +6,7 @@ import { saveEdit } from "../../store/save.ts";
 import { Check, SelectField, TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
 import { SaveDialog } from "../../ui/SaveDialog.tsx";
-import type { ImportantDate } from "./dates.ts";
-import { reminderInWords } from "./DatesSection.tsx";
+import { type ImportantDate, reminderInWords } from "./dates.ts";
 
 interface Props {
   personId: string;

@@ -8,7 +8,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { DateDialog } from "./DateDialog.tsx";
-import { type ImportantDate, nextOccurrence, occasion, yearsInWords } from "./dates.ts";
+import { type ImportantDate, nextOccurrence, occasion, reminderInWords, yearsInWords } from "./dates.ts";
 import type { Person } from "./entries.ts";
 
 export function DatesSection({ person, name }: { person: Person; name: string }) {
@@ -64,11 +64,4 @@ export function DatesSection({ person, name }: { person: Person; name: string })
       {edited && <DateDialog personId={person.id} name={name} date={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
     </section>
   );
-}
-
-// What will be sent, in a sentence.
-export function reminderInWords(date: Pick<ImportantDate, "reminderEnabled" | "reminderLeadDays">, defaultLeadDays: number): string {
-  if (!date.reminderEnabled) return t("No reminder");
-  const lead = date.reminderLeadDays ?? defaultLeadDays;
-  return lead > 0 ? t("Reminder on the day, and {days} days before", { days: lead }) : t("Reminder on the day");
 }

@@ -1,4 +1,4 @@
-// The next occurrence of an important date, in the account's zone and by its rule for 29 February.
+// Important dates: the next occurrence, in the account's zone and by its rule for 29 February, and what is said of it.
 import type { Records } from "contacts-client";
 import { t, tn } from "../../i18n/index.ts";
 import { addDays, addMonths, type Day } from "../../i18n/days.ts";
@@ -45,4 +45,11 @@ export function yearsInWords(date: ImportantDate, day: Day): string | null {
   const years = Number(day.slice(0, 4)) - Number(date.date.slice(0, 4));
   if (date.yearUnknown || years <= 0) return null;
   return date.type === "BIRTHDAY" ? tn("turns {count}", "turns {count}", years) : tn("{count} year", "{count} years", years);
+}
+
+// What will be sent, in a sentence.
+export function reminderInWords(date: Pick<ImportantDate, "reminderEnabled" | "reminderLeadDays">, defaultLeadDays: number): string {
+  if (!date.reminderEnabled) return t("No reminder");
+  const lead = date.reminderLeadDays ?? defaultLeadDays;
+  return lead > 0 ? t("Reminder on the day, and {days} days before", { days: lead }) : t("Reminder on the day");
 }
