@@ -26,6 +26,7 @@ from people.mentions import Topic, silence
 from people.models import Group, ImportantDate, Membership, Person
 from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
 from people.vcard.line_merge import missing_lines
+from people.vcard.line_updates.copies import with_current_copies
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.readers import group_labels, has_reader
 from people.vcard.versions import canonical_key
@@ -184,6 +185,7 @@ def with_lines_of(source: CardText, card: Card, *, revised: str) -> CardText:
     stored = source.card
     if all(kept.fields for kept in (*stored.lines, *card.lines)):
         return source
+    card = with_current_copies(card)
     present, wanted = _keys(stored.lines), _keys(card.lines)
     added = [
         kept

@@ -211,3 +211,25 @@ def test_a_star_is_taken_away_by_a_device_that_had_it_and_by_no_other(alice: Use
     api = client_of(alice)
     api.ok("PUT", f"/api/people/{person_of(alice)['id']}", {"favourite": True})
     assert "X-ANDROID-STARRED:1\r\n" in other.call("GET", f"{other.book}a.vcf").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("SORT-STRING:Lovelace", "SORT-STRING:Byron"),
+        ("SORT-STRING:lavleis", None),
+        ("SORT-STRING:engine", None),
+        ("X-EVOLUTION-FILE-AS:Lovelace\\, Ada", "X-EVOLUTION-FILE-AS:Byron\\, Ada"),
+        ("X-EVOLUTION-FILE-AS:Analysts", "X-EVOLUTION-FILE-AS:Analysts"),
+    ],
+)
+def test_copies_of_the_name_follow_it_on_devices(alice: User, line: str, expected: str | None) -> None:
+    device = Device(alice)
+    put(device, "a.vcf", CARD.replace("TEL;", f"{line}\r\nTEL;"))
+    api, path = client_of(alice), f"/api/people/{person_of(alice)['id']}"
+    for notes in ("First", "Second"):
+        api.ok("PUT", path, {"surname": "Byron", "notes": notes})
+        text = device.call("GET", f"{device.book}a.vcf").content.decode()
+        found = [one for one in text.split("\r\n") if one.startswith(line.split(":", maxsplit=1)[0])]
+        assert found == ([expected] if expected else [])
+        assert "X-PHONE-COLOR:blue\r\n" in text

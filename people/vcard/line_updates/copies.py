@@ -5,17 +5,19 @@ component of ADR, places and codes of an address, SORT-STRING and `SORT-AS=`. Ot
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from people.countries import country_key
 from people.vcard import values
-from people.vcard.builder import entry_text
+from people.vcard.builder import LineBuilder, entry_text
 from people.vcard.card import Card, Entry
-from people.vcard.content_lines import ContentLine
+from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.full_name import respell, says_only_name
 from people.vcard.labels import HIDDEN_TYPES
 from people.vcard.line_updates.names import NAME_FIELDS
 from people.vcard.line_updates.state import LineUpdate
+from people.vcard.parser import read_lines
 from people.vcard.readers import Context, read_line
 
 _MAX_CANDIDATES = 100  # a person has no more addresses
@@ -25,12 +27,31 @@ _SORT_PROPERTIES = frozenset({"SORT-STRING", "X-EVOLUTION-FILE-AS", "X-FILE-AS"}
 _PHONETIC_PROPERTIES = {"X-PHONETIC-MIDDLE-NAME": "middle_name", "X-PHONETIC-ORG": "organization"}
 
 
+_NAME_COPIES = _SORT_PROPERTIES.union(_PHONETIC_PROPERTIES)
+
+
+def with_current_copies(card: Card) -> Card:
+    """The card with those of its stored lines that copy the name and have no field as they are for its name now.
+
+    Stored lines say the name that the person had when they came.
+    """
+    lines = [parse_line(kept.text) for kept in card.lines]
+    if not any(line.name in _NAME_COPIES for line in lines):
+        return card
+    parsed = read_lines(lines, [], [bool(kept.fields) for kept in card.lines])
+    update = LineUpdate(lines, parsed, card, LineBuilder("3.0", lines))
+    _update_name_copies(update)
+    kept = []
+    for index, old in enumerate(card.lines):
+        new = update.replacements.get(index) if lines[index].name in _NAME_COPIES else None
+        kept += [old] if new is None else [replace(old, text=line.text) for line in new]
+    return replace(card, lines=tuple(kept))
+
+
 def update_copies(update: LineUpdate) -> None:
     """Update the copies of all values that were edited. The lines of the values are updated already."""
     _update_address_copies(update)
-    parsed, target = update.parsed, update.target
-    if any(getattr(parsed, field) != getattr(target, field) for field in (*NAME_FIELDS, "nickname", "organization")):
-        _update_name_copies(update)
+    _update_name_copies(update)
 
 
 def _update_address_copies(update: LineUpdate) -> None:
@@ -104,6 +125,9 @@ def _street(line: ContentLine) -> str:
 
 def _update_name_copies(update: LineUpdate) -> None:
     parsed, target = update.parsed, update.target
+    fields = (*NAME_FIELDS, "nickname", "organization")
+    if all(getattr(parsed, field) == getattr(target, field) for field in fields):
+        return
     for index, line in enumerate(update.lines):
         if line.name in _SORT_PROPERTIES:
             text = values.single_line(values.text(line))
