@@ -16,7 +16,7 @@ from carddav.services.pending_imports import upload_cards
 from contacts_project.kernel.api.body_limit import VCARD_LIMIT
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import format_timestamp
-from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_forms import fold
 from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
 from people.importing.receipts import build_receipt
@@ -74,7 +74,7 @@ class UploadViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def create(self, request: Request) -> Response:
         """Keep the cards of a file as pending imports."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             cards, _ = read_uploaded_cards(request)
             outcomes = upload_cards(owner=self.owner, cards=cards, now=timezone.now())
             return Response(build_receipt(outcomes))

@@ -23,8 +23,7 @@ from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and
 from carddav.sync.pictures import load_and_store_picture
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
-from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.ownership.batches import IMPORTS, BatchWriter, StoppedError
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.unavailable import is_unavailable
 from people.contents.contact import create_from_cards
@@ -96,8 +95,8 @@ def import_pending(
     """
     job = _ImportJob(owner, groups, groups_of, now)
     uploaded = set(PendingImport.objects.owned_by(owner).filter(connection=None).values_list("pk", flat=True))
-    # Only large imports occupy one of the instance's import slots.
-    with IMPORT_SLOTS.acquire() if len(row_ids) > _BATCH_SIZE else nullcontext():
+    # Only large imports occupy one of the process's places for imports.
+    with IMPORTS.hold(owner.pk) if len(row_ids) > _BATCH_SIZE else nullcontext():
         _import_rows(job, [key for key in row_ids if key in uploaded], partial(_import_uploaded, job))
         found = [key for key in row_ids if key not in uploaded]
         if found and Connection.objects.owned_by(owner).exists():

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.body_limit import IMPORT_LIMIT
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_rules import NOT_A_BOOLEAN, NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
@@ -155,7 +155,7 @@ class FileImportViewSet(ApiViewSet[Any]):
             group_ids=read_joined_groups(request, self.owner),
         )
         is_dry = _read_dry_run(request)
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
         if run.is_refused_by_plan:
@@ -183,7 +183,7 @@ class FileImportViewSet(ApiViewSet[Any]):
     @excluded_from_batches
     def inspect(self, request: Request) -> Response:
         """What a table looks like: its columns, with samples and the fields that they could be. Nothing is kept."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             table = open_table(_read_file(request).file, _read_options(request))
             targets = propose_targets(table)
             orders = date_orders(self.owner, table, targets, timezone.now())
@@ -216,7 +216,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
     @in_own_transactions
     def destroy(self, request: Request, import_id: UUID) -> Response:
         """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             undone = undo_import(owner=self.owner, import_id=import_id, now=timezone.now())
         kept = [
             {"personId": str(key), "personName": name, **describe_remarks([remark])}

@@ -17,7 +17,7 @@ from contacts_project.kernel.api.body_limit import VCARD_LIMIT
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
-from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_rules import NOT_A_CHOICE
 from people.api.uploads import JOINED_GROUPS, read_joined_groups
 from people.api.vcard_files import IMPORT_BODY, IMPORT_RECEIPT, PARSERS, read_uploaded_cards
@@ -39,7 +39,7 @@ class VCardViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing; `importId` undoes it."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             cards, file_name = read_uploaded_cards(request)
             group_ids = read_joined_groups(request, self.owner)
             run = VCardImport(owner=self.owner, file_name=file_name, now=timezone.now(), group_ids=group_ids)

@@ -7,11 +7,14 @@ process.
 import json
 import subprocess
 import sys
+from collections.abc import Hashable
+from math import inf
 
 from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
-from contacts_project.kernel.slots import Slots
+from contacts_project.kernel.external_waits import account_of_request
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.texts import Text, define_text
 from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
 
@@ -26,7 +29,7 @@ _TIMEOUT_SECONDS = 60
 _BUSY = define_text(
     "pictures_busy", "Other large pictures are being read. Nothing was changed: try again in a few seconds."
 )
-_process_slots = Slots(1, waiting=3, seconds=20, message=_BUSY)
+_LARGE_PICTURES = FairSemaphore[Hashable](LIMITS["large pictures"], lambda _: UnavailableError(_BUSY, retry_after=10))
 
 
 class PixelBudget:
@@ -95,7 +98,7 @@ def convert_heif(data: bytes) -> bytes:
 def _convert_in_process(conversion: str, data: bytes, *, wait_forever: bool) -> bytes:
     """Run `python -m people.photos.pixels`, one at a time."""
     command = [sys.executable, "-m", "people.photos.pixels", conversion]
-    with _process_slots.acquire(wait_forever=wait_forever):
+    with _LARGE_PICTURES.hold(account_of_request.get(), inf if wait_forever else None):
         try:
             process = subprocess.run(  # noqa: S603 - our own command
                 command, input=data, capture_output=True, timeout=_TIMEOUT_SECONDS, cwd=settings.BASE_DIR, check=False

@@ -5,6 +5,7 @@ import datetime as dt
 import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,6 @@ from accounts.transfer import importer
 from accounts.transfer.times import times_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership import batches
-from contacts_project.kernel.slots import IMPORT_SLOTS
 from people.lookup import replace_keys
 from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
@@ -259,14 +259,13 @@ def test_refused_pictures_are_left_out_and_reported(
     assert photos == [True, False, False, True, True, True, False]
 
 
-def test_too_many_concurrent_imports_are_503(api: Client, document: dict[str, Any]) -> None:
+def test_too_many_concurrent_imports_are_503(
+    api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = client_of(make_user("third@example.org"))
-    with IMPORT_SLOTS.acquire(), IMPORT_SLOTS.acquire():
-        IMPORT_SLOTS.seconds, usual = 0.01, IMPORT_SLOTS.seconds
-        try:
-            refused = api.call("POST", "/api/user/import", document)
-        finally:
-            IMPORT_SLOTS.seconds = usual
+    monkeypatch.setattr(batches.IMPORTS, "limits", replace(batches.IMPORTS.limits, seconds=0.01))
+    with batches.IMPORTS.hold(None), batches.IMPORTS.hold(None):
+        refused = api.call("POST", "/api/user/import", document)
     assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (503, "unavailable", "10")
     assert api.ok("GET", "/api/people")["people"] == []
     assert other.ok("POST", "/api/user/import", document)["errors"] == 0

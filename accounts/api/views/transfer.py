@@ -21,7 +21,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser, UnreadableBodyError
 from contacts_project.kernel.api.schema import RemarkSerializer
 from contacts_project.kernel.json import MAX_DOCUMENT_VALUES, JsonMapping, has_too_many_values
-from contacts_project.kernel.slots import IMPORT_SLOTS
+from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.texts import define_text
 
 _TOO_MANY_VALUES = define_text("too_many_values", "The document has more than %(limit)s values: import it in parts.")
@@ -94,7 +94,7 @@ class TransferViewSet(ApiViewSet[Any]):
     @in_own_transactions
     def import_account(self, request: Request) -> Response:
         """Take an export into this account. What is there already stays; running it again changes nothing."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             return Response(import_document(owner=self.owner, document=request.data, now=timezone.now()))
 
     @extend_schema(
@@ -107,6 +107,6 @@ class TransferViewSet(ApiViewSet[Any]):
     @ignores_idempotency_key
     def validate_import(self, request: Request) -> Response:
         """Say what an import would do, and do nothing."""
-        with IMPORT_SLOTS.acquire():
+        with IMPORTS.hold(self.owner.pk):
             receipt = import_document(owner=self.owner, document=request.data, now=timezone.now(), dry=True)
         return Response(receipt)

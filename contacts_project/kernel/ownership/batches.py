@@ -1,6 +1,5 @@
 """Long writes in batches, so that other writers of the database get their turn."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +9,16 @@ from django.db import Error
 from django.db.models import Model
 
 from contacts_project.kernel.database.statistics import analyze_tables
+from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.ownership.account_lock import account_lock
+from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.unavailable import is_unavailable
+
+_IMPORTS_BUSY = define_text(
+    "imports_busy", "Other imports are under way. Nothing was changed: try again in a few seconds."
+)
+IMPORTS = FairSemaphore[UUID](LIMITS["imports"], lambda _: UnavailableError(_IMPORTS_BUSY, retry_after=10))
 
 
 class StoppedError(Exception):
@@ -25,17 +32,19 @@ _ANALYZE_THRESHOLD = 5
 class _Throttle:
     """Runs one batch at a time in this process, then leaves the database to others for as long as the batch took.
 
+    Accounts take turns.
+
     SQLite's waiters poll for its write lock, so it goes to whoever asks at the right moment and not to the longest
     waiter. Without a gap one writer that returns at once, or two that alternate, would starve all others.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._batches = FairSemaphore[UUID](LIMITS["batches of long writes"])
         self._next_at = 0.0
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
-        with self._lock:
+    def batch(self, account: UUID) -> Iterator[None]:
+        with self._batches.hold(account):
             time.sleep(max(0.0, self._next_at - time.monotonic()))
             start = time.monotonic()
             try:
@@ -78,7 +87,8 @@ class BatchWriter:
     def batch(self) -> Iterator[None]:
         """The transaction of one batch, with the account locked. An account_write inside joins it."""
         # The lock of the process comes first: while it waits, no transaction is open.
-        with _throttle.batch(), account_lock(self.owner):
+        account = self.owner.pk if isinstance(self.owner, Model) else self.owner
+        with _throttle.batch(account), account_lock(self.owner):
             yield
         # Counted after the commit, since a batch that failed wrote nothing.
         self._committed_batches += 1

@@ -1,6 +1,7 @@
 """The conversion of pictures into photos: all formats, and malicious pictures."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -9,8 +10,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from contacts_project.kernel.errors import UnavailableError
-from contacts_project.kernel.slots import Slots
-from contacts_project.kernel.texts import Text
 from people.photos import images, pixels
 from people.photos.images import PictureRefusedError, PixelBudget, convert_heif, make_photo, to_stored_form
 from tests.pictures import decode_picture, gif_header, picture, png_header, webp_header
@@ -252,9 +251,10 @@ def test_a_large_jpeg_is_heavy_only_if_it_is_progressive(progressive: bool) -> N
 
 
 def test_heavy_pictures_are_converted_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "_process_slots", Slots(1, waiting=0, seconds=0, message=Text("busy", "busy")))
+    places = images._LARGE_PICTURES
+    monkeypatch.setattr(places, "limits", replace(places.limits, seconds=0))
     large = picture("PNG", (4001, 3000))
-    with images._process_slots.acquire():
+    with places.hold(None):
         with pytest.raises(UnavailableError):
             make_photo(large)
         assert make_photo(picture())

@@ -1,0 +1,163 @@
+"""Semaphores that are fair between keys, such as accounts or hosts, and the table of their limits.
+
+docs/fairness.md has the same table, and says which shared things have rules of their own instead.
+"""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How many places there are, in all and of one key, how many callers may wait for one, and for how long."""
+
+    key: str
+    """What a key is."""
+    total: float = inf
+    per_key: float = inf
+    waiting: float = inf
+    waiting_per_key: float = inf
+    seconds: float = 0.0
+
+
+LIMITS = {
+    "imports": Limits(key="account", total=2, per_key=1, waiting=3, waiting_per_key=1, seconds=5),
+    "large pictures": Limits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
+    "batches of long writes": Limits(key="account", total=1, seconds=inf),
+    "requests that wait for other servers": Limits(key="account", per_key=4),
+}
+
+
+class NoPlaceError(Exception):
+    """All places are held, and too many wait, or none became free in time. The argument is the key."""
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    is_bounded: bool
+    has_place: threading.Event = field(default_factory=threading.Event)
+
+
+class FairSemaphore(Generic[K]):
+    """Places that threads hold for a key, up to `limits`; beyond them a caller waits, or gets the error of `refuse`.
+
+    Whoever gives a place back hands it to a waiting caller: keys take turns, and of a key the caller that has waited
+    longest is next. So nobody who comes later goes first. The key None belongs to nobody, and no limit of a key applies
+    to it. A wait without an end (`math.inf` seconds) is for callers whose number is limited elsewhere: it counts for no
+    limit of those who wait.
+    """
+
+    def __init__(self, limits: Limits, refuse: Callable[[K | None], Exception] = NoPlaceError) -> None:
+        self.limits, self._refuse = limits, refuse
+        self._lock = threading.Lock()
+        self._held: Counter[K | None] = Counter()
+        self._number_held = 0
+        self._waiters: dict[K | None, deque[_Waiter]] = {}  # the key whose turn is next comes first
+
+    def limit_of(self, key: K) -> float:
+        """How many places the key may hold."""
+        return self.limits.per_key
+
+    def has_place(self, key: K | None) -> bool:
+        """Whether the key would get a place at once. Nobody waits for such a place: it would have been handed over."""
+        is_below_its_limit = key is None or self._held[key] < self.limit_of(key)
+        return is_below_its_limit and self._number_held < self.limits.total
+
+    def held(self, key: K | None) -> int:
+        """How many places the key holds."""
+        return self._held[key]
+
+    def waiting(self, key: K | None) -> int:
+        """How many callers wait for a place of the key."""
+        return len(self._waiters.get(key, ()))
+
+    @contextmanager
+    def hold(self, key: K | None, seconds: float | None = None) -> Iterator[None]:
+        """Hold a place for the length of the block. Raises the error of `refuse`."""
+        self.acquire(key, seconds)
+        try:
+            yield
+        finally:
+            self.release(key)
+
+    def try_acquire(self, key: K | None) -> bool:
+        """Take a place without waiting; returns whether there was one."""
+        with self._lock:
+            if not self.has_place(key):
+                return False
+            self._count(key, 1)
+            return True
+
+    def acquire(self, key: K | None, seconds: float | None = None) -> None:
+        """Take a place, waiting for one up to `seconds` (by default those of the limits)."""
+        seconds = self.limits.seconds if seconds is None else seconds
+        if self.try_acquire(key):
+            return
+        waiter = self._join(key, seconds)
+        try:
+            waiter.has_place.wait(None if seconds == inf else seconds)
+        except BaseException:
+            if self._leave(key, waiter):
+                self.release(key)
+            raise
+        if not self._leave(key, waiter):
+            raise self._refuse(key)
+
+    def release(self, key: K | None) -> None:
+        """Give a place of the key back."""
+        with self._lock:
+            self._count(key, -1)
+            self._hand_over()
+
+    def _join(self, key: K | None, seconds: float) -> _Waiter:
+        waiter = _Waiter(is_bounded=seconds < inf)
+        with self._lock:
+            if waiter.is_bounded and not self._may_wait(key):
+                raise self._refuse(key)
+            self._waiters.setdefault(key, deque()).append(waiter)
+            # A place may have become free since `try_acquire`.
+            self._hand_over()
+        return waiter
+
+    def _may_wait(self, key: K | None) -> bool:
+        numbers = {other: sum(waiter.is_bounded for waiter in waiters) for other, waiters in self._waiters.items()}
+        if key is not None and numbers.get(key, 0) >= self.limits.waiting_per_key:
+            return False
+        return sum(numbers.values()) < self.limits.waiting
+
+    def _leave(self, key: K | None, waiter: _Waiter) -> bool:
+        """End a wait; returns whether the waiter has got a place, which may be after its time."""
+        with self._lock:
+            if waiter.has_place.is_set():
+                return True
+            self._waiters[key].remove(waiter)
+            if not self._waiters[key]:
+                del self._waiters[key]
+            return False
+
+    def _hand_over(self) -> None:
+        while (key_and_waiters := self._next_in_turn()) is not None:
+            key, waiters = key_and_waiters
+            self._count(key, 1)
+            waiters.popleft().has_place.set()
+            # Removed and, with others that wait, added again as the last: keys take turns.
+            del self._waiters[key]
+            if waiters:
+                self._waiters[key] = waiters
+
+    def _next_in_turn(self) -> tuple[K | None, deque[_Waiter]] | None:
+        return next(((key, waiters) for key, waiters in self._waiters.items() if self.has_place(key)), None)
+
+    def _count(self, key: K | None, number: int) -> None:
+        self._number_held += number
+        self._held[key] += number
+        # Counters keep zeros: keys that hold nothing any more would pile up.
+        if not self._held[key]:
+            del self._held[key]
