@@ -138,6 +138,8 @@ def main() -> int:
     options, arguments = parser.parse_known_args()
     # A CI that runs out of time sends SIGTERM: leave through the context managers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped before its end."))
+    # A process that a shell starts in the background ignores SIGINT, and so would the pytests, which are stopped by it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return run([options.db] if options.db else ["sqlite", "postgresql"], arguments)
 
 
