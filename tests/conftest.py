@@ -61,6 +61,7 @@ SLOWEST_FILES = {
     "test_forecast_property.py",
     "test_growth.py",
     "test_killed_worker.py",
+    "test_kit.py",
     "test_lists.py",
     "test_network.py",
     "test_offline.py",

@@ -1,4 +1,4 @@
-"""Pages of the service's origin that have loaded the TypeScript kit as `kit`, without a bundler."""
+"""Pages of the service's origin that have loaded the TypeScript kit as `kit`, and what tests run there as `tests`."""
 
 import json
 from dataclasses import dataclass, field
@@ -15,13 +15,14 @@ from tests.npm import NODE, TYPESCRIPT, install_packages, run
 
 _PAGE = """<!doctype html><title>kit</title><link rel="icon" href="data:,">
 <script type="importmap">{"imports": {"openapi-fetch": "/kit/openapi-fetch.js"}}</script>
-<script type="module">window.kit = await import("/kit/index.js"); document.title = "ready";</script>"""
+<script type="module">window.kit = await import("/kit/index.js"); window.tests = await import("/kit/inPage.js");
+document.title = "ready";</script>"""
 # Node strips the types, as the examples do.
 _STRIP_TYPES = (
     "import m from 'node:module'; import f from 'node:fs';"
-    "const names = f.readdirSync('src').filter((name) => name !== 'schema.ts');"
-    "const strip = (name) => [name, m.stripTypeScriptTypes(f.readFileSync(`src/${name}`, 'utf8'))];"
-    "process.stdout.write(JSON.stringify(Object.fromEntries(names.map(strip))))"
+    "const names = f.readdirSync('src').filter((name) => name !== 'schema.ts').map((name) => `src/${name}`);"
+    "const strip = (name) => [name.split('/').at(-1), m.stripTypeScriptTypes(f.readFileSync(name, 'utf8'))];"
+    "process.stdout.write(JSON.stringify(Object.fromEntries([...names, 'tests/browser/inPage.ts'].map(strip))))"
 )
 # What each test needs: a copy in IndexedDB of the account in whose session the page is.
 _OPEN_COPY = """async ([name, token]) => {
@@ -39,7 +40,10 @@ def kit_scripts() -> dict[str, str]:
     """The modules of the kit as JavaScript, by file name."""
     install_packages(TYPESCRIPT)
     stripped = json.loads(run([NODE, "--no-warnings", "--input-type=module", "-e", _STRIP_TYPES], TYPESCRIPT))
-    scripts = {name.replace(".ts", ".js"): text.replace('.ts";', '.js";') for name, text in stripped.items()}
+    scripts = {
+        name.replace(".ts", ".js"): text.replace('"../../src/', '"./').replace('.ts";', '.js";')
+        for name, text in stripped.items()
+    }
     scripts["openapi-fetch.js"] = (TYPESCRIPT / "node_modules/openapi-fetch/dist/index.mjs").read_text()
     return scripts
 
