@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { brotliCompressSync, constants } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 const PUBLIC = new URL("./public", import.meta.url).pathname;
-const COMPRESSED = /\.(js|css|svg|webmanifest)$/;
 
 // The service worker has a fixed name, and the list of all files of this version in it.
 function serviceWorker(): Plugin {
@@ -29,30 +27,10 @@ function serviceWorker(): Plugin {
   };
 }
 
-// WhiteNoise serves `name.br` in place of `name` to browsers that take Brotli.
-function brotli(): Plugin {
-  return {
-    name: "brotli",
-    generateBundle: {
-      order: "post",
-      handler(_, bundle) {
-        for (const [name, item] of Object.entries(bundle)) {
-          if (!name.startsWith("assets/") || !COMPRESSED.test(name)) continue;
-          const content = Buffer.from(item.type === "chunk" ? item.code : item.source);
-          const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-          if (content.length > 1024) {
-            this.emitFile({ type: "asset", fileName: `${name}.br`, source: brotliCompressSync(content, { params: quality }) });
-          }
-        }
-      },
-    },
-  };
-}
-
 export default defineConfig(({ command }) => ({
   // Django serves the built files as static ones, and the page at /app/ (contacts_project/pages/web_client.py).
   base: command === "build" ? "/static/app/" : "/app/",
-  plugins: [serviceWorker(), brotli()],
+  plugins: [serviceWorker()],
   resolve: { alias: { "contacts-client": new URL("../typescript/src/index.ts", import.meta.url).pathname } },
   esbuild: { jsx: "automatic", jsxImportSource: "preact", legalComments: "none" },
   server: { proxy: { "^/(api|account|static|calendar)(/|$)": "http://127.0.0.1:8000" } },

@@ -14,8 +14,10 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
+from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
+
+from contacts_project.kernel.api.compression import compress
 
 FOLDER: Final[Path] = settings.BASE_DIR / "contacts_project/static/app"
 WELL_KNOWN_ICONS: Final = {
@@ -25,6 +27,7 @@ WELL_KNOWN_ICONS: Final = {
 }
 """Icons that browsers ask for without being told of them, and their files."""
 
+_PICTURES: Final = ("ico", "png")
 _FILE_NAME: Final = re.compile(r"[\w-]+\.(\w+)")
 _TYPES: Final = {
     "html": "text/html; charset=utf-8",
@@ -60,7 +63,11 @@ def _serve(request: HttpRequest, name: str, cache_control: str) -> HttpResponseB
     response["Cache-Control"] = cache_control
     # As for other pages: their URLs name people, which other sites must not see.
     response["Referrer-Policy"] = "same-origin"
-    return get_conditional_response(request, etag, None, response) or response
+    answer = get_conditional_response(request, etag, None, response) or response
+    if answer is response and not name.endswith(_PICTURES):
+        patch_vary_headers(response, ["Accept-Encoding"])
+        compress(response, request.META.get("HTTP_ACCEPT_ENCODING", ""))
+    return answer
 
 
 @lru_cache(maxsize=32)

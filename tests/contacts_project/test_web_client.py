@@ -1,12 +1,17 @@
 """How the client in the browser is served: one page at all paths below /app/, compressed files that never change."""
 
+import gzip
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from accounts.models import User
+from contacts_project.kernel import zstd
+from contacts_project.kernel.api import static_files
+from contacts_project.kernel.api.compression import compress_once
 from contacts_project.pages.web_client import FOLDER, WELL_KNOWN_ICONS
 from people.links import person_url
 from tests.builders import make_person
@@ -69,17 +74,73 @@ def asset(suffix: str) -> Path:
     return max((FOLDER / "assets").glob(f"*{suffix}"), key=lambda path: path.stat().st_size)
 
 
-@pytest.mark.parametrize(
-    ("accepted", "coding"), [("br, gzip", "br"), ("gzip", "gzip"), ("zstd, gzip", "zstd"), ("", None)]
-)
+CODINGS = [("br, gzip", "gzip"), ("gzip", "gzip"), ("gzip, br, zstd", "zstd"), ("br", None), ("", None)]
+DECODE: dict[str | None, Callable[[bytes], bytes]] = {None: bytes, "gzip": gzip.decompress, "zstd": zstd.decompress}
+
+
+@pytest.mark.parametrize(("accepted", "coding"), CODINGS)
 @pytest.mark.parametrize("suffix", [".js", ".css"])
 def test_static_files_are_compressed_and_immutable(accepted: str, coding: str | None, suffix: str) -> None:
     path = asset(suffix)
-    response: Any = Client().get(f"/static/app/assets/{path.name}", HTTP_ACCEPT_ENCODING=accepted)
-    assert response.headers.get("Content-Encoding") == coding
-    assert "immutable" in response["Cache-Control"]
-    length = len(b"".join(response.streaming_content))
-    assert length < path.stat().st_size / 2 if coding else length == path.stat().st_size
+    for _ in range(2):  # when it is first asked for, and from then on
+        response: Any = Client().get(f"/static/app/assets/{path.name}", HTTP_ACCEPT_ENCODING=accepted)
+        assert response.headers.get("Content-Encoding") == coding
+        assert response["Cache-Control"] == "max-age=315360000, public, immutable"
+        assert response["Vary"] == "Accept-Encoding"
+        body = response.getvalue()
+        assert response["Content-Length"] == str(len(body))
+        assert DECODE[coding](body) == path.read_bytes()
+        assert coding is None or len(body) < path.stat().st_size / 2
+
+
+def test_each_form_of_a_static_file_has_its_own_etag_and_all_are_accepted() -> None:
+    url = f"/static/app/assets/{asset('.js').name}"
+    tags = {coding: Client().get(url, HTTP_ACCEPT_ENCODING=coding)["ETag"] for coding in ("", "gzip", "zstd")}
+    assert len(set(tags.values())) == 3
+    for tag in tags.values():
+        unchanged = Client().get(url, HTTP_ACCEPT_ENCODING="gzip", HTTP_IF_NONE_MATCH=tag)
+        assert (unchanged.status_code, unchanged["ETag"], unchanged["Vary"]) == (304, tag, "Accept-Encoding")
+
+
+def test_head_of_a_static_file_says_what_get_says() -> None:
+    url = f"/static/app/assets/{asset('.js').name}"
+    of_get = Client().get(url, HTTP_ACCEPT_ENCODING="gzip")
+    of_head = Client().head(url, HTTP_ACCEPT_ENCODING="gzip")
+    for name in (
+        "Content-Encoding",
+        "Content-Length",
+        "Content-Type",
+        "ETag",
+        "Vary",
+        "Cache-Control",
+        "Last-Modified",
+    ):
+        assert of_head[name] == of_get[name]
+    assert of_head.content == b""
+
+
+def test_a_part_of_a_static_file_is_a_part_of_its_plain_form() -> None:
+    path = asset(".js")
+    response: Any = Client().get(
+        f"/static/app/assets/{path.name}", HTTP_ACCEPT_ENCODING="gzip, zstd", HTTP_RANGE="bytes=100-4099"
+    )
+    assert response.status_code == 206
+    assert "Content-Encoding" not in response.headers
+    assert response.getvalue() == path.read_bytes()[100:4100]
+
+
+def test_static_file_is_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+
+    def count(content: bytes, coding: str) -> bytes:
+        counted.append(coding)
+        return compress_once(content, coding)
+
+    monkeypatch.setattr(static_files, "compress_once", count)
+    static_files._compressed.cache_clear()
+    for coding in ("gzip", "zstd", "gzip", "zstd", "br"):
+        Client().get(f"/static/app/assets/{asset('.css').name}", HTTP_ACCEPT_ENCODING=coding)
+    assert counted == ["gzip", "zstd"]
 
 
 def test_other_static_files_are_compressed_and_not_immutable() -> None:
@@ -87,6 +148,22 @@ def test_other_static_files_are_compressed_and_not_immutable() -> None:
     assert response["Content-Encoding"] == "gzip"
     assert "immutable" not in response["Cache-Control"]
     assert "Accept-Encoding" in response["Vary"]
+
+
+@pytest.mark.parametrize("path", ["/static/app/icon-512.png", "/app/icon-512.png"])
+def test_pictures_are_not_compressed(path: str) -> None:
+    assert "Content-Encoding" not in Client().get(path, HTTP_ACCEPT_ENCODING="gzip, zstd").headers
+
+
+@pytest.mark.parametrize(("accepted", "coding"), CODINGS)
+@pytest.mark.parametrize("path", ["/app/people", "/app/sw.js"])
+def test_page_and_worker_are_compressed(path: str, accepted: str, coding: str | None) -> None:
+    response = Client().get(path, HTTP_ACCEPT_ENCODING=accepted)
+    assert response.headers.get("Content-Encoding") == coding
+    assert "Accept-Encoding" in response["Vary"]
+    assert DECODE[coding](response.content) == Client().get(path).content
+    again = Client().get(path, HTTP_ACCEPT_ENCODING=accepted, HTTP_IF_NONE_MATCH=response["ETag"])
+    assert (again.status_code, again["ETag"]) == (304, response["ETag"])
 
 
 @pytest.mark.parametrize(
