@@ -176,6 +176,9 @@ def _follow(text: str, parsed: Card, target: Card, *, is_spelling: bool) -> str:
             return getattr(target, field) or ""
     if says_only_name(text, parsed):
         return respell(text, parsed, target)
+    # A line that came later than the name that is stored with it.
+    if text.casefold() == (target.surname or "").casefold() or says_only_name(text, target):
+        return text
     changed = [field for field in ("surname", "name") if getattr(parsed, field) != getattr(target, field)]
     names_former = any((old := getattr(parsed, field)) and old.casefold() in text.casefold() for field in changed)
     sounds_former = is_spelling and changed and ("surname" in changed or not parsed.surname)

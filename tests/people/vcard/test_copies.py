@@ -117,6 +117,8 @@ def test_the_number_in_the_form_of_evolution_goes_with_an_edit() -> None:
         ("SORT-STRING:Lovelace", {"surname": "Byron"}, "SORT-STRING:Byron"),
         ("SORT-STRING:LOVELACE\\, Ada", {"surname": "Byron"}, "SORT-STRING:BYRON\\, Ada"),
         ("SORT-STRING:lavleis", {"surname": "Byron"}, None),
+        ("SORT-STRING:Byron", {"surname": "Byron"}, "SORT-STRING:Byron"),
+        ("SORT-STRING:Byron\\, Ada", {"surname": "Byron"}, "SORT-STRING:Byron\\, Ada"),
         ("SORT-STRING:lavleis", {"name": "Eva"}, "SORT-STRING:lavleis"),
         ("SORT-STRING:Lovelace", {"surname": None}, None),
         ("X-EVOLUTION-FILE-AS:Lovelace\\, Ada", {"surname": "Byron"}, "X-EVOLUTION-FILE-AS:Byron\\, Ada"),
