@@ -25,7 +25,7 @@ from hypothesis import settings as hypothesis_settings
 from accounts.models import User
 from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership import account_lock
-from contacts_project.kernel.speedups import QuickWritesQuerySet
+from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from people.models import Person
 from tests import ROOT
 from tests.builders import make_person, make_user
@@ -209,12 +209,12 @@ def _feed_leak_detector() -> Iterator[None]:
             add_saved_names(row, type(row))
         return original_bulk_update(self, rows, *args, **kwargs)
 
-    original_set_password, original_bulk_update = User.set_password, QuickWritesQuerySet.bulk_update
+    original_set_password, original_bulk_update = User.set_password, OwnedQuerySet.bulk_update
     handler = LeakLogHandler()
     pre_save.connect(add_saved_names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(User, "set_password", set_password)
-        patch.setattr(QuickWritesQuerySet, "bulk_update", bulk_update)
+        patch.setattr(OwnedQuerySet, "bulk_update", bulk_update)
         logging.getLogger().addHandler(handler)
         yield
         logging.getLogger().removeHandler(handler)

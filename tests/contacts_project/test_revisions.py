@@ -1,24 +1,22 @@
 """Revisions: every write assigns one, they become visible in order, and tombstones keep those of removed rows."""
 
 import datetime as dt
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, models
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from contacts_project.kernel import speedups
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
-from contacts_project.kernel.ownership.models import FeedModel, Tombstone
+from contacts_project.kernel.ownership.models import Tombstone
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash.purge import purge_deleted
@@ -65,29 +63,6 @@ def test_write_without_the_account_lock_is_refused(
         ada = make_person(alice)
     with pytest.raises(NoOpenWriteError):
         write(ada)
-
-
-def test_saving_a_row_uses_the_statement_built_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """FeedModel overrides a private method of Django, which another version may call differently or no longer."""
-    ours, djangos = (inspect.signature(model._do_update) for model in (FeedModel, models.Model))
-    assert list(ours.parameters) == list(djangos.parameters)
-    written: list[tuple[Any, set[str]]] = []
-
-    def record(
-        model: type[models.Model], rows: list[models.Model], columns: list[str], where: Mapping[str, Any]
-    ) -> int:
-        written.extend((row.pk, set(columns)) for row in rows)
-        return update_rows(model, rows, columns, where)
-
-    update_rows = speedups.update_rows
-    monkeypatch.setattr(speedups, "update_rows", record)
-    with account_write(alice):
-        ada = make_person(alice)
-        assert not written, "a new row is inserted"
-        ada.save()
-        ada.save(update_fields=["name"])
-    columns = {field.name for field in Person._meta.concrete_fields if not (field.primary_key or field.generated)}
-    assert written == [(ada.pk, columns), (ada.pk, {"name", "revision"})]
 
 
 def test_unscoped_write_without_owner_is_refused(alice: User, mallory: User, refuse_unlocked_writes: None) -> None:

@@ -16,7 +16,6 @@ from dav.resources import book
 from people.models import Person
 from people.vcard import card_text, parse_lines
 from tests.client import client_of
-from tests.contacts_project.test_speedups import python_calls
 from tests.dav.devices import DECLARED, Device
 from tests.dav.test_photos import encoded, photo_line
 from tests.dav.test_put_rules import card
@@ -250,21 +249,3 @@ def test_a_put_parses_each_text_once(alice: User, monkeypatch: pytest.MonkeyPatc
     new = card("NOTE:new").replace("u-1", "u-2").replace("Ada", "Bea")
     assert device.put("b.vcf", new, HTTP_IF_NONE_MATCH="*").status_code == 201
     assert parsed == [new]
-
-
-@pytest.mark.parametrize(("has_before", "most"), [(True, 55), (False, 80)])
-def test_a_fetched_card_takes_few_calls(alice: User, has_before: bool, most: int) -> None:
-    device = Device(alice)
-    make_people(alice, 400)
-    hrefs = [href for href in device.propfind(device.book, "d:getetag", depth="1").entries if href != device.book]
-
-    def fetch(number: int) -> None:
-        listed = "".join(f"<d:href>{href}</d:href>" for href in hrefs[:number])
-        prop = "<d:prop><d:getetag/><card:address-data/></d:prop>"
-        body = f"<card:addressbook-multiget {DECLARED}>{prop}{listed}</card:addressbook-multiget>"
-        if not has_before:
-            GivenCard.objects.owned_by(alice).delete()
-        assert b"".join(device.call("REPORT", device.book, body)).count(b"BEGIN:VCARD") == number
-
-    calls = {number: python_calls(partial(fetch, number)) for number in (200, 400)}
-    assert calls[400] - calls[200] < 200 * most

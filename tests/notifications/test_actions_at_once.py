@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from contacts_project.kernel.speedups import QuickWritesQuerySet
+from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from notifications.models import Delivery
 from notifications.services import dispatch, planner
 from people.models import Interaction, Person
@@ -53,7 +53,7 @@ def test_two_scans_send_a_snoozed_reminder_once(api: Client, sent_twice: Recordi
 def test_interrupted_action_changes_nothing(sent_twice: RecordingChannel, monkeypatch: pytest.MonkeyPatch) -> None:
     path = links(sent_twice)["contacted"]
     with monkeypatch.context() as broken:
-        broken.setattr(QuickWritesQuerySet, "bulk_update", kill_process)
+        broken.setattr(OwnedQuerySet, "bulk_update", kill_process)
         with pytest.raises(RuntimeError):
             client_of(None).call("post", path)
     assert Interaction.unscoped.count() == 0

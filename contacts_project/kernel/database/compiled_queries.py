@@ -21,7 +21,6 @@ from django.db.models.query import get_related_populators  # type: ignore[attr-d
 from django.db.models.sql import DeleteQuery, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
 
-from contacts_project.kernel.database.kept_cursor import kept_cursor
 from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.errors import MissingError
 
@@ -178,9 +177,9 @@ class CompiledQuery:
         if vendor == "sqlite":
             values = [value if type(value) is str else _to_sqlite(value, database.ops) for value in values]
         named_values = dict(zip(_PARAMETER_NAMES, values, strict=False))
-        cursor = kept_cursor(database)
-        cursor.execute(statement.sql, {**statement.constants, **named_values})
-        return statement, read_result(cursor)
+        with database.cursor() as cursor:
+            cursor.execute(statement.sql, {**statement.constants, **named_values})
+            return statement, read_result(cursor)
 
     def _shape_and_values(
         self, names: tuple[str, ...], parameters: Mapping[str, Parameter | Sequence[Parameter] | None]

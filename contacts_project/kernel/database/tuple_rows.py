@@ -9,9 +9,6 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.operations import BaseDatabaseOperations
 
-from contacts_project.kernel.database.kept_cursor import kept_cursor
-from contacts_project.kernel.database.row_inserts import OnConflict, conflict_clause
-
 Row: TypeAlias = Sequence[UUID | str | int | bytes | dt.datetime | None]
 _UNCHANGED = frozenset({str, int, bytes})
 
@@ -48,9 +45,11 @@ class TupleRows:
         update_fields: tuple[str, ...] = (),
     ) -> None:
         """INSERT the rows; the arguments are those of a queryset's `bulk_create`."""
-        on_conflict = OnConflict(unique_fields, update_fields) if update_conflicts else None
         vendor = connections[DEFAULT_DB_ALIAS].vendor
-        _execute(_insert_statement(vendor, self.model, self._columns, on_conflict), rows)
+        statement = _insert_statement(vendor, self.model, self._columns)
+        if update_conflicts:
+            statement += _conflict_clause(self.model, unique_fields, update_fields)
+        _execute(statement, rows)
 
     def delete(self, rows: Sequence[Row]) -> None:
         """DELETE the rows that have exactly these values."""
@@ -58,15 +57,17 @@ class TupleRows:
 
 
 @functools.lru_cache(maxsize=64)
-def _insert_statement(
-    vendor: str, model: type[models.Model], columns: tuple[str, ...], on_conflict: OnConflict | None
-) -> str:
+def _insert_statement(vendor: str, model: type[models.Model], columns: tuple[str, ...]) -> str:
     into = f"INSERT INTO {_quoted(model._meta.db_table)} ({', '.join(_names_of(model, columns))})"
     if vendor == "postgresql":
-        statement = f"{into} SELECT * FROM unnest({_arrays(model, columns)})"  # noqa: S608 - names of our own
-    else:
-        statement = f"{into} VALUES ({', '.join(['%s'] * len(columns))})"
-    return f"{statement} {conflict_clause(model, on_conflict)}" if on_conflict is not None else statement
+        return f"{into} SELECT * FROM unnest({_arrays(model, columns)})"  # noqa: S608 - names of our own
+    return f"{into} VALUES ({', '.join(['%s'] * len(columns))})"
+
+
+def _conflict_clause(model: type[models.Model], unique: tuple[str, ...], updated: tuple[str, ...]) -> str:
+    """The end of an INSERT: where a row with the same `unique` fields is there, its `updated` fields are set."""
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in _names_of(model, updated))
+    return f" ON CONFLICT ({', '.join(_names_of(model, unique))}) DO UPDATE SET {assignments}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -106,13 +107,14 @@ def _execute(statement: str, rows: Sequence[Row]) -> None:
         return
     database = connections[DEFAULT_DB_ALIAS]
     values = list(zip(*rows, strict=True))
-    if database.vendor == "postgresql":
-        # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
-        kept_cursor(database).execute(statement, [list(column) for column in values])
-        return
-    # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
-    adapted = (_to_sqlite(column, database.ops) for column in values)
-    kept_cursor(database).executemany(statement, list(zip(*adapted, strict=True)))
+    with database.cursor() as cursor:
+        if database.vendor == "postgresql":
+            # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
+            cursor.execute(statement, [list(column) for column in values])
+            return
+        # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
+        adapted = (_to_sqlite(column, database.ops) for column in values)
+        cursor.executemany(statement, list(zip(*adapted, strict=True)))
 
 
 def _to_sqlite(column: Sequence[object], operations: BaseDatabaseOperations) -> Sequence[object]:

@@ -18,7 +18,6 @@ from django.contrib.auth import get_user_model
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.utils import timezone
 
-from contacts_project.kernel.database.kept_cursor import kept_cursor
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.texts import define_text
 
@@ -183,9 +182,9 @@ def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     meta = get_user_model()._meta
     # Raw SQL because the ORM has no UPDATE ... RETURNING: it would need a second statement in every write.
     update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
-    cursor = kept_cursor(database)
-    cursor.execute(f"{update} RETURNING revision, is_mirrored", [meta.pk.get_db_prep_value(owner_id, database)])
-    rows = cursor.fetchall()
+    with database.cursor() as cursor:
+        cursor.execute(f"{update} RETURNING revision, is_mirrored", [meta.pk.get_db_prep_value(owner_id, database)])
+        rows = cursor.fetchall()
     if not rows:
         raise AccountGoneError
     return int(rows[0][0]), bool(rows[0][1])

@@ -23,7 +23,6 @@ from contacts_project.kernel.ownership.owned import (
     UnscopedQueryError,
     owner_without_index,
 )
-from contacts_project.kernel.speedups import QuickSave
 
 __all__ = [
     "FeedModel",
@@ -41,7 +40,7 @@ __all__ = [
 ]
 
 
-class FeedModel(QuickSave, OwnedModel):
+class FeedModel(OwnedModel):
     """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
 
     `revision` is that of the account's write that changed the row last. Changes of `QUIET_COLUMNS` alone do not count:

@@ -92,7 +92,7 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
 
     def create_cursor(self, name: Any = None) -> Any:
         is_chunked = name == _CHUNKED
-        # In a transaction, too: a cursor may be kept beyond its end (database/kept_cursor.py).
+        # In a transaction, too: a cursor may be used beyond its end.
         cursor = self.connection.cursor(factory=ChunkedCursor if is_chunked else QueuedCursor)
         cursor.database = self
         if is_chunked:
