@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from contacts_project.kernel.database.small_statements import small_statements
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from dav.authentication import UnauthorizedError
 from dav.resources.book import BookResource
@@ -18,7 +17,7 @@ def device_write(book: BookResource) -> Iterator[AccountWrite]:
     """
     device, owner = book.device, book.device.owner
     book.bring_up_to_date()  # before the lock, which is then short
-    with small_statements(), account_write(owner) as write:
+    with account_write(owner) as write:
         if not write.is_fresh:
             # To revoke a password is a write, too, and its row was read together with the owner's.
             if device.is_revoked():

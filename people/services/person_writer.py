@@ -11,7 +11,6 @@ from uuid import UUID
 from django.utils.functional import cached_property
 
 from accounts.models import User
-from contacts_project.kernel.database.small_statements import small_statements
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
@@ -50,7 +49,7 @@ def create_person(*, owner: User, data: JsonMapping, now: dt.datetime) -> Person
     """
     dates = data.get("important_dates", ())
     client_ids = [entry["id"] for entry in (data, *dates) if entry.get("id")]
-    with small_statements(), account_write(owner) as write:
+    with account_write(owner) as write:
         claim_ids(client_ids)
         person = Person(id=data.get("id") or new_id(), owner=owner, created_at=now)
         PersonWriter(owner, write, now).put(person, data)
