@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 from django.db import DataError, connection, transaction
 from django.db.models import F
-from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
-from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
-from people.services.people import touch_people
 from tests.builders import make_person, make_user
 from tests.client import Client
 from tests.workers import database_url, run_manage
+
+BY_IDS = CompiledQuery(
+    lambda owner_id, person_ids: Person.objects.owned_by(owner_id).filter(pk__in=person_ids), is_by_ids=True
+)
 
 pytestmark = pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="SQLite keeps statements by itself")
 
@@ -75,8 +77,7 @@ def test_short_lists_of_a_query_by_ids_are_prepared(alice: User) -> None:
     people = [make_person(alice, name=name).pk for name in "abc"]
     for number in (2, 3):
         for _ in range(4):
-            with account_write(alice):
-                touch_people(alice.pk, people[:number], timezone.now())
+            assert len(BY_IDS.instances(owner_id=alice.pk, person_ids=people[:number])) == number
     lists = [statement for statement in prepared_statements() if "= ANY(ARRAY[" in statement]
     assert len(lists) == 2
     assert all('"owner_id" IS NOT DISTINCT FROM' in statement for statement in lists)
