@@ -142,7 +142,7 @@ class Application:
 
     async def _serve(self, scope: Scope, send: Send, body: Body, response: WsgiResponse) -> None:
         queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
-        key, received_at = queue_key(scope), time.perf_counter()
+        key, received_at, body_bytes = queue_key(scope), time.perf_counter(), body.spool.size
         disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
         await queue.acquire(key)
         try:
@@ -151,7 +151,7 @@ class Application:
             environ = make_environ(scope, body, received_at)
             await self._make_and_send(queue, key, scope, send, environ, body, response)
         finally:
-            self._release(queue, key, body, response)
+            self._release(queue, key, body_bytes, response)
         # Not in progress any more: a stream may take hours, and has a limit of its own.
         if response.event_stream is not None:
             # The headers alone answer a HEAD; its stream would never end.
@@ -181,6 +181,8 @@ class Application:
         spool.discards, spool.disconnect = scope["method"] == "HEAD", connection.abort
         spool.while_waiting = partial(queue.reader_wait, asyncio.get_running_loop(), key, spool)
         making = queue.start(key, partial(self._run_wsgi, environ, response, disconnected))
+        # What is sent from then on may take hours, and the application has read the body.
+        making.add_done_callback(lambda _: body.close() if response.asgi_response is None else None)
         try:
             await spool.wait_until_long(making)
             if making.done():
@@ -208,9 +210,9 @@ class Application:
         finally:
             self.streams.dismiss(key.caller, key.address)
 
-    def _release(self, queue: ThreadQueue, key: QueueKey, body: Body, response: WsgiResponse) -> None:
+    def _release(self, queue: ThreadQueue, key: QueueKey, body_bytes: int, response: WsgiResponse) -> None:
         """Let the next request in, and after a large one return its memory."""
-        was_large = is_large(body.spool.size + response.spool.size, response.cpu_seconds)
+        was_large = is_large(body_bytes + response.spool.size, response.cpu_seconds)
         queue.release(key, was_large=was_large)
         if was_large:
             self.memory_releaser.schedule()
@@ -245,7 +247,7 @@ class Application:
                 environ = make_environ(scope, body, received_at)
                 await self.requests.run(key, partial(self._run_wsgi, environ, response, disconnected))
             finally:
-                self._release(self.requests, key, body, response)
+                self._release(self.requests, key, len(request.body), response)
             return InternalResponse(response.status, response.spool.read_whole())
         except RefusedError as refused:
             return InternalResponse(refused.status, refusal(refused.status, _accept_language(scope))[1])
@@ -299,14 +301,17 @@ def inner_scope(outer: Scope, headers: Headers, request: InternalRequest) -> Sco
 
 def replay_body(body: Body, disconnected: "asyncio.Future[Message]") -> Receive:
     """Return a `receive` that returns the received body, then waits until the client disconnects."""
-    files = [body.file]
+    is_read = False
 
     async def receive() -> Message:
-        if not files:
+        nonlocal is_read
+        if is_read:
             # shield(): a caller that stops waiting must not cancel the future that others look at.
             await asyncio.shield(disconnected)
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": files.pop().read(), "more_body": False}
+        is_read, data = True, body.file.read()
+        body.close()
+        return {"type": "http.request", "body": data, "more_body": False}
 
     return receive
 

@@ -10,6 +10,7 @@ import io
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any, Protocol
 
 from django.core.exceptions import RequestDataTooBig
@@ -98,8 +99,9 @@ class Body:
 
     def begin(self) -> None:
         """Count it from now on. Raises RefusedError."""
-        self.space.take(self, _LEAST_BYTES)
         self.space.coming[self] = None
+        if not self.counted:
+            self.space.take(self, _LEAST_BYTES)
 
     def write(self, data: bytes) -> None:
         """Keep these bytes. Raises RefusedError, ClientDisconnectedError if the body was dropped."""
@@ -168,19 +170,20 @@ async def receive_body(
 ) -> None:
     """Receive a body and keep at most `limit` bytes of it. `content_length` is None if it is chunked (RFC 9112 7.1).
 
-    The caller is looked up, and counted in `known`, before more than STRANGER_BYTES are taken. Of a known one bytes
-    beyond the limit are read and discarded: most clients send the whole body before they read the response, so that
-    they would not see the refusal otherwise. A body is not read if its client waits for 100 Continue (RFC 9110
-    10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError, RefusedError.
+    The caller is looked up, and counted in `known`, before more than STRANGER_BYTES are taken, and where strangers have
+    filled their space. Of a known one bytes beyond the limit are read and discarded: most clients send the whole body
+    before they read the response, so that they would not see the refusal otherwise. A body is not read if its client
+    waits for 100 Continue (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError,
+    RefusedError.
     """
     length = content_length or 0
     if length > limit and (expects_continue or length > MAX_DISCARDED_BYTES):
         body.length, body.is_complete = length, False
         return
-    if content_length != 0:
-        body.begin()
     is_known, more = False, True
-    if length > STRANGER_BYTES:
+    if content_length != 0:
+        is_known = await _have_room(body.begin, body, identify, known)
+    if not is_known and length > STRANGER_BYTES:
         is_known = await _identify(body, length, identify, known)
         more = is_known
     while more:
@@ -190,13 +193,27 @@ async def receive_body(
             is_known = await _identify(body, body.length + len(data), identify, known)
             if not is_known:
                 break
-        if body.length < limit:
-            body.write(data[: limit - body.length])
+        kept = data[: max(0, limit - body.length)]
+        is_known = await _have_room(partial(body.write, kept), body, identify, known)
         body.length += len(data)
         if body.length > MAX_DISCARDED_BYTES and more:
             body.is_complete = False
             break
     body.end()
+
+
+async def _have_room(take: Callable[[], None], body: Body, identify: Identify, known: BodySpace) -> bool:
+    """Take bytes; of an account in its own space where strangers have filled theirs. Returns whether the body is
+    counted for an account. Raises RefusedError."""
+    try:
+        take()
+    except RefusedError:
+        holder = None if body.space is known else await identify()
+        if holder is None:
+            raise
+        body.move(holder, known)
+        take()
+    return body.space is known
 
 
 async def _identify(body: Body, length: int, identify: Identify, known: BodySpace) -> bool:

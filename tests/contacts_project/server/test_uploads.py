@@ -1,10 +1,11 @@
 """Uploads are counted for their account and address from the first byte: those of strangers are small and short, and
 one that is too slow or too much is dropped, alone."""
 
+import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from io import BytesIO
 from typing import Any
@@ -18,9 +19,11 @@ from PIL import Image
 
 from accounts.models import User
 from accounts.models.tokens import new_token
+from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.server import bodies
 from contacts_project.server.bodies import STRANGER_BYTES, BodySpace
-from contacts_project.server.spool import MIB, Spool
+from contacts_project.server.callers import Caller
+from contacts_project.server.spool import MIB, Holder, Spool
 from tests.builders import make_token, make_user
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import (
@@ -257,3 +260,39 @@ def test_strangers_of_one_address_make_room_for_its_next(server: RunningServer) 
     assert strangers.space.used <= 400_000
     assert requests.post(f"{server.base}/api/people", data=b"x" * 50_000, timeout=60).json()["length"] == 50_000
     assert read_response(slow[0].makefile("rb"))[0] == 408
+
+
+def begin_stream(request: WSGIRequest) -> EventStream:
+    async def events() -> AsyncGenerator[bytes, None]:
+        yield b"data: begun\n\n"
+        await asyncio.Event().wait()
+
+    return EventStream(events())
+
+
+def test_body_counts_until_the_response_is_made_however_long_it_is_sent() -> None:
+    """A READ token may open a hundred streams: with a body each, they would fill the space of strangers for hours."""
+    with serve_views({"/stream": begin_stream, "/long": lambda _: HttpResponse(b"x" * 8 * MIB)}) as server:
+        strangers: BodySpace = server.application.stranger_bodies
+        for path, beginning in (("/stream", b"begun"), ("/long", b"xxx")):
+            head = upload_head(path, 60_000, f"Cookie: sessionid={1:032}")
+            client = server.connect(head + b"x" * 60_000, receive_buffer=4096)
+            received = b""
+            while beginning not in received:
+                received += client.recv(1024)
+            wait_until(lambda: not strangers.space.used)
+            client.close()
+
+
+def test_small_bodies_of_accounts_are_taken_while_strangers_fill_their_space(server: RunningServer) -> None:
+    """What fills it is complete, and waits for threads: none of it can be dropped."""
+    strangers: BodySpace = server.application.stranger_bodies
+    crowd = Holder(Caller("address", "203.0.113.1"), "203.0.113.1")
+    for taken in (strangers.space.total, strangers.space.total - 5000):
+        assert strangers.space.take(crowd, taken, is_urgent=True)
+        for header, status in ((f"Cookie: sessionid={1:032}", 200), ("Accept: */*", 503)):
+            client = server.connect(upload_head("/api/people", 20_000, header))
+            client.sendall(b"x" * 20_000)
+            assert read_response(client.makefile("rb"))[0] == status
+        strangers.space.give_back(crowd, taken)
+    wait_until(lambda: not strangers.space.used and not server.application.bodies.space.used)
