@@ -5,11 +5,14 @@ import socket
 import struct
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import h11
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from contacts_project.kernel.api.request_log import count_refusal
@@ -34,6 +37,52 @@ DISCONNECTED, CONNECTION = "disconnected", "connection"
 # The rest of a body that is not taken is read and forgotten for so long: a client that sends it all before it reads
 # the response would get a reset instead.
 LINGER_SECONDS, LINGER_SECONDS_OF_SLOW = 30, 2
+
+# Parts of a body that are parsed at once of what is read at once: most bodies have no more.
+FIRST_DATA_EVENTS = 8
+DATA_EVENTS_PER_TURN = 64
+_Event: TypeAlias = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
+
+
+class PacedParser(h11.Connection):
+    """Parses `events_left` parts of a body, and then says that it needs more data until that is set again.
+
+    A chunk of one byte costs the event loop as much as a large one, and one read may bring forty thousand of them.
+    """
+
+    events_left = FIRST_DATA_EVENTS
+    has_more = False
+
+    def next_event(self) -> _Event:
+        self.has_more = self.events_left <= 0
+        if self.has_more:
+            return h11.NEED_DATA
+        event: _Event = super().next_event()
+        if isinstance(event, h11.Data):
+            self.events_left -= 1
+        return event
+
+
+class BodyFlow(FlowControl):
+    """Reads no more from a connection while `is_held`: what was read is not parsed yet."""
+
+    is_held = False
+
+    def resume_reading(self) -> None:
+        if not self.is_held:
+            super().resume_reading()
+
+
+# By event loop: the connections that have more to parse. One of them does so in each iteration of its loop.
+_parsing: WeakKeyDictionary[asyncio.AbstractEventLoop, deque["Connection"]] = WeakKeyDictionary()
+
+
+def _give_turn(loop: asyncio.AbstractEventLoop) -> None:
+    waiting = _parsing[loop]
+    connection = waiting.popleft()
+    if waiting:
+        loop.call_soon(_give_turn, loop)
+    connection.parse_more()
 
 
 class JoiningTransport:
@@ -87,6 +136,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.conn: PacedParser = PacedParser(h11.SERVER, self.config.h11_max_incomplete_event_size or 0)
         self.header_timer: asyncio.TimerHandle | None = None
         self.send_timer: asyncio.TimerHandle | None = None
         self.caller: object = None
@@ -98,6 +148,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoiningTransport(transport, self.loop, self._linger))
+        self.flow: BodyFlow = BodyFlow(transport)
         # With more, the process could not open files any more: no database, no photos, for any client.
         if len(self.connections) > Connection.max_connections:
             self.abort()
@@ -113,11 +164,31 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self.linger_timer is not None:
             return
+        if not self.flow.is_held:
+            self.conn.events_left = FIRST_DATA_EVENTS
         super().data_received(data)
+        self._update_header_timer()
+
+    def parse_more(self) -> None:
+        """Parse the next part of what was read. Its turn has come."""
+        self.flow.is_held = False
+        if self.disconnected.done() or self.transport.is_closing():
+            return
+        self.conn.events_left = DATA_EVENTS_PER_TURN
+        self.handle_events()
+        if self.conn.their_state is h11.SEND_BODY and len(self.cycle.body) <= HIGH_WATER_LIMIT:
+            self.flow.resume_reading()
         self._update_header_timer()
 
     def handle_events(self) -> None:
         super().handle_events()
+        if self.conn.has_more and not self.flow.is_held:
+            self.flow.pause_reading()
+            self.flow.is_held = True
+            waiting = _parsing.setdefault(self.loop, deque())
+            waiting.append(self)
+            if len(waiting) == 1:
+                self.loop.call_soon(_give_turn, self.loop)
         # After a complete body nobody asks for more, but its client may disconnect. Not if it has sent more: that
         # waits until the response is sent.
         if self.cycle is not None and not self.cycle.more_body and not self.conn.trailing_data[0]:
@@ -175,6 +246,7 @@ class Connection(H11Protocol):
             return False
         self.linger_timer = self.loop.call_later(self.linger_seconds, transport.close)
         transport.write_eof()
+        self.flow.is_held = False
         self.flow.resume_reading()
         return True
 

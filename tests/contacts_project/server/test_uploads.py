@@ -8,8 +8,10 @@ import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
+import h11
 import orjson
 import pytest
 import requests
@@ -23,6 +25,7 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.server import bodies
 from contacts_project.server.bodies import STRANGER_BYTES, BodySpace
 from contacts_project.server.callers import Caller
+from contacts_project.server.connection import DATA_EVENTS_PER_TURN, FIRST_DATA_EVENTS
 from contacts_project.server.spool import MIB, Holder, Spool
 from tests.builders import make_token, make_user
 from tests.concurrency import wait_until
@@ -35,6 +38,7 @@ from tests.contacts_project.server.server_thread import (
 
 SENT_BYTES = 512 * 1024  # of each upload that never ends
 ADDRESSES, UPLOADS = 20, 200
+UPLOADS_OF_CHUNKS, CHUNKS = 4, 5000
 
 
 def upload_head(path: str, length: int | None, *headers: str) -> bytes:
@@ -296,3 +300,34 @@ def test_small_bodies_of_accounts_are_taken_while_strangers_fill_their_space(ser
             assert read_response(client.makefile("rb"))[0] == status
         strangers.space.give_back(crowd, taken)
     wait_until(lambda: not strangers.space.used and not server.application.bodies.space.used)
+
+
+def test_tiny_chunks_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs the event loop as much as a large one: six bytes on the wire, and 400 KB of them took a second."""
+    parsed, iterations = 0, [0]
+    next_event = h11.Connection.next_event
+
+    def count(connection: h11.Connection) -> object:
+        nonlocal parsed
+        event = next_event(connection)
+        if isinstance(event, h11.Data):
+            if not parsed:
+                asyncio.get_running_loop().call_soon(tick, asyncio.get_running_loop())
+            parsed += 1
+        return event
+
+    def tick(loop: asyncio.AbstractEventLoop) -> None:
+        iterations.append(parsed)
+        if parsed < UPLOADS_OF_CHUNKS * CHUNKS:
+            loop.call_soon(tick, loop)
+
+    monkeypatch.setattr(h11.Connection, "next_event", count)
+    with serve_views({"/api/people": echo}) as server:
+        clients = [server.connect(upload_head("/api/people", None)) for _ in range(UPLOADS_OF_CHUNKS)]
+        for client in clients:
+            client.sendall(b"1\r\nx\r\n" * CHUNKS + b"0\r\n\r\n")
+        for client in clients:
+            assert orjson.loads(read_response(client.makefile("rb"))[2])["length"] == CHUNKS
+    assert parsed == iterations[-1] == UPLOADS_OF_CHUNKS * CHUNKS
+    steps = [after - before for before, after in pairwise(iterations)]
+    assert max(steps) <= DATA_EVENTS_PER_TURN + UPLOADS_OF_CHUNKS * FIRST_DATA_EVENTS
