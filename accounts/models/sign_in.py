@@ -1,11 +1,16 @@
 """How people sign up and in: sessions, known browsers, identities of a provider, the second factor."""
 
+import re
+
 from django.db import models
 
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.crypto.fields import EncryptedTextField
 from contacts_project.kernel.database.vocabularies import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
+
+#: Keys that the store of sessions makes. A cookie may hold any text.
+SESSION_KEY_PATTERN = re.compile(r"[0-9a-z]{32}")
 
 
 class RegistrationLock(models.Model):

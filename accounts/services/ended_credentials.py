@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
 from accounts.models import AccountSession, ApiToken, EndedCredential
+from accounts.models.sign_in import SESSION_KEY_PATTERN
 from accounts.models.tokens import TOKEN_HASH
 from accounts.vocabularies import EndReason
 
@@ -32,6 +33,8 @@ def record_ended_tokens(rows: QuerySet[ApiToken], *, reason: EndReason, now: dt.
 
 def find_end_of_session(*, key: str, now: dt.datetime) -> EndReason | None:
     """Why the session with this key has ended; None if it has not, was never known, or ended too long ago."""
+    if not SESSION_KEY_PATTERN.fullmatch(key):
+        return None
     if reason := _find_recorded(_session_digest(key), now):
         return reason
     # The row of an expired session stays until the daily sweep.

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import AccountSession, User
+from accounts.models.sign_in import SESSION_KEY_PATTERN
 from accounts.services.ended_credentials import record_ended_sessions
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.client_address import client_address
@@ -29,6 +30,10 @@ _SWEEP_BATCH_SIZE = 1000
 
 class SessionStore(db.SessionStore):
     """Django's sessions in the database (SESSION_ENGINE). One that ends, by whatever code, is recorded as ended."""
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        # Overrides Django's, which takes every text of eight characters, also what no database may be asked for.
+        return key is not None and SESSION_KEY_PATTERN.fullmatch(key) is not None
 
     def delete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:

@@ -10,14 +10,14 @@ from django.conf import settings
 from django.http import parse_cookie
 from django.utils import timezone
 
+from accounts.models.sign_in import SESSION_KEY_PATTERN
 from accounts.services.sessions import owner_of_session
 from accounts.services.token_use import owner_of_token
 from contacts_project.kernel.client_address import address_behind_proxies, address_block
 from contacts_project.server.environ import Scope
 
-# The shapes of API tokens and of the keys of sessions. Anything else authenticates nobody.
+# The shape of API tokens. Anything else, and what is no key of a session, authenticates nobody.
 _TOKEN = re.compile(rb"cnt_[0-9A-Za-z]{46}")
-_SESSION_KEY = re.compile(r"[0-9a-z]{32}")
 
 
 class Caller(NamedTuple):
@@ -39,7 +39,7 @@ def caller_of(scope: Scope) -> Caller:
     if scheme.lower() == b"bearer":  # as the application reads it: with this header, the cookie is ignored
         return Caller("address", address_of(scope))
     key = parse_cookie(headers.get(b"cookie", b"").decode("latin1")).get(settings.SESSION_COOKIE_NAME, "")
-    return Caller("session", key) if _SESSION_KEY.fullmatch(key) else Caller("address", address_of(scope))
+    return Caller("session", key) if SESSION_KEY_PATTERN.fullmatch(key) else Caller("address", address_of(scope))
 
 
 def find_account(caller: Caller) -> UUID | None:

@@ -235,3 +235,16 @@ def test_a_page_without_script_has_the_browser_remove_what_the_client_keeps(alic
     response = sign_in(alice).post(path)
     assert response["Clear-Site-Data"] == '"storage", "cache"'
     assert response.cookies["sessionid"].value == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.both_databases
+@pytest.mark.parametrize("key", ['"a\\000bcdefghijklmnopqrstuvwxyz012345"', '"\\000"', "Ö" * 40, "a" * 5000, "x"])
+def test_cookie_that_is_no_key_of_a_session_is_unknown(key: str) -> None:
+    """PostgreSQL stores no NUL, which a browser may write as \\000."""
+    for path in ("/api/people", "/api/auth/session", "/admin/", "/account/sign-in"):
+        client = Client(HTTP_COOKIE=f"sessionid={key}")
+        if path.startswith("/api"):
+            assert reason_of(client, path) == "unauthenticated"
+        else:
+            assert client.get(path).status_code in {200, 302}
