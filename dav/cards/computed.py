@@ -22,7 +22,7 @@ from dav.models import BookCard
 from people.contents.contact import LocalContact, load_local_contact
 from people.fields.cards import card_of
 from people.importing.known import uid_key, uid_spellings
-from people.mentions import Topic, silence
+from people.mentions import Topic
 from people.models import Group, ImportantDate, Membership, Person
 from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
 from people.vcard.line_merge import missing_lines
@@ -141,8 +141,7 @@ def _text_of(card: Card, before: BookCard | None, source: CardText | None, *, re
 
 def _is_in_book(person: Person) -> bool:
     """Whether devices see the person at all."""
-    is_silent = silence(Topic.PERSON, quiet=person.quiet, deathday=person.deathday)
-    return person.deleted_at is None and person.card_dav_sync_enabled and not is_silent
+    return person.deleted_at is None and person.card_dav_sync_enabled and not person.silence(Topic.PERSON)
 
 
 def _change_of(
