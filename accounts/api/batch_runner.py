@@ -4,7 +4,8 @@ middleware and authentication ran once, for the batch."""
 import io
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -29,6 +30,8 @@ from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyEr
 from contacts_project.kernel.api.request_log import UNKNOWN, ids_of, method_of, route_of
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import NO_SUCH_ADDRESS, DomainError, MissingError, UnavailableError
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.texts import define_text
@@ -43,6 +46,10 @@ _ANSWER_TOO_LONG = define_text(
 _OUT_OF_TIME = define_text(
     "batch_out_of_time", "The batch has taken too long by here. Nothing of this operation was done."
 )
+_BATCHES_UNDER_WAY = define_text(
+    "batches_under_way",
+    "Other batches of yours are under way. Nothing of this one was done: try again in a few seconds.",
+)
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +61,57 @@ MAX_STORED_RESPONSE_BYTES = 1024 * 1024
 # database), so that other writes wait for it.
 MAX_SECONDS, MAX_ATOMIC_SECONDS = 20.0, 5.0
 _READ_METHODS = {"GET"}
+_MAX_PAUSES = 1_000
 
 
 def has_writes(methods: Iterable[str]) -> bool:
     """Whether any of the operations' methods may write."""
     return not _READ_METHODS.issuperset(methods)
+
+
+class AtomicBatches:
+    """Atomic batches of one account run one after the other, with a pause between them.
+
+    On SQLite such a batch holds the write lock of the whole database. The account's next one waits for as long as the
+    last one held the lock, so that others have it at least half of the time. Counted in each process; an instance on
+    SQLite has one web process (docs/fairness.md).
+    """
+
+    def __init__(self) -> None:
+        self._places = FairSemaphore[UUID](
+            LIMITS["atomic batches on SQLite"], lambda _: UnavailableError(_BATCHES_UNDER_WAY)
+        )
+        self._next_at: dict[UUID, float] = {}
+
+    @contextmanager
+    def one_at_a_time(self, account: UUID) -> Iterator[None]:
+        """Run the block when the account has no other batch under way, and its pause is over.
+
+        Raises UnavailableError if too many of its batches wait, or for too long.
+        """
+        if not self._places.try_acquire(account):
+            with external_wait():
+                self._places.acquire(account)
+        try:
+            seconds = self._next_at.get(account, 0.0) - time.monotonic()
+            if seconds > 0:
+                with external_wait():
+                    time.sleep(seconds)
+            yield
+        finally:
+            self._places.release(account)
+
+    def pause(self, account: UUID, seconds: float) -> None:
+        """Let the account's next batch wait for so long from now on."""
+        now = time.monotonic()
+        self._next_at[account] = now + seconds
+        if len(self._next_at) > _MAX_PAUSES:
+            for other, next_at in list(self._next_at.items()):
+                if next_at <= now:
+                    self._next_at.pop(other, None)
+
+
+ATOMIC_BATCHES = AtomicBatches()
 
 
 # Copied from the batch request to each operation: the client's address, and the host name it used for this service.

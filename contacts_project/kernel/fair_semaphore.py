@@ -31,6 +31,7 @@ LIMITS = {
     "imports": Limits(key="account", total=2, per_key=1, waiting=3, waiting_per_key=1, seconds=5),
     "large pictures": Limits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
     "batches of long writes": Limits(key="account", total=1, seconds=inf),
+    "atomic batches on SQLite": Limits(key="account", per_key=1, waiting_per_key=8, seconds=20),
     "requests that wait for other servers": Limits(key="account", per_key=4),
 }
 

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -9,14 +11,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.api.batch_turns import BATCH_TURNS, MAX_WAITING, BatchTurns
+from accounts.api import batch_runner
+from accounts.api.batch_runner import ATOMIC_BATCHES, AtomicBatches
 from accounts.models import User
 from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.external_waits import TooManyExternalWaitsError, release_thread
 from contacts_project.kernel.ownership import account_lock
 from people.models import Person
 from tests.accounts.test_batch import BATCH, group, operation, run_batch, statuses
 from tests.builders import make_person
 from tests.client import Client
+from tests.concurrency import wait_until
 
 pytestmark = pytest.mark.django_db
 WRITES = ("INSERT", "UPDATE", "DELETE", "BEGIN", "SAVEPOINT")
@@ -88,55 +93,77 @@ def test_single_records_are_read_in_an_atomic_batch_that_writes(api: Client, ada
     assert statuses(results) == [201, *[200] * len(paths)]
 
 
-class Clock:
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1_000.0
-        monkeypatch.setattr("accounts.api.batch_turns.time.monotonic", lambda: self.now)
-
-
 def test_next_batch_waits_as_long_as_the_last_one_held_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, clock, account = BatchTurns(), Clock(monkeypatch), uuid4()
-    begun: list[float] = []
+    clock, account = [1_000.0], uuid4()
 
     def wait(seconds: float) -> None:
-        clock.now += seconds
+        clock[0] += seconds
 
-    monkeypatch.setattr(turns._ended, "wait", wait)
+    monkeypatch.setattr(batch_runner, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=wait))
+    batches, begun = AtomicBatches(), []
     for held in (3.0, 0.5, 0.0):
-        with turns.turn(account) as turn:
-            begun.append(clock.now)
-            clock.now += held
-            turn.held_seconds = held
-        with turns.turn(uuid4()):
+        with batches.one_at_a_time(account):
+            begun.append(clock[0])
+            clock[0] += held
+            batches.pause(account, held)
+        with batches.one_at_a_time(uuid4()):
             pass  # another account does not wait
     assert begun == [1_000.0, 1_006.0, 1_007.0]
-    assert clock.now == 1_007.0
+    assert clock == [1_007.0]
 
 
 def test_one_batch_of_an_account_at_a_time_and_a_bounded_line() -> None:
-    turns, account = BatchTurns(), uuid4()
+    batches, account = AtomicBatches(), uuid4()
     order: list[str] = []
+    most = int(batches._places.limits.waiting_per_key)
 
     def run() -> None:
-        with turns.turn(account):
+        with batches.one_at_a_time(account):
             order.append("begin")
             time.sleep(0.001)
             order.append("end")
 
-    threads = [threading.Thread(target=run) for _ in range(MAX_WAITING)]
-    with turns.turn(account):
+    threads = [threading.Thread(target=run) for _ in range(most)]
+    with batches.one_at_a_time(account):
         for number, thread in enumerate(threads, start=1):
             thread.start()
-            while turns._waiting[account] < number:
-                time.sleep(0.001)
-        with pytest.raises(UnavailableError), turns.turn(account):
+            wait_until(lambda: batches._places.waiting(account) == number)  # noqa: B023 - called here
+        with pytest.raises(UnavailableError), batches.one_at_a_time(account):
             raise AssertionError
-        with turns.turn(uuid4()):
+        with batches.one_at_a_time(uuid4()):
             pass
     for thread in threads:
         thread.join(60)
-    assert order == ["begin", "end"] * MAX_WAITING
-    assert (turns._running, turns._waiting) == (set(), {})
+    assert order == ["begin", "end"] * most
+    assert not batches._places.held(account)
+
+
+def test_pauses_that_are_over_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_runner, "_MAX_PAUSES", 3)
+    batches, long = AtomicBatches(), uuid4()
+    batches.pause(long, 1_000.0)
+    for _ in range(10):
+        batches.pause(uuid4(), 0.0)
+    assert long in batches._next_at
+    assert len(batches._next_at) <= 4
+
+
+def test_call_out_that_is_refused_during_the_pause_keeps_the_place_of_nobody() -> None:
+    """With too many requests of the account that wait, the batch is a 503, and the next one waits for its pause."""
+    batches, account = AtomicBatches(), uuid4()
+    batches.pause(account, 1_000.0)
+
+    def refuse() -> AbstractContextManager[None]:
+        raise TooManyExternalWaitsError
+
+    token = release_thread.set(refuse)
+    try:
+        for _ in range(2):
+            with pytest.raises(TooManyExternalWaitsError), batches.one_at_a_time(account):
+                raise AssertionError
+    finally:
+        release_thread.reset(token)
+    assert not batches._places.held(account)
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="on PostgreSQL a batch holds its own account's lock only")
@@ -144,21 +171,20 @@ def test_request_waits_for_its_turn_without_the_lock(api: Client, alice: User, m
     """Also with an Idempotency-Key, whose transaction would hold the lock meanwhile."""
     make_person(alice)
     statements: list[int] = []
-    wait = BATCH_TURNS._wait
 
-    def note(account: Any) -> None:
+    def note(seconds: float) -> None:
+        assert seconds > 900
         statements.append(len([query for query in captured if query["sql"].startswith(WRITES)]))
-        BATCH_TURNS._paused_until.clear()
-        wait(account)
 
-    monkeypatch.setattr(BATCH_TURNS, "_wait", note)
+    clock = SimpleNamespace(monotonic=time.monotonic, perf_counter=time.perf_counter, sleep=note)
+    monkeypatch.setattr(batch_runner, "time", clock)
     body = {"operations": [group("One")], "atomic": True}
     for number in range(2):
-        BATCH_TURNS._paused_until[alice.pk] = time.monotonic() + 1_000
+        ATOMIC_BATCHES.pause(alice.pk, 1_000)
         with CaptureQueriesContext(connection) as captured:
             api.ok("POST", BATCH, {**body, "operations": [group(f"G{number}")]}, HTTP_IDEMPOTENCY_KEY=f"key{number}")
     assert statements == [0, 0]
-    BATCH_TURNS._paused_until[alice.pk] = time.monotonic() + 1_000
+    ATOMIC_BATCHES.pause(alice.pk, 1_000)
     run_batch(api, group("Other"))
     run_batch(api, operation("GET", "/api/groups"), atomic=True)
     assert statements == [0, 0], "only what holds the lock for long waits"

@@ -11,8 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_runner import Batch, Operation, has_writes
-from accounts.api.batch_turns import BATCH_TURNS, Turn
+from accounts.api.batch_runner import ATOMIC_BATCHES, Batch, Operation, has_writes
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
@@ -79,16 +78,14 @@ class BatchViewSet(ApiViewSet[Any]):
 
     allowed_in_batches = False
 
-    turn: Turn | None = None
-
     def commits_by_itself(self, handler: object) -> bool:
         return not self._is_atomic_write()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if connection.vendor == "sqlite" and request.method == "POST" and self._is_atomic_write():
-            # Around the transaction that an Idempotency-Key opens: nothing may wait for its turn with the lock in hand.
-            self.post = partial(self._run_in_turn, self.post)
+            # Around the transaction that an Idempotency-Key opens: nothing may wait with the lock in hand.
+            self.post = partial(self._run_alone, self.post)
 
     def _is_atomic_write(self) -> bool:
         """Whether the body, which may be malformed, is an atomic batch with an operation that writes."""
@@ -97,8 +94,8 @@ class BatchViewSet(ApiViewSet[Any]):
             return False
         return has_writes(str(item.get("method")) for item in body["operations"] if isinstance(item, dict))
 
-    def _run_in_turn(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
-        with BATCH_TURNS.turn(self.owner.pk) as self.turn:
+    def _run_alone(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
+        with ATOMIC_BATCHES.one_at_a_time(self.owner.pk):
             return handler(request, *args, **kwargs)
 
     @extend_schema(
@@ -121,8 +118,8 @@ class BatchViewSet(ApiViewSet[Any]):
         ]
         batch = Batch(request._request, self.owner, request.auth, operations, atomic=data["atomic"])
         batch.run()
-        if self.turn is not None:
-            self.turn.held_seconds = batch.held_seconds
+        if batch.held_seconds:
+            ATOMIC_BATCHES.pause(self.owner.pk, batch.held_seconds)
         statuses = [result["status"] for result in batch.results]
         failed = sum(status >= 400 for status in statuses)
         log.info("batch", extra={"operations": len(statuses), "failed": failed, "atomic": data["atomic"]})
