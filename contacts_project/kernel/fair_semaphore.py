@@ -32,6 +32,7 @@ LIMITS = {
     "large pictures": Limits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
     "batches of long writes": Limits(key="account", total=1, seconds=inf),
     "atomic batches on SQLite": Limits(key="account", per_key=1, waiting_per_key=8, seconds=20),
+    "calls to a host": Limits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
     "requests that wait for other servers": Limits(key="account", per_key=4),
 }
 
@@ -55,32 +56,32 @@ class FairSemaphore(Generic[K]):
     limit of those who wait.
     """
 
-    def __init__(self, limits: Limits, refuse: Callable[[K | None], Exception] = NoPlaceError) -> None:
+    def __init__(self, limits: Limits, refuse: Callable[[K], Exception] = NoPlaceError) -> None:
         self.limits, self._refuse = limits, refuse
         self._lock = threading.Lock()
-        self._held: Counter[K | None] = Counter()
+        self._held: Counter[K] = Counter()
         self._number_held = 0
-        self._waiters: dict[K | None, deque[_Waiter]] = {}  # the key whose turn is next comes first
+        self._waiters: dict[K, deque[_Waiter]] = {}  # the key whose turn is next comes first
 
     def limit_of(self, key: K) -> float:
         """How many places the key may hold."""
         return self.limits.per_key
 
-    def has_place(self, key: K | None) -> bool:
+    def has_place(self, key: K) -> bool:
         """Whether the key would get a place at once. Nobody waits for such a place: it would have been handed over."""
         is_below_its_limit = key is None or self._held[key] < self.limit_of(key)
         return is_below_its_limit and self._number_held < self.limits.total
 
-    def held(self, key: K | None) -> int:
+    def held(self, key: K) -> int:
         """How many places the key holds."""
         return self._held[key]
 
-    def waiting(self, key: K | None) -> int:
+    def waiting(self, key: K) -> int:
         """How many callers wait for a place of the key."""
         return len(self._waiters.get(key, ()))
 
     @contextmanager
-    def hold(self, key: K | None, seconds: float | None = None) -> Iterator[None]:
+    def hold(self, key: K, seconds: float | None = None) -> Iterator[None]:
         """Hold a place for the length of the block. Raises the error of `refuse`."""
         self.acquire(key, seconds)
         try:
@@ -88,20 +89,21 @@ class FairSemaphore(Generic[K]):
         finally:
             self.release(key)
 
-    def try_acquire(self, key: K | None) -> bool:
+    def try_acquire(self, key: K) -> bool:
         """Take a place without waiting; returns whether there was one."""
         with self._lock:
-            if not self.has_place(key):
-                return False
-            self._count(key, 1)
-            return True
+            return self._take(key)
 
-    def acquire(self, key: K | None, seconds: float | None = None) -> None:
+    def acquire(self, key: K, seconds: float | None = None) -> None:
         """Take a place, waiting for one up to `seconds` (by default those of the limits)."""
         seconds = self.limits.seconds if seconds is None else seconds
-        if self.try_acquire(key):
-            return
-        waiter = self._join(key, seconds)
+        waiter = _Waiter(is_bounded=seconds < inf)
+        with self._lock:
+            if self._take(key):
+                return
+            if waiter.is_bounded and not self._may_wait(key):
+                raise self._refuse(key)
+            self._waiters.setdefault(key, deque()).append(waiter)
         try:
             waiter.has_place.wait(None if seconds == inf else seconds)
         except BaseException:
@@ -111,29 +113,25 @@ class FairSemaphore(Generic[K]):
         if not self._leave(key, waiter):
             raise self._refuse(key)
 
-    def release(self, key: K | None) -> None:
+    def release(self, key: K) -> None:
         """Give a place of the key back."""
         with self._lock:
             self._count(key, -1)
             self._hand_over()
 
-    def _join(self, key: K | None, seconds: float) -> _Waiter:
-        waiter = _Waiter(is_bounded=seconds < inf)
-        with self._lock:
-            if waiter.is_bounded and not self._may_wait(key):
-                raise self._refuse(key)
-            self._waiters.setdefault(key, deque()).append(waiter)
-            # A place may have become free since `try_acquire`.
-            self._hand_over()
-        return waiter
+    def _take(self, key: K) -> bool:
+        has_place = self.has_place(key)
+        if has_place:
+            self._count(key, 1)
+        return has_place
 
-    def _may_wait(self, key: K | None) -> bool:
+    def _may_wait(self, key: K) -> bool:
         numbers = {other: sum(waiter.is_bounded for waiter in waiters) for other, waiters in self._waiters.items()}
         if key is not None and numbers.get(key, 0) >= self.limits.waiting_per_key:
             return False
         return sum(numbers.values()) < self.limits.waiting
 
-    def _leave(self, key: K | None, waiter: _Waiter) -> bool:
+    def _leave(self, key: K, waiter: _Waiter) -> bool:
         """End a wait; returns whether the waiter has got a place, which may be after its time."""
         with self._lock:
             if waiter.has_place.is_set():
@@ -153,10 +151,10 @@ class FairSemaphore(Generic[K]):
             if waiters:
                 self._waiters[key] = waiters
 
-    def _next_in_turn(self) -> tuple[K | None, deque[_Waiter]] | None:
+    def _next_in_turn(self) -> tuple[K, deque[_Waiter]] | None:
         return next(((key, waiters) for key, waiters in self._waiters.items() if self.has_place(key)), None)
 
-    def _count(self, key: K | None, number: int) -> None:
+    def _count(self, key: K, number: int) -> None:
         self._number_held += number
         self._held[key] += number
         # Counters keep zeros: keys that hold nothing any more would pile up.

@@ -72,7 +72,7 @@ class Backlog:
 
 
 def _has_room(key: str | UUID) -> bool:
-    return EXCHANGES.has_room(key) if isinstance(key, UUID) else HOST_CALLS.has_room(key)
+    return EXCHANGES.has_room(key) if isinstance(key, UUID) else HOST_CALLS.has_place(key)
 
 
 BACKLOG = Backlog()

@@ -19,11 +19,11 @@ from tests.concurrency import wait_until
 KEYS = ("one", "two", None)
 
 
-def make_semaphore(**limits: float) -> FairSemaphore[str]:
+def make_semaphore(**limits: float) -> FairSemaphore[str | None]:
     return FairSemaphore(Limits(key="account", **limits))
 
 
-def is_idle(semaphore: FairSemaphore[str]) -> bool:
+def is_idle(semaphore: FairSemaphore[str | None]) -> bool:
     return (semaphore._number_held, semaphore._held, semaphore._waiters) == (0, {}, {})
 
 
@@ -63,7 +63,7 @@ class Model:
 class Callers:
     """Threads that hold a place until they are told to give it back."""
 
-    def __init__(self, semaphore: FairSemaphore[str]) -> None:
+    def __init__(self, semaphore: FairSemaphore[str | None]) -> None:
         self.semaphore = semaphore
         self.threads: list[threading.Thread] = []
         self.ends: list[threading.Event] = []
@@ -102,7 +102,7 @@ steps = st.lists(st.sampled_from(KEYS) | st.sampled_from(KEYS) | st.integers(0, 
 
 @given(limits, steps)
 def test_places_are_given_as_in_the_model(limits: Limits, steps: list[Any]) -> None:
-    semaphore: FairSemaphore[str] = FairSemaphore(limits)
+    semaphore: FairSemaphore[str | None] = FairSemaphore(limits)
     model, callers = Model(limits), Callers(semaphore)
 
     def compare() -> None:
@@ -185,7 +185,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def place_is_given_back_during_a_wait(
-    semaphore: FairSemaphore[str], monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None
+    semaphore: FairSemaphore[str | None], monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None
 ) -> Iterator[None]:
     """The wait ends, by time or by an error, in the moment in which the place is handed over."""
 
@@ -215,7 +215,7 @@ def test_place_that_comes_at_the_end_of_a_wait_is_not_lost(monkeypatch: pytest.M
 
 
 def test_caller_whose_time_is_over_leaves_the_line_and_gets_the_error_of_the_semaphore() -> None:
-    semaphore: FairSemaphore[str] = FairSemaphore(Limits(key="account", total=1, seconds=0.001), KeyError)
+    semaphore: FairSemaphore[str | None] = FairSemaphore(Limits(key="account", total=1, seconds=0.001), KeyError)
     with semaphore.hold("other"):
         with pytest.raises(KeyError, match="one"), semaphore.hold("one"):
             raise AssertionError
@@ -258,7 +258,7 @@ def test_wait_without_an_end_counts_for_no_limit_of_those_who_wait() -> None:
 @pytest.mark.parametrize("name", ["imports", "large pictures"])
 def test_account_has_neither_all_places_nor_all_that_wait(name: str) -> None:
     limits = LIMITS[name]
-    semaphore: FairSemaphore[str] = FairSemaphore(limits)
+    semaphore: FairSemaphore[str | None] = FairSemaphore(limits)
     callers = Callers(semaphore)
     try:
         of_one = {callers.start("one") for _ in range(10)}

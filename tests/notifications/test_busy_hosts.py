@@ -62,12 +62,12 @@ def send_queued(delivery_id: UUID) -> None:
 
 def test_host_gets_three_quarters_of_the_threads_or_the_configured_number(settings: Any) -> None:
     calls = HostCalls()
-    assert calls.max_calls() == float("inf"), "a command has one thread, and waits for nobody"
+    assert calls.limit_of("one.example") == float("inf"), "a command has one thread, and waits for nobody"
     for threads, most in ((1, 1), (2, 1), (4, 3), (8, 6)):
         calls.threads = threads
-        assert calls.max_calls() == most
+        assert calls.limit_of("one.example") == most
     settings.OUTBOUND_CALLS_PER_HOST = 2
-    assert calls.max_calls() == 2
+    assert calls.limit_of("one.example") == 2
 
 
 def test_call_over_the_limit_of_its_host_is_refused() -> None:
@@ -75,12 +75,12 @@ def test_call_over_the_limit_of_its_host_is_refused() -> None:
     calls.threads = 4
     with ExitStack() as under_way:
         for _ in range(3):
-            under_way.enter_context(calls.call("slow.example"))
-        with pytest.raises(HostBusyError), calls.call("slow.example"):
+            under_way.enter_context(calls.hold("slow.example"))
+        with pytest.raises(HostBusyError), calls.hold("slow.example"):
             raise AssertionError
-        with calls.call("other.example"):
-            assert not calls.has_room("slow.example")
-    assert calls.has_room("slow.example")
+        with calls.hold("other.example"):
+            assert not calls.has_place("slow.example")
+    assert calls.has_place("slow.example")
 
 
 def test_only_calls_that_request_it_are_limited(settings: Any) -> None:
@@ -88,7 +88,7 @@ def test_only_calls_that_request_it_are_limited(settings: Any) -> None:
     with limited_hosts(), host_call("one.example"), pytest.raises(HostBusyError), host_call("one.example"):
         raise AssertionError
     with host_call("one.example"), host_call("one.example"):
-        assert HOST_CALLS.has_room("one.example")
+        assert HOST_CALLS.has_place("one.example")
 
 
 def test_calls_per_second_are_limited_and_the_next_one_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_call_that_waits_too_long_is_given_back(settings: Any, monkeypatch: pyte
             pass
         with pytest.raises(HostBusyError), host_call("one.example"):
             raise AssertionError
-        assert HOST_CALLS.has_room("one.example")
+        assert HOST_CALLS.has_place("one.example")
 
 
 def test_waiting_deliveries_are_sent_in_order_when_their_host_is_free(settings: Any) -> None:
@@ -123,7 +123,7 @@ def test_waiting_deliveries_are_sent_in_order_when_their_host_is_free(settings: 
     for number in (2, 0, 1):
         backlog.put("busy.example", numbers[number])
     backlog.put("free.example", numbers[3])
-    with HOST_CALLS.call("busy.example"):
+    with HOST_CALLS.hold("busy.example"):
         assert [backlog.take(), backlog.take()] == [numbers[3], None]
     assert [backlog.take() for _ in range(4)] == [*numbers[:3], None]
 
@@ -133,7 +133,7 @@ def test_delivery_to_a_busy_host_stays_due_without_a_try(settings: Any, receiver
     settings.OUTBOUND_CALLS_PER_HOST = 1
     make_webhook(alice, receiver)
     [delivery_id] = plan_deliveries(alice, 1)
-    with HOST_CALLS.call("127.0.0.1"), pytest.raises(HostBusyError):
+    with HOST_CALLS.hold("127.0.0.1"), pytest.raises(HostBusyError):
         send_delivery(delivery_id=delivery_id, now=timezone.now())
     row = Delivery.unscoped.get()
     assert (row.state, row.attempts, row.claims, row.code, row.first_tried_at) == ("pending", 0, 0, "", None)

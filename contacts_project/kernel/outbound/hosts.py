@@ -3,11 +3,8 @@
 They apply only inside `limited_hosts`, which the sender of deliveries uses: thousands may be due at the same time.
 """
 
-import math
 import sys
-import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,8 +13,8 @@ from uuid import UUID
 from django.conf import settings
 from django_ratelimit.core import get_usage
 
-# How long a call waits for another to end. A fast host has ended one by then; a slow one must not block the thread.
-_MAX_WAIT_SECONDS = 0.05
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
+
 _RATE_RETRY_SECONDS, _MAX_RATE_RETRIES = 0.1, 150
 _is_limited: ContextVar[bool] = ContextVar("outbound_hosts_limited", default=False)
 
@@ -39,38 +36,21 @@ class HostBusyError(BusyError):
         self.key = host
 
 
-class HostCalls:
-    """The active calls of this process, by host. `threads` is the number of threads that make calls, 0 if unknown."""
+class HostCalls(FairSemaphore[str]):
+    """The calls of this process that are under way, by host. `threads` is the number of threads that make calls, 0 if
+    unknown.
+
+    A call waits a moment for another to end. A fast host has ended one by then; a slow one must not block the thread.
+    """
 
     def __init__(self) -> None:
+        super().__init__(LIMITS["calls to a host"], HostBusyError)
         self.threads = 0
-        self._call_ended = threading.Condition()
-        self._active: Counter[str] = Counter()
 
-    def max_calls(self) -> float:
-        """Concurrent calls to one host. By default three quarters of the threads; the rest serve other hosts."""
-        share = max(1, self.threads * 3 // 4) if self.threads else math.inf
+    def limit_of(self, key: str) -> float:
+        """By default three quarters of the threads; the rest serve other hosts."""
+        share = max(1, self.threads * 3 // 4) if self.threads else self.limits.per_key
         return settings.OUTBOUND_CALLS_PER_HOST or share
-
-    def has_room(self, host: str) -> bool:
-        return self._active[host] < self.max_calls()
-
-    @contextmanager
-    def call(self, host: str) -> Iterator[None]:
-        """Count one call for the length of the block. Raises HostBusyError before anything is sent."""
-        with self._call_ended:
-            if not self._call_ended.wait_for(lambda: self.has_room(host), _MAX_WAIT_SECONDS):
-                raise HostBusyError(host)
-            self._active[host] += 1
-        try:
-            _wait_for_rate(host)
-            yield
-        finally:
-            with self._call_ended:
-                self._active[host] -= 1
-                if not self._active[host]:
-                    del self._active[host]  # the counter must not grow with every host ever called
-                self._call_ended.notify_all()
 
 
 HOST_CALLS = HostCalls()
@@ -92,7 +72,8 @@ def host_call(host: str) -> Iterator[None]:
     if not _is_limited.get():
         yield
         return
-    with HOST_CALLS.call(host):
+    with HOST_CALLS.hold(host):
+        _wait_for_rate(host)
         yield
 
 

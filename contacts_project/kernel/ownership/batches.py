@@ -18,7 +18,7 @@ from contacts_project.kernel.unavailable import is_unavailable
 _IMPORTS_BUSY = define_text(
     "imports_busy", "Other imports are under way. Nothing was changed: try again in a few seconds."
 )
-IMPORTS = FairSemaphore[UUID](LIMITS["imports"], lambda _: UnavailableError(_IMPORTS_BUSY, retry_after=10))
+IMPORTS = FairSemaphore[UUID | None](LIMITS["imports"], lambda _: UnavailableError(_IMPORTS_BUSY, retry_after=10))
 
 
 class StoppedError(Exception):
