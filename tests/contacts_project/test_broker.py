@@ -86,17 +86,17 @@ def test_kombu_consumer_acknowledges_rejects_and_requeues(file: Any) -> None:
         queue = connection.SimpleQueue("things")
         for number in range(4):
             queue.put({"number": number})
-        first, second, third = (queue.get(timeout=1) for _ in range(3))
+        first, second, third = (queue.get(timeout=60) for _ in range(3))
         assert first.payload == {"number": 0}
         first.ack()
         second.reject()
         third.requeue()
-        assert queue.get(timeout=1).payload == {"number": 2}
+        assert queue.get(timeout=60).payload == {"number": 2}
         queue.close()
     # A message that was taken and not acknowledged is free again, at its old position.
     with Connection(broker_url(file)) as connection:
         queue = connection.SimpleQueue("things", no_ack=True)
-        assert [queue.get(timeout=1).payload["number"] for _ in range(2)] == [2, 3]
+        assert [queue.get(timeout=60).payload["number"] for _ in range(2)] == [2, 3]
         assert queue.qsize() == 0
         queue.close()
     store = Store(file)

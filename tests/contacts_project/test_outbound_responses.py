@@ -99,12 +99,12 @@ def test_slow_body_may_take_longer_than_the_idle_timeout() -> None:
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
         for _ in range(4):
-            time.sleep(0.2)
+            time.sleep(0.6)
             connection.sendall(b"x")
 
     with (
         raw_server(handle) as port,
-        open_session(idle_seconds=0.6) as session,
+        open_session(idle_seconds=2) as session,
         session.open("GET", f"http://127.0.0.1:{port}/") as response,
     ):
         assert response.read(LIMIT) == b"xxxx"
