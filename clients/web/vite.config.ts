@@ -31,7 +31,14 @@ export default defineConfig(({ command }) => ({
   // Django serves the built files as static ones, and the page at /app/ (contacts_project/pages/web_client.py).
   base: command === "build" ? "/static/app/" : "/app/",
   plugins: [serviceWorker()],
-  resolve: { alias: { "contacts-client": new URL("../typescript/src/index.ts", import.meta.url).pathname } },
+  resolve: {
+    // The first that a name begins with counts.
+    alias: {
+      "contacts-client/fields": new URL("../typescript/src/personFields.ts", import.meta.url).pathname,
+      "contacts-client/searched": new URL("../typescript/src/searchedFields.ts", import.meta.url).pathname,
+      "contacts-client": new URL("../typescript/src/index.ts", import.meta.url).pathname,
+    },
+  },
   esbuild: { jsx: "automatic", jsxImportSource: "preact", legalComments: "none" },
   server: { proxy: { "^/(api|account|static|calendar)(/|$)": "http://127.0.0.1:8000" } },
   build: {

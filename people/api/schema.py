@@ -1,4 +1,5 @@
-"""drf-spectacular extensions for fields and responses whose schema does not follow from their class."""
+"""drf-spectacular extensions for fields and responses whose schema does not follow from their class, and what the
+description of a person says of each field for those who show and search people."""
 
 from typing import Any
 
@@ -8,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from contacts_project.kernel.json import JsonObject
 from people.api.deleted import response_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
+from people.field_table import FIELDS, Kind, PersonField
 from people.fields.custom_values import MAX_VALUE_LENGTH
 
 
@@ -49,6 +51,38 @@ class CustomValueSchema(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> JsonObject:
         kinds = ["string", "number", "boolean", *(["null"] if direction == "request" else [])]
         return {"type": kinds, "maxLength": MAX_VALUE_LENGTH}
+
+
+class PersonSchema(OpenApiSerializerExtension):
+    """Adds `x-field` to each field of `Person`: its kind, its group, and how a client searches it.
+
+    Its limits are keywords of JSON Schema. docs/openapi.md explains the values.
+    """
+
+    target_class = "people.api.person_serializer.PersonSerializer"
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> JsonObject:
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        if direction == "response":
+            for field in FIELDS:
+                described = schema["properties"][field.name]
+                schema["properties"][field.name] = {**described, "x-field": _describe_field(field, described)}
+        return schema  # type: ignore[no-any-return]
+
+
+_KINDS_WITHOUT_COLUMN = {"array": "list", "string": "text"}
+
+
+def _describe_field(field: PersonField, schema: JsonObject) -> JsonObject:
+    kind = field.kind.name.lower()
+    if field.kind in {Kind.NO_COLUMN, Kind.ROWS}:
+        kind = _KINDS_WITHOUT_COLUMN.get(schema.get("type", ""), "object")
+    described: JsonObject = {"kind": kind, "group": field.group}
+    if field.search:
+        described["search"] = field.search
+    if field.indexed_keys:
+        described["keys"] = list(field.indexed_keys)
+    return described
 
 
 class DeletedAnswerSchema(OpenApiSerializerExtension):

@@ -2,16 +2,20 @@
 
 The copy has the field `pronouns` (property PRONOUNS)."""
 
+import re
 from typing import Any
 
 import pytest
 
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
+from tests.clients.generator import generate_typescript
+from tests.npm import WEB, check_types
 from tests.people.importing.uploads import import_vcards
 from tests.people.importing.uploads import vcard as card_bytes
 from tests.people.merging.steps import merge_people, read_person, undo_merge
 from tests.people.steps import create_person, list_people
+from tests.web.modules import run_in_client
 
 SHE, THEY = "she/her", "they/them"
 
@@ -85,3 +89,44 @@ def test_both_directions_of_a_sync(synced: SyncedAccount) -> None:
     assert [(row["field"], row["local"], row["remote"]) for row in conflict["fields"]] == [
         ("pronouns", "xe/xem", "ze/hir")
     ]
+
+
+IN_CLIENT = """
+const { describeEdit, describeField } = await load("features/sync/describe.ts");
+const { setLanguage } = await load("i18n/index.ts");
+const { byName, search, toPersonRow } = await load("store/people.ts");
+const body = { notes: "", pronouns: input, jobTitle: "" };
+const account = { person: () => ({ name: "Ada" }) };
+const change = describeEdit(account, { type: "person", id: "1", action: "update", base: {}, body });
+const words = [];
+for (const language of ["en", "de-DE", "es-ES", "fr-FR", "ja-JP", "nb-NO"]) {
+  await setLanguage(language);
+  words.push(describeField("person", "pronouns"));
+}
+const lists = { phoneNumbers: [], emails: [], addresses: [], locations: [] };
+const other = { ...lists, id: "2", name: "Ada", createdAt: "2026-01-01" };
+const people = [other, { ...other, id: "1", pronouns: input }];
+const rows = byName(people.map(toPersonRow), { nameOrder: "WESTERN", nameDisplayFormat: "FULL" });
+return { change, words, found: search(rows, "them").map(({ id }) => id) };
+"""
+
+
+def test_client_in_the_browser() -> None:
+    assert run_in_client(IN_CLIENT, THEY) == {
+        "change": "Person changed: Ada (Pronouns, Profession or role, Notes)",
+        "words": ["Pronouns", "Pronomen", "Pronombres", "Pronoms", "代名詞", "Pronomen"],
+        "found": ["1"],
+    }
+
+
+def test_compiler_finds_a_field_without_words() -> None:
+    generate_typescript()
+    assert check_types(WEB) == ""
+    described = WEB / "src/features/sync/describe.ts"
+    source = described.read_text()
+    described.write_text(source.replace('    pronouns: t("Pronouns"),\n', ""))
+    try:
+        with pytest.raises(AssertionError, match=re.compile("describe.ts.*'pronouns' is missing", re.DOTALL)):
+            check_types(WEB)
+    finally:
+        described.write_text(source)

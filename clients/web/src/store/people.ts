@@ -1,5 +1,6 @@
 // What lists keep of each person in memory, and how lists are sorted and searched.
 import { displayName, type NameSettings, type Records } from "contacts-client";
+import { type SearchedField, SEARCHED_FIELDS } from "contacts-client/searched";
 import { addInterval, type Day } from "../i18n/days.ts";
 import { fold } from "./fold.ts";
 
@@ -23,7 +24,8 @@ export interface PersonRow {
   lacks: { phone: boolean; email: boolean; address: boolean };
   format: string; // the settings with which name and sortKey were computed
   sortKey: string;
-  search: string; // folded: all that a search looks into
+  search: string; // folded: all that a search looks into, names first
+  namesEnd: number; // of the names in it
   digits: string; // of all phone numbers
   nameWords?: string[]; // of its names, once a search has asked for similar ones
 }
@@ -45,17 +47,8 @@ type NameParts = Pick<
 
 export function toPersonRow(person: Person): PersonRow {
   const { name, surname, middleName, secondLastName, nickname, prefix, suffix, displayNameOverride } = person;
-  const names = [displayNameOverride, name, middleName, surname, secondLastName, nickname, person.phoneticName, person.phoneticSurname];
-  const texts = [
-    ...names,
-    person.organization,
-    person.jobTitle,
-    ...person.emails.map(({ email }) => email),
-    ...person.addresses.flatMap((a) => [a.streetLine1, a.locality, a.region, a.country, a.postalCode]),
-    ...person.imHandles.map(({ handle }) => handle),
-    ...person.customFieldValues.map(({ value }) => String(value)),
-    person.notes?.slice(0, 300),
-  ];
+  // A displayed name of its own comes first, as search() ranks by the beginning.
+  const names = fold([displayNameOverride ?? "", ...textsOf(person, SEARCHED_FIELDS.name)].join(" "));
   return {
     id: person.id,
     name: "",
@@ -76,9 +69,24 @@ export function toPersonRow(person: Person): PersonRow {
     lacks: { phone: person.phoneNumbers.length === 0, email: person.emails.length === 0, address: person.addresses.length === 0 },
     format: "",
     sortKey: "",
-    search: fold(texts.filter(Boolean).join(" ")),
-    digits: person.phoneNumbers.map(({ number }) => number.replace(/\D/g, "")).join(" "),
+    search: `${names} ${fold(textsOf(person, SEARCHED_FIELDS.words).join(" "))}`,
+    namesEnd: names.length,
+    digits: textsOf(person, SEARCHED_FIELDS.digits).map((number) => number.replace(/\D/g, "")).join(" "),
   };
+}
+
+const MAX_SEARCHED = 300; // characters of a text, as each row is kept in memory
+
+// The values of these fields, and of the keys of their entries that are searched. A list of the service may leave lists out.
+function textsOf(person: Person, fields: readonly SearchedField[]): string[] {
+  const values = person as unknown as Partial<Record<string, unknown>>;
+  const texts: unknown[] = [];
+  for (const [name, ...keys] of fields) {
+    const value = values[name];
+    if (keys.length === 0) texts.push(value);
+    else for (const entry of (value ?? []) as Record<string, unknown>[]) for (const key of keys) texts.push(entry[key]);
+  }
+  return texts.filter((text) => text !== null && text !== undefined && text !== "").map((text) => String(text).slice(0, MAX_SEARCHED));
 }
 
 const NO_PLACES: readonly Place[] = [];
@@ -151,12 +159,8 @@ function hasWords({ search }: PersonRow, words: readonly string[]): boolean {
 // Whether a part of the name differs from the word by one letter: added, left out, changed, or swapped with the next one.
 function hasSimilarWord(row: PersonRow, word: string): boolean {
   if (word.length < 3) return false;
-  row.nameWords ??= nameWords(row); // computed once, as somebody who types goes on typing
+  row.nameWords ??= row.search.slice(0, row.namesEnd).split(" "); // computed once, as somebody who types goes on typing
   return row.nameWords.some((name) => isWithinOneEdit(name, word));
-}
-
-function nameWords({ parts: { name, surname, nickname, middleName } }: PersonRow): string[] {
-  return fold([name, surname, nickname, middleName].filter(Boolean).join(" ")).split(" ");
 }
 
 function isWithinOneEdit(one: string, other: string): boolean {

@@ -164,7 +164,7 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
       <h3><a href={href(`/people/${personId}`)}>{personName}</a></h3>
       {fields.map(({ field, local, remote: theirs }) => (
         <fieldset key={field} class="stack tight">
-          <legend>{describeField(field)}</legend>
+          <legend>{describeField("person", field)}</legend>
           <label class="check">
             <input type="radio" name={`${id} ${field}`} checked={!remote.includes(field)} onChange={() => setRemote(remote.filter((each) => each !== field))} />
             <span>{t("Here: {value}", { value: describeValue(local) })}</span>

@@ -9,11 +9,11 @@ import { confirm } from "../../ui/confirm.tsx";
 import { hasDraft, useForm } from "../../ui/form.ts";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { toast } from "../../ui/toast.tsx";
-import { describeValue } from "../sync/describe.ts";
+import { describeField, describeValue } from "../sync/describe.ts";
 import { bringBackDeletions } from "./deletions.ts";
 import { DeviceFields } from "./DeviceFields.tsx";
 import { bodyOf, isComplete, valuesOf } from "./settings.ts";
-import { bookInWords, programName, propertyInWords } from "./words.ts";
+import { bookInWords, programName } from "./words.ts";
 
 type Schemas = components["schemas"];
 
@@ -111,7 +111,7 @@ function Replaced({ device, attempt }: { device: Schemas["Device"]; attempt: Pro
       <summary>{tn("It replaced or removed {count} value within 30 days", "It replaced or removed {count} values within 30 days", device.replaced.length)}</summary>
       <ul class="plain-lines">
         {rows.map((row) => {
-          const property = propertyInWords(row.property);
+          const property = describeField("person", row.property);
           return (
             <li key={row.id} class="row apart beside">
               <span>

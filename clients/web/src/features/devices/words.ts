@@ -2,7 +2,6 @@
 import type { components } from "contacts-client";
 import { formatList, t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
-import { describeField } from "../sync/describe.ts";
 
 type Book = components["schemas"]["Book"];
 
@@ -48,22 +47,4 @@ export function bookInWords(book: Book | null, { groups }: Account): string {
     book.reachable && t("With a number, mail or address"),
   ];
   return conditions.filter(Boolean).join(" · ") || t("Everybody");
-}
-
-// A field of a person, or the name of a line of the card that no field holds.
-export function propertyInWords(property: string): string {
-  const names: Record<string, string> = {
-    prefix: t("Title before the name"),
-    suffix: t("Title after the name"),
-    secondLastName: t("Second surname"),
-    phoneticName: t("Given name as spoken"),
-    phoneticSurname: t("Surname as spoken"),
-    displayNameOverride: t("Show this name instead"),
-    importantDates: t("Dates"),
-    groups: t("Groups"),
-    photo: t("Photo"),
-    gender: t("Gender"),
-    favourite: t("Favourite"),
-  };
-  return names[property] ?? describeField(property);
 }

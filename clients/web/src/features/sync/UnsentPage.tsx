@@ -54,7 +54,7 @@ function ConflictCard({ conflict }: { conflict: Conflict }) {
   const title =
     action === "delete" ? t("{name}: you deleted it, and it was changed elsewhere", { name })
     : field === null ? t("{name}: you changed it, and it was deleted elsewhere", { name })
-    : t("{name}: {field} was changed here and elsewhere", { name, field: describeField(field) });
+    : t("{name}: {field} was changed here and elsewhere", { name, field: describeField(type, field) });
   return (
     <section class="card stack tight" aria-label={title}>
       <h2>
@@ -106,7 +106,7 @@ function RefusedCard({ edit }: { edit: Edit }) {
         <ul>
           {problem.details.map(({ field, message }) => (
             <li key={field}>
-              {describeField(field.split(".")[0]!)}: {message}
+              {describeField(edit.type, field.split(".")[0]!)}: {message}
             </li>
           ))}
         </ul>

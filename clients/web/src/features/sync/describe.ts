@@ -1,5 +1,6 @@
 // Edits, fields and values of the copy in words.
-import type { Edit } from "contacts-client";
+import type { EditableType, Edit, NewRecords } from "contacts-client";
+import { PERSON_FIELDS, type PersonFieldName } from "contacts-client/fields";
 import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 
@@ -23,7 +24,7 @@ export function describeEdit(account: Account, edit: Edit): string {
     case "restore":
       return t("{kind} restored: {name}", { kind, name });
     case "update":
-      return t("{kind} changed: {name} ({fields})", { kind, name, fields: Object.keys(edit.body).map(describeField).join(", ") });
+      return t("{kind} changed: {name} ({fields})", { kind, name, fields: describeFields(edit.type, Object.keys(edit.body)) });
   }
 }
 
@@ -40,31 +41,108 @@ function kindOf(type: string): string {
   return names[type] ?? type;
 }
 
-export function describeField(field: string): string {
-  const names: Record<string, string> = {
+// What the fields of each type are called. The compiler finds a field that has no text here: those of a person are in the
+// generated table, those of the others in the types of the API.
+type Words<T extends EditableType> = Record<(T extends "person" ? PersonFieldName : never) | Exclude<keyof NewRecords[T], "id">, string>;
+
+const WORDS: { [T in EditableType]: () => Words<T> } = {
+  person: () => ({
     name: t("Given name"),
     surname: t("Surname"),
-    nickname: t("Nickname"),
     middleName: t("Middle name"),
+    secondLastName: t("Second surname"),
+    nickname: t("Nickname"),
+    phoneticName: t("Given name as spoken"),
+    phoneticSurname: t("Surname as spoken"),
+    prefix: t("Title before the name"),
+    suffix: t("Title after the name"),
+    displayName: t("Name"),
+    displayNameOverride: t("Show this name instead"),
+    organization: t("Organization"),
+    jobTitle: t("Profession or role"),
+    gender: t("Gender"),
+    anniversary: t("Anniversary"),
+    deathday: t("Died on"),
+    lastContact: t("Last contact"),
     notes: t("Notes"),
+    relationshipToUserId: t("Relationship to you"),
+    relationshipToUser: t("Relationship to you"),
+    groupIds: t("Groups"),
+    groups: t("Groups"),
+    contactReminderEnabled: t("Reminder"),
+    contactReminderInterval: t("Interval of the reminder"),
+    contactReminderIntervalUnit: t("Unit of the interval"),
+    contactReminderFrom: t("Rule of the group"),
+    cardDavSyncEnabled: t("Sync"),
+    favourite: t("Favourite"),
+    quiet: t("Quiet"),
+    photo: t("Photo"),
+    uid: t("Identifier"),
     phoneNumbers: t("Phone"),
     emails: t("E-mail"),
     addresses: t("Address"),
     urls: t("Web"),
     imHandles: t("Messenger"),
-    groupIds: t("Groups"),
-    photo: t("Photo"),
-    organization: t("Organization"),
-    jobTitle: t("Profession or role"),
+    locations: t("Locations"),
+    customFields: t("Further details"),
+    more: t("Other lines of the card"),
+    importantDates: t("Dates"),
+    customFieldValues: t("Custom fields"),
+    connectedThroughId: t("Relationship"),
+  }),
+  importantDate: () => ({
+    personId: t("Person"),
+    type: t("Kind"),
     title: t("Title"),
     date: t("Day"),
-    at: t("When"),
-    kind: t("Kind"),
-    relationshipToUserId: t("Relationship to you"),
-    contactReminderEnabled: t("Reminder"),
-    customFieldValues: t("Custom fields"),
-  };
-  return names[field] ?? field;
+    yearUnknown: t("Year unknown"),
+    reminderEnabled: t("Reminder"),
+    reminderType: t("Whether the reminder repeats"),
+    reminderInterval: t("Interval of the reminder"),
+    reminderIntervalUnit: t("Unit of the interval"),
+    reminderLeadDays: t("How long before"),
+    extraLeadDays: t("Further days before"),
+  }),
+  interaction: () => ({ personIds: t("People"), kind: t("Kind"), at: t("When"), title: t("Title"), notes: t("Notes") }),
+  group: () => ({
+    name: t("Name"),
+    description: t("Description"),
+    color: t("Colour"),
+    peopleIds: t("People"),
+    contactReminder: t("Rule of the group"),
+    leadDays: t("Days of advance notice of their dates"),
+  }),
+  relationship: () => ({
+    personId: t("Person"),
+    relatedPersonId: t("The other person"),
+    relationshipTypeId: t("Relationship type"),
+    notes: t("Notes"),
+  }),
+  relationshipType: () => ({
+    name: t("Identifier"),
+    label: t("Name"),
+    color: t("Colour"),
+    inverseId: t("What the other is"),
+    inverseLabel: t("Name of the other type"),
+    symmetric: t("The same from both sides, as friends are"),
+  }),
+  customFieldTemplate: () => ({ name: t("Name"), type: t("What it holds"), options: t("Options"), order: t("Position") }),
+};
+
+function wordsOf(type: string): Record<string, string> {
+  return WORDS[type as EditableType]?.() ?? {};
+}
+
+// The name of a field as it is shown. One that a newer service has is shown as the API calls it.
+export function describeField(type: string, field: string): string {
+  return wordsOf(type)[field] ?? field;
+}
+
+// Fields in the order in which they are shown, each once.
+function describeFields(type: string, fields: string[]): string {
+  const order: string[] = type === "person" ? PERSON_FIELDS.map(({ name }) => name) : Object.keys(wordsOf(type));
+  const known = order.filter((field) => fields.includes(field));
+  return [...known, ...fields.filter((field) => !known.includes(field))].map((field) => describeField(type, field)).join(", ");
 }
 
 export function describeValue(value: unknown): string {
