@@ -59,7 +59,8 @@ class ContextFilter(logging.Filter):
 class JsonFormatter(PlainJsonFormatter):
     """Masks what looks like a secret, because messages, exceptions and task arguments may quote a URL.
 
-    Leaves out the request that Django adds to its records, whose text contains the whole URL.
+    Leaves out the request that Django adds to its records, whose text contains the whole URL, and its path: devices
+    name cards after people. The line of the request with the same id has its route.
     """
 
     def __init__(self, format: str) -> None:
@@ -68,6 +69,10 @@ class JsonFormatter(PlainJsonFormatter):
     def format(self, record: logging.LogRecord) -> str:
         if record.name == "celery.app.trace":
             record = _without_quotations(record)
+        path = getattr(getattr(record, "request", None), "path", None)
+        if path and isinstance(args := record.args, tuple):
+            record = copy.copy(record)
+            record.args = tuple("***" if arg == path else arg for arg in args)
         return _SECRETS.sub(lambda found: f"{found[1] or ''}***", super().format(record))
 
     def formatException(  # noqa: N802 - logging's name

@@ -25,6 +25,7 @@ from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.models import Person
 from tests.client import Client
 from tests.contacts_project.test_environment import run
+from tests.dav.devices import Device
 
 
 @pytest.fixture
@@ -55,6 +56,23 @@ def test_failed_link_is_logged_without_its_token(alice: User, lines: Any, monkey
     written = json.dumps(lines())
     assert "token=" not in written.replace("token=***", "")
     assert reset.partition("=")[2][:20] not in written
+
+
+def test_address_of_a_failed_request_is_not_logged(alice: User, lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices name cards after people. Django's own records have the path, of each answer from 500 on."""
+    phone = Device(alice)
+    phone.client = Client(raise_request_exception=False)
+    card = f"/dav/addressbooks/{alice.pk}/contacts/Ada%20Lovelace.vcf"
+    moved = phone.call("MOVE", card, HTTP_DESTINATION="https://other.example/Ada.vcf")
+    assert moved.status_code == 502
+
+    def away(*args: object, **kwargs: object) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr("django.db.models.query.QuerySet._fetch_all", away)
+    assert phone.call("GET", card).status_code == 503
+    assert {line["message"] for line in lines() if line["name"] == "django.request"} >= {"Bad Gateway: ***"}
+    assert "Ada" not in json.dumps(lines())
 
 
 @pytest.mark.parametrize(
