@@ -32,6 +32,10 @@ LIMITS = {
     "large pictures": Limits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
     "batches of long writes": Limits(key="account", total=1, seconds=inf),
     "atomic batches on SQLite": Limits(key="account", per_key=1, waiting_per_key=8, seconds=20),
+    "exchanges with other servers": Limits(key="account", per_key=2, seconds=10),
+    # Half of the threads that may wait for them (processes.queue_pool): the other half is there for accounts that are
+    # not known to be slow.
+    "deliveries of slow accounts": Limits(key="account", total=24, seconds=0.05),
     "calls to a host": Limits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
     "requests that wait for other servers": Limits(key="account", per_key=4),
 }
@@ -70,7 +74,11 @@ class FairSemaphore(Generic[K]):
     def has_place(self, key: K) -> bool:
         """Whether the key would get a place at once. Nobody waits for such a place: it would have been handed over."""
         is_below_its_limit = key is None or self._held[key] < self.limit_of(key)
-        return is_below_its_limit and self._number_held < self.limits.total
+        return is_below_its_limit and not self.is_full()
+
+    def is_full(self) -> bool:
+        """Whether all places are held, so that no key can get one."""
+        return self._number_held >= self.limits.total
 
     def held(self, key: K) -> int:
         """How many places the key holds."""

@@ -50,15 +50,15 @@ class Backlog:
 
     def _take_key(self) -> str | UUID | None:
         """Remove and return the key whose turn it is, from the slow accounts as long as a place of theirs is free."""
-        if EXCHANGES.has_room_for_slow():
-            key = next((key for key in self._held_up if _has_room(key)), None)
+        if not EXCHANGES.slow_places.is_full():
+            key = next((key for key in self._held_up if _has_place(key)), None)
             if key is not None:
                 del self._held_up[key]
                 return key
         held_up = []
         found = None
         for key in self._order:
-            if _has_room(key):
+            if _has_place(key):
                 found = key
                 break
             if isinstance(key, UUID) and EXCHANGES.is_held_up(key):
@@ -71,8 +71,8 @@ class Backlog:
         return found
 
 
-def _has_room(key: str | UUID) -> bool:
-    return EXCHANGES.has_room(key) if isinstance(key, UUID) else HOST_CALLS.has_place(key)
+def _has_place(key: str | UUID) -> bool:
+    return EXCHANGES.has_place(key) if isinstance(key, UUID) else HOST_CALLS.has_place(key)
 
 
 BACKLOG = Backlog()

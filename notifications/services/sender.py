@@ -81,7 +81,7 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
     facts, batch_started = load_facts(deliveries), time.monotonic()
     with _reuse_connections({delivery.channel for delivery in deliveries}):
         for number, delivery in enumerate(deliveries, start=1):
-            if not has_own_server(delivery.channel) and not EXCHANGES.has_room(delivery.owner_id):
+            if not has_own_server(delivery.channel) and not EXCHANGES.has_place(delivery.owner_id):
                 # Before the claim: two hundred deliveries of one account must not cost two writes each to be put off.
                 BACKLOG.put(delivery.owner_id, delivery.pk)
                 continue

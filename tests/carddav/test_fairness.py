@@ -192,7 +192,7 @@ def test_requests_of_an_account_to_its_servers_are_two_at_a_time(alice: User) ->
 
             def ask() -> None:
                 with session.response("GET", receiver.url) as response:
-                    assert len(EXCHANGES._active[alice.pk]) <= MAX_EXCHANGES
+                    assert EXCHANGES.places.held(alice.pk) <= MAX_EXCHANGES
                     response.read(200_000)
 
             threads = [threading.Thread(target=ask) for _ in range(8)]
@@ -206,7 +206,7 @@ def test_requests_of_an_account_to_its_servers_are_two_at_a_time(alice: User) ->
                 thread.join(60)
     assert len(receiver.received) == 8
     assert counts[1] <= MAX_EXCHANGES
-    assert alice.pk not in EXCHANGES._active
+    assert not EXCHANGES.places.held(alice.pk)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -64,12 +63,12 @@ def test_third_exchange_of_an_account_is_refused() -> None:
     with ExitStack() as stack:
         for _ in range(MAX_EXCHANGES):
             stack.enter_context(found.exchange(rules_of(account)))
-        assert not found.has_room(account)
+        assert not found.has_place(account)
         with pytest.raises(AccountBusyError), found.exchange(rules_of(account)):
             raise AssertionError
         with found.exchange(rules_of(other)):
-            assert found.has_room(other)
-    assert found.has_room(account)
+            assert found.has_place(other)
+    assert found.has_place(account)
 
 
 def test_waiting_exchanges_get_their_turn_in_order() -> None:
@@ -88,23 +87,21 @@ def test_waiting_exchanges_get_their_turn_in_order() -> None:
     with found.exchange(rules_of(account)), found.exchange(rules_of(account)):
         for number, thread in enumerate(threads, start=1):
             thread.start()
-            while len(found._waiting.get(account, ())) < number:
-                time.sleep(0.001)
+            wait_until(lambda: found.places.waiting(account) == number)  # noqa: B023 - called here
     for _ in threads:
         assert with_turn.acquire(timeout=30)
         go_on.release()
     for thread in threads:
         thread.join()
     assert (set(order[:2]), set(order[2:])) == ({0, 1}, {2, 3})
-    assert found._active == {}
-    assert found._waiting == {}
+    assert (found.places.held(account), found.places.waiting(account)) == (0, 0)
 
 
 def _hold(account: UUID, data_dir: Any, ready: Any, end: Any) -> None:
     """In another process: hold both exchanges of the account until the end."""
     settings.DATA_DIR = data_dir
     locks = MachineLocks()
-    ready.put([locks.try_lock(account, number) for number in range(MAX_EXCHANGES)])
+    ready.put([locks.try_lock(account) is not None for _ in range(MAX_EXCHANGES)])
     end.wait()
 
 
@@ -137,7 +134,7 @@ def test_slow_accounts_together_have_half_of_the_waiting_threads(monkeypatch: py
         for account in slow[1:]:
             stack.enter_context(found.exchange(rules_of(account, is_delivery=True)))
         stack.enter_context(found.exchange(rules_of(slow[1], is_delivery=True)))
-        assert not found.has_room(slow[0])
+        assert not found.has_place(slow[0])
         with pytest.raises(AccountBusyError), found.exchange(rules_of(slow[0], is_delivery=True)):
             raise AssertionError
         with found.exchange(rules_of(slow[0])):  # its sync or a test send, which are no deliveries
@@ -161,15 +158,16 @@ def test_hosts_and_accounts_of_the_backlog_take_turns() -> None:
 def test_thousands_of_slow_accounts_in_the_backlog_are_not_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     slow, fast = [uuid4() for _ in range(1_000)], uuid4()
     monkeypatch.setattr(EXCHANGES, "_slow", dict.fromkeys(slow))
-    monkeypatch.setattr(EXCHANGES, "_slow_deliveries", exchanges.MAX_SLOW_DELIVERIES)
     asked: list[UUID] = []
-    has_room = EXCHANGES.has_room
+    has_place = EXCHANGES.has_place
 
     def ask(account: UUID) -> bool:
         asked.append(account)
-        return has_room(account)
+        return has_place(account)
 
-    monkeypatch.setattr(EXCHANGES, "has_room", ask)
+    monkeypatch.setattr(EXCHANGES, "has_place", ask)
+    for account in slow[:MAX_SLOW_DELIVERIES]:
+        EXCHANGES.slow_places.acquire(account)
     backlog, numbers = Backlog(), (UUID(int=number) for number in count())
     of_slow = [next(numbers) for _ in range(2) for account in slow]
     for account, number in zip([*slow, *slow], of_slow, strict=True):
@@ -180,7 +178,8 @@ def test_thousands_of_slow_accounts_in_the_backlog_are_not_asked_one_by_one(monk
     assert [backlog.take() for _ in range(101)] == [*of_fast, None]
     assert len(asked) < 1_200
     # A place of theirs is free: they take turns again, each with its oldest first, and nothing is lost.
-    monkeypatch.setattr(EXCHANGES, "_slow_deliveries", 0)
+    for account in slow[:MAX_SLOW_DELIVERIES]:
+        EXCHANGES.slow_places.release(account)
     assert [backlog.take() for _ in range(2_001)] == [*of_slow, None]
 
 

@@ -10,9 +10,8 @@ import fcntl
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from uuid import UUID
@@ -21,6 +20,7 @@ from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.outbound.hosts import BusyError
 from contacts_project.kernel.texts import define_text
 
@@ -28,10 +28,9 @@ _TWO_UNDER_WAY = define_text(
     "exchanges_under_way",
     "Two requests to your servers are under way already. Nothing was sent: try again in a few seconds.",
 )
-MAX_EXCHANGES = 2
-# Deliveries of accounts whose last one was slow: of all of them together at a time. It is half of the threads that may
-# wait (processes.queue_pool), so that the other half is there for accounts that are not known to be slow.
-MAX_SLOW_DELIVERIES, SLOW_SECONDS = 24, 2.0
+_PLACES, _SLOW_PLACES = LIMITS["exchanges with other servers"], LIMITS["deliveries of slow accounts"]
+MAX_EXCHANGES, MAX_SLOW_DELIVERIES = int(_PLACES.per_key), int(_SLOW_PLACES.total)
+SLOW_SECONDS = 2.0
 # How often a waiting call looks whether another process has ended an exchange of the account.
 _POLL_SECONDS = 0.1
 _MAX_KNOWN_SLOW, _MAX_KNOWN_FAST = 10_000, 50_000
@@ -49,7 +48,7 @@ class AccountBusyError(BusyError, UnavailableError):
 
 @dataclass(frozen=True, slots=True)
 class ExchangeRules:
-    """Whose exchange it is, how long it may wait for its turn, and whether it is a delivery."""
+    """Whose exchange it is, how long it may wait to begin, and whether it is a delivery."""
 
     account: UUID
     wait_seconds: float
@@ -62,58 +61,76 @@ _current: ContextVar[ExchangeRules | None] = ContextVar("outbound_exchanges", de
 class MachineLocks:
     """Locks of a file's bytes, one for each exchange that an account may have.
 
-    They hold between the processes of a machine, and the system frees those of a dead one. In one process, Exchanges
-    counts.
+    They hold between the processes of a machine, and the system frees those of a dead one.
     """
 
     def __init__(self) -> None:
         self._file = -1
         self._pid = 0
+        self._changing = threading.Lock()
+        self._ours: set[int] = set()  # offsets: a process is never kept from what it has locked itself
 
-    def try_lock(self, account: UUID, number: int) -> bool:
+    @contextmanager
+    def hold(self, account: UUID, give_up_at: float) -> Iterator[None]:
+        """Hold one lock of the account for the length of the block. Raises AccountBusyError."""
+        while (offset := self.try_lock(account)) is None:
+            left = give_up_at - time.monotonic()
+            if left <= 0:
+                raise AccountBusyError(account)
+            time.sleep(min(left, _POLL_SECONDS))
         try:
-            fcntl.lockf(self._descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(account, number))
+            yield
+        finally:
+            self._unlock(offset)
+
+    def try_lock(self, account: UUID) -> int | None:
+        """Take one of the account's locks; returns its offset in the file, or None if all are taken."""
+        first = account.int % _MAX_OFFSETS * MAX_EXCHANGES
+        with self._changing:
+            for offset in range(first, first + MAX_EXCHANGES):
+                if offset not in self._ours and self._lock_byte(offset):
+                    self._ours.add(offset)
+                    return offset
+        return None
+
+    def _lock_byte(self, offset: int) -> bool:
+        try:
+            fcntl.lockf(self._descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
         except BlockingIOError:
             return False
         return True
 
-    def unlock(self, account: UUID, number: int) -> None:
-        fcntl.lockf(self._descriptor(), fcntl.LOCK_UN, 1, _offset(account, number))
+    def _unlock(self, offset: int) -> None:
+        with self._changing:
+            fcntl.lockf(self._descriptor(), fcntl.LOCK_UN, 1, offset)
+            self._ours.discard(offset)
 
     def _descriptor(self) -> int:
         if self._pid != os.getpid():  # locks are not inherited by a fork, but its file is
             self._pid = os.getpid()
+            self._ours.clear()
             self._file = os.open(settings.DATA_DIR / "exchanges.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._file
 
 
-def _offset(account: UUID, number: int) -> int:
-    return account.int % _MAX_OFFSETS * MAX_EXCHANGES + number
-
-
 class Exchanges:
-    """The exchanges of this process, by account. Those that wait get their turn in the order in which they came."""
+    """The exchanges of this process, by account, and which accounts' deliveries were slow."""
 
     def __init__(self) -> None:
-        self._ended = threading.Condition()
+        self.places = FairSemaphore[UUID](_PLACES, AccountBusyError)
+        self.slow_places = FairSemaphore[UUID](_SLOW_PLACES, AccountBusyError)
         self._locks = MachineLocks()
-        self._active: dict[UUID, set[int]] = {}
-        self._waiting: dict[UUID, deque[object]] = {}
+        self._noting = threading.Lock()
         self._slow: dict[UUID, None] = {}  # as ordered sets, the latest last
         self._fast: dict[UUID, None] = {}
-        self._slow_deliveries = 0
 
-    def has_room(self, account: UUID) -> bool:
+    def has_place(self, account: UUID) -> bool:
         """Whether a delivery of the account could begin; other processes are not asked."""
-        has_free_place = len(self._active.get(account, ())) < MAX_EXCHANGES and account not in self._waiting
-        return has_free_place and not self.is_held_up(account)
+        return self.places.has_place(account) and not self.is_held_up(account)
 
     def is_held_up(self, account: UUID) -> bool:
         """Whether deliveries of the account wait until one of another slow account ends."""
-        return account in self._slow and not self.has_room_for_slow()
-
-    def has_room_for_slow(self) -> bool:
-        return self._slow_deliveries < MAX_SLOW_DELIVERIES
+        return account in self._slow and self.slow_places.is_full()
 
     def is_slow(self, account: UUID) -> bool:
         """Whether the account's last delivery from this process took long."""
@@ -126,64 +143,32 @@ class Exchanges:
     @contextmanager
     def exchange(self, rules: ExchangeRules) -> Iterator[None]:
         """Count one exchange for the length of the block. Raises AccountBusyError before anything is sent."""
-        with external_wait():
-            number, is_slow = self._acquire(rules)
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            seconds = time.monotonic() - started
-            with self._ended:
-                self._release(rules.account, number)
-                self._slow_deliveries -= is_slow
-                if rules.is_delivery:
-                    self._note_speed(rules.account, is_slow=seconds > SLOW_SECONDS)
-                self._ended.notify_all()
-
-    def _acquire(self, rules: ExchangeRules) -> tuple[int, bool]:
-        account, ticket = rules.account, object()
-        give_up_at = time.monotonic() + rules.wait_seconds
-        with self._ended:
-            queue = self._waiting.setdefault(account, deque())
-            queue.append(ticket)
+        with ExitStack() as places:
+            with external_wait():
+                self._wait(rules, places)
+            started = time.monotonic()
             try:
-                while True:
-                    is_slow = rules.is_delivery and account in self._slow
-                    has_room = not is_slow or self._slow_deliveries < MAX_SLOW_DELIVERIES
-                    if queue[0] is ticket and has_room and (number := self._take(account)) is not None:
-                        self._slow_deliveries += is_slow
-                        return number, is_slow
-                    left = give_up_at - time.monotonic()
-                    if left <= 0:
-                        raise AccountBusyError(account)
-                    self._ended.wait(min(left, _POLL_SECONDS))
+                yield
             finally:
-                queue.remove(ticket)
-                if not queue:
-                    del self._waiting[account]
-                self._ended.notify_all()
+                if rules.is_delivery:
+                    self._note_speed(rules.account, is_slow=time.monotonic() - started > SLOW_SECONDS)
 
-    def _take(self, account: UUID) -> int | None:
-        taken = self._active.get(account, set())
-        for number in range(MAX_EXCHANGES):
-            if number not in taken and self._locks.try_lock(account, number):
-                self._active.setdefault(account, taken).add(number)
-                return number
-        return None
-
-    def _release(self, account: UUID, number: int) -> None:
-        self._locks.unlock(account, number)
-        self._active[account].discard(number)
-        if not self._active[account]:
-            del self._active[account]
+    def _wait(self, rules: ExchangeRules, places: ExitStack) -> None:
+        account, give_up_at = rules.account, time.monotonic() + rules.wait_seconds
+        places.enter_context(self.places.hold(account, rules.wait_seconds))
+        places.enter_context(self._locks.hold(account, give_up_at))
+        if rules.is_delivery and account in self._slow:
+            # Last: while it waits for this one, a delivery keeps a place of its own account only.
+            places.enter_context(self.slow_places.hold(account, max(0.0, give_up_at - time.monotonic())))
 
     def _note_speed(self, account: UUID, *, is_slow: bool) -> None:
-        self._slow.pop(account, None)
-        self._fast.pop(account, None)
-        known, most = (self._slow, _MAX_KNOWN_SLOW) if is_slow else (self._fast, _MAX_KNOWN_FAST)
-        known[account] = None
-        if len(known) > most:
-            del known[next(iter(known))]
+        with self._noting:
+            self._slow.pop(account, None)
+            self._fast.pop(account, None)
+            known, most = (self._slow, _MAX_KNOWN_SLOW) if is_slow else (self._fast, _MAX_KNOWN_FAST)
+            known[account] = None
+            if len(known) > most:
+                del known[next(iter(known))]
 
 
 EXCHANGES = Exchanges()
@@ -191,7 +176,7 @@ EXCHANGES = Exchanges()
 
 @contextmanager
 def exchanges_of(account: UUID, *, wait_seconds: float, is_delivery: bool = False) -> Iterator[None]:
-    """Calls inside the block are exchanges of the account; each waits that long for its turn. They raise
+    """Calls inside the block are exchanges of the account; each waits that long to begin. They raise
     AccountBusyError."""
     token = _current.set(ExchangeRules(account, wait_seconds, is_delivery))
     try:
