@@ -34,7 +34,8 @@ Send = Callable[[Message], Awaitable[None]]
 # Larger bodies are imports and pictures, which may take long: they have threads of their own, and delay nobody else.
 LARGE_BODY_BYTES = 1024 * 1024
 # "method path" of what has space of its own.
-_OWN_PAGES = re.compile(rb"(?:GET|HEAD) (?:/app(?:/.*)?|/static/.*|/api/health)\Z", re.DOTALL)
+_CLIENT_FILES = re.compile(rb"(?:GET|HEAD) (?:/app(?:/.*)?|/static/.*)\Z", re.DOTALL)
+_HEALTH = (b"GET /api/health", b"HEAD /api/health")
 MAX_HEADER_BYTES = 32 * 1024  # with the request target
 # Open event streams of one caller: many devices and windows, but no large part of the connections of a process.
 MAX_STREAMS_PER_CALLER = 100
@@ -54,7 +55,7 @@ class Application:
         of_bodies = max(settings.SPOOL_BYTES_PER_CALLER // 4, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         self.stranger_bodies = BodySpace(64 * MIB, 4 * MIB)
         self.bodies = BodySpace(max(384 * MIB, 2 * of_bodies), of_bodies)
-        self.windows, self.page_windows = Space(128 * MIB), Space(32 * MIB)
+        self.windows, self.page_windows, self.health_windows = Space(128 * MIB), Space(31 * MIB), Space(MIB)
         self.responses = Space(448 * MIB, settings.SPOOL_BYTES_PER_CALLER * 3 // 4)
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
@@ -95,9 +96,11 @@ class Application:
             response.spool.close()
 
     def _make_spool(self, key: QueueKey, *, whole: bool = False) -> ResponseSpool:
-        # Health and the files of the client have space of their own, and that of others where it is full.
+        # The files of the client have that of others, too, where theirs is full: strangers may never read large ones.
         windows = self.windows
-        if _OWN_PAGES.match(key.path) and self.page_windows.used + WINDOW_BYTES <= self.page_windows.total:
+        if key.path in _HEALTH:
+            windows = self.health_windows
+        elif _CLIENT_FILES.match(key.path) and self.page_windows.used + WINDOW_BYTES <= self.page_windows.total:
             windows = self.page_windows
         return ResponseSpool(windows, self.responses, Holder(key.caller, key.address), whole=whole)
 

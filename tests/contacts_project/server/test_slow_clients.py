@@ -13,7 +13,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, StreamingHttpResponse
 
 from contacts_project.server import bodies, connection, stalled
-from contacts_project.server.spool import WINDOW_BYTES, Spool
+from contacts_project.server.spool import WINDOW_BYTES, Holder, Spool
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
@@ -184,3 +184,12 @@ def test_stopping_server_finishes_running_requests() -> None:
         free.set()
         status, _, body = read_response(file)
         assert (status, body, file.read()) == (200, b"done", b"")
+
+
+def test_health_has_space_of_its_own_beside_stalled_files_of_the_client() -> None:
+    """Strangers who never read a large file fill the space of the client's files, and then that of others."""
+    with serve_views(dict.fromkeys(("/api/health", "/static/a.js", "/api/people"), quick)) as server:
+        for space in (server.application.windows, server.application.page_windows):
+            assert space.take(Holder("crowd", "203.0.113.1"), space.total)
+        for path, status in (("/api/health", 200), ("/static/a.js", 503), ("/api/people", 503)):
+            assert requests.get(f"{server.base}{path}", timeout=60).status_code == status
