@@ -34,7 +34,7 @@ LIMITS = {
     "atomic batches on SQLite": Limits(key="account", per_key=1, waiting_per_key=8, seconds=20),
     "exchanges with other servers": Limits(key="account", per_key=2, seconds=10),
     # Half of the threads that may wait for them (processes.queue_pool): the other half is there for accounts that are
-    # not known to be slow.
+    # not known to be slow. Any delivery waits no longer than this for a place of its account.
     "deliveries of slow accounts": Limits(key="account", total=24, seconds=0.05),
     "calls to a host": Limits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
     "requests that wait for other servers": Limits(key="account", per_key=4),

@@ -59,8 +59,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class SlotExecutor(ThreadPoolExecutor):
-    """A thread pool with slots. A task takes one to start, and gives it back while it waits for another server."""
+class QueueExecutor(ThreadPoolExecutor):
+    """The threads of a queue. A task takes a place to start, and gives it back while it waits for another server.
+
+    No thread waits for a place, but the task itself, so this is no FairSemaphore (docs/fairness.md).
+    """
 
     def __init__(self, name: str, threads: QueueThreads) -> None:
         super().__init__(threads.running + threads.waiting, name)
@@ -84,7 +87,7 @@ class SlotExecutor(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _change_free(self, change: int) -> None:
-        """Give slots back, and start pending tasks, the oldest first, while there are free ones."""
+        """Give places back, and start pending tasks, the oldest first, while there are free ones."""
         with self._lock:
             self._free += change
             while self._pending and self._free > 0:
@@ -105,7 +108,7 @@ class SlotExecutor(ThreadPoolExecutor):
     @contextmanager
     def _external_wait(self) -> Iterator[None]:
         if not self._waits.acquire(blocking=False):
-            yield  # as many wait as may: this one keeps its slot
+            yield  # as many wait as may: this one keeps its place
             return
         with self._lock:
             self._number_waiting += 1
@@ -118,7 +121,7 @@ class SlotExecutor(ThreadPoolExecutor):
         finally:
             with self._lock:
                 self._number_waiting -= 1
-            # It continues at once, even where its slot was given away: the number may be negative for a while.
+            # It continues at once, even where its place was given away: the number may be negative for a while.
             self._change_free(-1)
             self._waits.release()
 
@@ -128,7 +131,7 @@ class QueuePool(TaskPool):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.executors = {name: SlotExecutor(name, threads) for name, threads in THREADS.items()}
+        self.executors = {name: QueueExecutor(name, threads) for name, threads in THREADS.items()}
 
     def on_apply(
         self,

@@ -11,7 +11,8 @@ from contacts_project.kernel.outbound.hosts import HOST_CALLS
 class Backlog:
     """Delivery ids by host or account. Ids are UUIDv7, so that the heap gives them back in the order of planning.
 
-    Kept in memory only: if the process dies, the rows are still due, and the scan enqueues them after two leases.
+    No thread waits here, so this is no FairSemaphore (docs/fairness.md). Kept in memory only: if the process dies, the
+    rows are still due, and the scan enqueues them after two leases.
     """
 
     def __init__(self) -> None:

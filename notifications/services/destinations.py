@@ -43,8 +43,6 @@ _URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"
 # How often an account may make this service send requests to hosts of its choice.
 CREATIONS = Budget("destination-creation", 10, 3600)
 OUTBOUND = Budget("destination-outbound", 25, 15 * 60)
-# How long a request waits until fewer than two other exchanges of its account are under way; then it is a 503.
-MAX_WAIT_SECONDS = 10.0
 TESTS_PER_DESTINATION = Budget("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
@@ -108,7 +106,7 @@ def create_destination(
     with external_wait():
         CREATIONS.draw(str(owner.pk))
         _check_can_add(owner, url)
-        with exchanges_of(owner.pk, wait_seconds=MAX_WAIT_SECONDS):
+        with exchanges_of(owner.pk):
             destination.set_url(url, check_reachable(type_, url))
     secret = new_secret() if type_ == DestinationType.WEBHOOK else None
     destination.secret = secret or token
@@ -170,7 +168,7 @@ def send_sample(channel: Channel, key: str, *, owner: User, now: dt.datetime) ->
         with transaction.atomic():  # if one budget is used up, the draw on the other is rolled back
             TESTS_PER_DESTINATION.draw(key)
             OUTBOUND.draw(str(owner.pk))
-        with exchanges_of(owner.pk, wait_seconds=MAX_WAIT_SECONDS):
+        with exchanges_of(owner.pk):
             return channel.send(key, notice)
 
 
@@ -222,7 +220,7 @@ def _check_new_url(destination: Destination, url: str) -> str:
     with external_wait():
         OUTBOUND.draw(str(destination.owner_id))
         _check_duplicate(destination.owner, url, except_for=destination)
-        with exchanges_of(destination.owner_id, wait_seconds=MAX_WAIT_SECONDS):
+        with exchanges_of(destination.owner_id):
             return check_reachable(type_, url)
 
 

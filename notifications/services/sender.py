@@ -43,8 +43,6 @@ RETRY_SCHEDULE_SECONDS = (0, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 """Backoff: when each attempt is made, in seconds after the first one."""
 _MIN_RETRY_SECONDS = 30
 _MAX_CLAIMS_PER_ATTEMPT = 5
-# How long a delivery waits for another one of its account to end; then others are sent meanwhile.
-_MAX_WAIT_SECONDS = 0.05
 # A batch is given up after one send this slow, or this long in all: other threads may be free for the rest of it.
 _SLOW_SEND_SECONDS, _MAX_BATCH_SECONDS = 1.0, 3.0
 
@@ -163,7 +161,7 @@ def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
         # Stored before the send: a retry after a crash sends the same content under the same id.
         mark_late(delivery, now)
     try:
-        with limited_hosts(), exchanges_of(delivery.owner_id, wait_seconds=_MAX_WAIT_SECONDS, is_delivery=True):
+        with limited_hosts(), exchanges_of(delivery.owner_id, is_delivery=True):
             target = facts.target_of(delivery)
             row = target.row if target else None
             # If the process dies in here, nobody knows whether the target got it. The lease runs out and it is sent

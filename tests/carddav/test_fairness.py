@@ -24,7 +24,7 @@ from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES,
 from contacts_project.kernel.outbound.session import Rules
 from contacts_project.kernel.outbound.sockets import MIN_BYTES, PACE_SECONDS, Pace
 from contacts_project.kernel.pending_messages import LOST_AFTER
-from contacts_project.processes.queue_pool import THREADS, SlotExecutor
+from contacts_project.processes.queue_pool import THREADS, QueueExecutor
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection
 from tests.carddav.conftest import USER
@@ -219,7 +219,7 @@ def test_twenty_dripping_servers_delay_no_sync(monkeypatch: pytest.MonkeyPatch) 
         released.wait()
         return Reply(404)
 
-    executor = SlotExecutor("sync", THREADS["sync"])
+    executor = QueueExecutor("sync", THREADS["sync"])
     with recording_server() as slow, recording_server(host="127.0.0.2") as fast:
         slow.reply, fast.reply = drip, Reply(404)
         accounts = [make_user(f"{kind}-{number}@example.org") for number in range(20) for kind in ("hostile", "honest")]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +31,7 @@ from contacts_project.kernel.outbound.exchanges import (
 )
 from contacts_project.kernel.outbound.hosts import HOST_CALLS
 from contacts_project.kernel.outbound.session import Rules
-from contacts_project.processes.queue_pool import THREADS, WINDOW, SlotExecutor
+from contacts_project.processes.queue_pool import THREADS, WINDOW, QueueExecutor
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch
 from notifications.services.backlog import BACKLOG, Backlog
@@ -238,7 +239,7 @@ def test_twenty_accounts_with_slow_webhooks_delay_nobody(monkeypatch: pytest.Mon
     honest ones. All honest reminders are sent while none of the hostile calls has ended."""
     monkeypatch.setattr(HOST_CALLS, "threads", WINDOW)
     monkeypatch.setattr(Rules, "start_call", start_patient_call)
-    server, executor = Server(), SlotExecutor("reminders", THREADS["reminders"])
+    server, executor = Server(), QueueExecutor("reminders", THREADS["reminders"])
     tasks: list[Future[None]] = []
 
     def enqueue(*delivery_ids: str) -> None:
@@ -284,7 +285,7 @@ def test_third_request_of_an_account_that_waits_for_a_server_is_503(
     monkeypatch: pytest.MonkeyPatch, receiver: Recorder, alice: User, api: Client
 ) -> None:
     """In a web process, too: test sends, new destinations and connection tests share the two exchanges."""
-    monkeypatch.setattr("notifications.services.destinations.MAX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(exchanges, "_PLACES", replace(exchanges._PLACES, seconds=0))
     make_webhooks(alice, [receiver])
     path = f"/api/notifications/endpoints/{Destination.unscoped.get().pk}/test"
     with exchanges_of(alice.pk, wait_seconds=0), ExitStack() as stack:

@@ -3,6 +3,7 @@
 import base64
 import datetime as dt
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.outbound import exchanges
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES, ExchangeRules
 from notifications.channels import channels
 from notifications.channels.interface import Outcome
@@ -152,7 +154,7 @@ def test_samples_are_limited_as_those_of_destinations(api: Client, key: str, rec
 def test_sample_waits_for_the_exchanges_of_the_account(
     monkeypatch: pytest.MonkeyPatch, api: Client, alice: User, key: str, receiver: Recorder
 ) -> None:
-    monkeypatch.setattr("notifications.services.destinations.MAX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(exchanges, "_PLACES", replace(exchanges._PLACES, seconds=0))
     with ExitStack() as stack:
         for _ in range(MAX_EXCHANGES):
             stack.enter_context(EXCHANGES.exchange(ExchangeRules(alice.pk, 0.0)))

@@ -175,10 +175,13 @@ EXCHANGES = Exchanges()
 
 
 @contextmanager
-def exchanges_of(account: UUID, *, wait_seconds: float, is_delivery: bool = False) -> Iterator[None]:
-    """Calls inside the block are exchanges of the account; each waits that long to begin. They raise
-    AccountBusyError."""
-    token = _current.set(ExchangeRules(account, wait_seconds, is_delivery))
+def exchanges_of(account: UUID, *, wait_seconds: float | None = None, is_delivery: bool = False) -> Iterator[None]:
+    """Calls inside the block are exchanges of the account; each waits that long to begin, by default as the limits say.
+
+    They raise AccountBusyError.
+    """
+    limits = _SLOW_PLACES if is_delivery else _PLACES
+    token = _current.set(ExchangeRules(account, limits.seconds if wait_seconds is None else wait_seconds, is_delivery))
     try:
         yield
     finally:
