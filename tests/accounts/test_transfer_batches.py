@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import DataError, OperationalError, connection
@@ -24,6 +25,7 @@ from people.transfer import people as people_section
 from tests.accounts.test_transfer import export_document, normalize_document
 from tests.builders import make_user, set_plan_limits
 from tests.client import Client, client_of
+from tests.concurrency import wait_until
 from tests.pictures import jpeg_of_scans, picture
 from tests.relationships.invariants import check_invariants
 
@@ -257,6 +259,24 @@ def test_refused_pictures_are_left_out_and_reported(
     assert receipt["errorMessages"][2].startswith("people, record 7: P6: the photo was left out: the pictures of one")
     photos = [bool(person["photo"]) for person in api.ok("GET", "/api/people")["people"]]
     assert photos == [True, False, False, True, True, True, False]
+
+
+def test_accounts_with_long_writes_take_turns_batch_by_batch() -> None:
+    throttle, accounts = batches._Throttle(), (new_id(), new_id())
+    order: list[UUID] = []
+
+    def write(account: UUID, other: UUID) -> None:
+        for _ in range(4):
+            with throttle.batch(account):
+                # So that both always want the next batch: whoever has had one asks again while the other writes.
+                wait_until(lambda: throttle._batches.waiting(other) == 1 or order.count(other) == 4)
+                order.append(account)
+
+    with ThreadPoolExecutor(2) as pool:
+        writes = [pool.submit(write, *pair) for pair in (accounts, accounts[::-1])]
+        for one in writes:
+            one.result(120)
+    assert order in ([*accounts] * 4, [*accounts[::-1]] * 4)
 
 
 def test_too_many_concurrent_imports_are_503(

@@ -141,6 +141,24 @@ def test_places_are_given_as_in_the_model(limits: Limits, steps: list[Any]) -> N
     assert is_idle(semaphore), "all of those who waited have had a place"
 
 
+def test_keys_take_turns_and_of_a_key_the_one_that_waited_longest_is_next() -> None:
+    semaphore, order = make_semaphore(total=1), []
+
+    def wait(key: str | None, number: int) -> None:
+        with semaphore.hold(key, 3_600):
+            order.append((key, number))
+
+    arrivals = [("one", 1), ("one", 2), ("one", 3), ("two", 1), (None, 1), ("two", 2)]
+    with semaphore.hold("other"):
+        threads = [threading.Thread(target=wait, args=arrival) for arrival in arrivals]
+        for thread, (key, number) in zip(threads, arrivals, strict=True):
+            thread.start()
+            wait_until(lambda: semaphore.waiting(key) == number)  # noqa: B023 - called here
+    for thread in threads:
+        thread.join(120)
+    assert order == [("one", 1), ("two", 1), (None, 1), ("one", 2), ("two", 2), ("one", 3)]
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.0005, inf])
 def test_many_threads_pass_no_limit_and_nobody_waits_for_ever(seconds: float) -> None:
     """Also where a place is handed to a thread that has just stopped waiting for it."""
