@@ -53,7 +53,7 @@ class RelationshipsExtension(PersonExtension):
         """With connectedThroughId, relationshipToUserId is the type of the relationship to that person."""
         if through_id := data.get("connected_through_id"):
             # Checked again under the lock: another request may have deleted the person since the body was validated.
-            if not Person.objects.active_ids.rows(owner_id=owner_id, row_ids=[through_id]):
+            if not Person.objects.active_ids(owner_id, [through_id]):
                 raise FieldError("connectedThroughId", NO_SUCH_RECORD)
             # Removed from `data`, so that the new person has no relationship to the user.
             data["connected_as"] = relationship_type = data.pop("relationship_to_user", None)
@@ -80,7 +80,7 @@ class RelationshipsExtension(PersonExtension):
         restore_deleted_types(person.owner_id, [person.relationship_to_user_id], now)
 
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
-        relationships_of.update({}, owner_id=owner_id, person_ids=list(person_ids))
+        relationships_of(owner_id, person_ids).update()
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> JsonObject:
         return merge_relationships(primary, secondary)

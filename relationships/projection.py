@@ -9,7 +9,7 @@ import orjson
 
 from accounts.models import User
 from contacts_project.kernel.database.columns import TimestampText
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import format_id
@@ -73,7 +73,8 @@ def serialize_relationships(owner: User, rows: RelationshipQuerySet) -> list[orj
 
 def load_relationship(owner: User, relationship_id: UUID) -> Representation:
     """One relationship between active people, itself active or in the trash. Raises MissingError."""
-    found = _by_id(owner, _joined_by_id.rows(owner_id=owner.pk, relationship_id=relationship_id))
+    rows = Relationship.objects.owned_by(owner).filter(pk=relationship_id).between_active_people()
+    found = _by_id(owner, list(rows.values_list(*_JOINED_COLUMNS)))
     if not found:
         raise MissingError
     return found[relationship_id]
@@ -130,16 +131,6 @@ _JOINED_COLUMNS: Final[tuple[Any, ...]] = (
     *(f"related_person__{column}" for column in COLUMNS),
 )
 _NAME_COLUMN_COUNT: Final = len(COLUMNS)
-
-
-@compiled_query
-def _joined_by_id(owner_id: UUID, relationship_id: UUID) -> Rows:
-    return (
-        Relationship.objects.owned_by(owner_id)
-        .filter(pk=relationship_id)
-        .between_active_people()
-        .values_list(*_JOINED_COLUMNS)
-    )
 
 
 @query_by_ids
@@ -237,23 +228,16 @@ def _relationship_json(
 def list_types(owner: User) -> list[JsonObject]:
     """The active types, sorted by label without case and accents."""
     # Sorted here, because databases collate text differently.
-    rows = sorted(_active_types.instances(owner_id=owner.pk), key=lambda row: (fold(row.label), row.pk))
+    types = RelationshipType.objects.owned_by(owner).active().select_related("inverse")
+    rows = sorted(types, key=lambda row: (fold(row.label), row.pk))
     return serialize_types(rows)
 
 
 def represent_type(owner: User, type_id: UUID) -> Representation:
     """One type, active or in the trash. Raises MissingError."""
-    return serialize_type_with_revision(_type_by_id.find(owner_id=owner.pk, type_id=type_id))
-
-
-@compiled_query
-def _active_types(owner_id: UUID) -> Rows:
-    return RelationshipType.objects.owned_by(owner_id).active().select_related("inverse")
-
-
-@compiled_query
-def _type_by_id(owner_id: UUID, type_id: UUID) -> Rows:
-    return RelationshipType.objects.owned_by(owner_id).select_related("inverse").filter(pk=type_id)
+    return serialize_type_with_revision(
+        RelationshipType.objects.owned_by(owner).select_related("inverse").find(type_id)
+    )
 
 
 def serialize_types(rows: Iterable[RelationshipType]) -> list[JsonObject]:

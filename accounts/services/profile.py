@@ -7,7 +7,6 @@ from accounts.models.mails import fingerprint_password
 from accounts.services.addresses import address_write, verification_is_mandatory
 from accounts.services.mail_queue import queue_mail
 from contacts_project.kernel.budgets import Budget
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.texts import define_text
 
@@ -15,11 +14,6 @@ _ADDRESS_TAKEN = define_text("address_of_another_account", "Another account has 
 
 # Limited because each change sends a mail to an address that need not be the user's.
 _CHANGES = Budget("email-change", 20, 3600)
-
-
-@compiled_query
-def _account(user_id: UUID) -> Rows:
-    return User.objects.filter(pk=user_id, is_active=True)
 
 
 def update_profile(*, user: User, email: str, **names: object) -> tuple[User, bool]:
@@ -51,8 +45,7 @@ def update_profile(*, user: User, email: str, **names: object) -> tuple[User, bo
 
 def reload_account(user_id: UUID) -> User | None:
     """The account as stored now; None if it was deleted or switched off."""
-    user: User | None = _account.instance(user_id=user_id)
-    return user
+    return User.objects.filter(pk=user_id, is_active=True).first()
 
 
 def load_profile(*, user: User) -> User:

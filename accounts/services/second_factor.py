@@ -3,14 +3,11 @@
 import datetime as dt
 import hmac
 import secrets
-from uuid import UUID
 
 import pyotp
 from django.utils.crypto import salted_hmac
 
 from accounts.models import RecoveryCode, TotpDevice, User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
@@ -92,12 +89,7 @@ def stop_totp(*, user: User) -> None:
 
 
 def has_second_factor(user: User) -> bool:
-    return bool(_confirmed_devices.rows(owner_id=user.pk))
-
-
-@compiled_query
-def _confirmed_devices(owner_id: UUID) -> Rows:
-    return TotpDevice.objects.owned_by(owner_id).filter(confirmed_at__isnull=False).values_list(IdHex("pk"))
+    return TotpDevice.objects.owned_by(user).filter(confirmed_at__isnull=False).exists()
 
 
 def consume_code(*, user: User, code: str, now: dt.datetime) -> bool:

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 
 from accounts.models import User
 from accounts.vocabularies import LeapDayRule
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from people import field_table
 from people.dates.recurrence import (
     Recurrence,
@@ -95,15 +94,8 @@ def build_calendar(zone: str, hour: int, leap_day: str, lead_days: int, quiet: M
 
 def load_calendar(owner: User | UUID) -> Calendar:
     """The account's calendar as the database has it now. To plan rows, load it under the account's lock."""
-    found = _calendar.values(owner_id=owner.pk if isinstance(owner, User) else owner)
-    if not found:
-        raise User.DoesNotExist
-    return build_calendar(*found[0])
-
-
-@compiled_query
-def _calendar(owner_id: UUID) -> Rows:
-    return User.objects.filter(pk=owner_id).values_list(*CALENDAR_COLUMNS)
+    owner_id = owner.pk if isinstance(owner, User) else owner
+    return build_calendar(*User.objects.values_list(*CALENDAR_COLUMNS).get(pk=owner_id))
 
 
 def calendar_under_lock(owner: User, *, is_fresh: bool) -> Calendar:

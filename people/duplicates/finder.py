@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 
 from accounts.models import User
 from contacts_project.kernel.database.columns import DateText, RawColumn
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
+from contacts_project.kernel.database.compiled_queries import Rows
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
 from people.duplicates.candidates import Blocks, SortKey
@@ -92,11 +92,11 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     """
     if person.silence(Topic.PERSON):
         return []
-    rows = _lookup_keys_of_one.rows(person_id=person.pk)
+    rows = list(LookupKey.objects.filter(person=person, kind__in=_KINDS).values_list("kind", "key"))
     birthday = _load_birthdays_of(owner, [person.pk]).get(person.pk.hex)
     candidates, contacts = _load_candidates_by_key(owner, person, rows)
     candidates |= _load_candidates_by_birthday(owner, birthday)
-    for pair in _dismissed_pairs_of_one.rows(owner_id=owner.pk, person_id=person.pk):
+    for pair in _dismissed_pairs(owner.pk).filter(Q(first=person) | Q(second=person)):
         for key in pair:
             candidates.pop(key, None)
     candidates.pop(person.pk.hex, None)
@@ -186,12 +186,7 @@ def _birthday_rows(owner_id: UUID) -> Rows:
 
 
 def _load_birthdays_of(owner: User, people: Sequence[UUID]) -> dict[str, Birthday]:
-    return _birthdays_by_person(_birthdays_of.rows(owner_id=owner.pk, person_ids=people))
-
-
-@compiled_query
-def _birthdays_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return _birthday_rows(owner_id).filter(person__in=person_ids)
+    return _birthdays_by_person(_birthday_rows(owner.pk).filter(person__in=people))
 
 
 def _birthdays_by_person(rows: Iterable[tuple[str, str, bool | int]]) -> dict[str, Birthday]:
@@ -201,16 +196,6 @@ def _birthdays_by_person(rows: Iterable[tuple[str, str, bool | int]]) -> dict[st
 def _dismissed_pairs(owner_id: UUID) -> Rows:
     """The pairs that the user has marked as two different people."""
     return DuplicateDismissal.objects.owned_by(owner_id).values_list(IdHex("first_id"), IdHex("second_id"))
-
-
-@compiled_query
-def _dismissed_pairs_of_one(owner_id: UUID, person_id: UUID) -> Rows:
-    return _dismissed_pairs(owner_id).filter(Q(first=person_id) | Q(second=person_id))
-
-
-@compiled_query
-def _lookup_keys_of_one(person_id: UUID) -> Rows:
-    return LookupKey.objects.filter(person=person_id, kind__in=_KINDS).values_list("kind", "key")
 
 
 class Candidate(NamedTuple):
@@ -233,16 +218,6 @@ _CANDIDATE_STATE: tuple[Any, ...] = (
 # an account has only a few active people, and then chooses a plan that scans the keys of each.
 
 
-@compiled_query
-def _others_with_keys(owner_id: UUID, person_id: UUID, keys: Collection[UUID]) -> Rows:
-    return (
-        LookupKey.objects.filter(owner=owner_id, kind__in=_KINDS, key__in=keys)
-        .exclude(person=person_id)
-        .order_by("kind", "key", "person")
-        .values_list(IdHex("person_id"), "kind", "key", *_CANDIDATE_STATE, *_CANDIDATE_COLUMNS)[:MAX_CANDIDATE_ROWS]
-    )
-
-
 def _load_candidates_by_key(
     owner: User, person: Person, own_keys: list[tuple[int, str]]
 ) -> tuple[Candidates, ContactKeys]:
@@ -250,10 +225,14 @@ def _load_candidates_by_key(
 
     Of more than MAX_CANDIDATE_ROWS rows, e-mails and phones come first: they are the stronger evidence.
     """
-    keys = sorted({key for _, key in own_keys})
     candidates: Candidates = {}
     contacts: ContactKeys = defaultdict(lambda: defaultdict(set))
-    rows = _others_with_keys.rows(owner_id=owner.pk, person_id=person.pk, keys=keys)
+    others = LookupKey.objects.filter(owner=owner, kind__in=_KINDS, key__in={key for _, key in own_keys})
+    rows = (
+        others.exclude(person=person)
+        .order_by("kind", "key", "person")
+        .values_list(IdHex("person_id"), "kind", "key", *_CANDIDATE_STATE, *_CANDIDATE_COLUMNS)[:MAX_CANDIDATE_ROWS]
+    )
     for key, kind, text, deleted_at, quiet, deathday, created_at, *parts in rows:
         if deleted_at is None and not silence(Topic.PERSON, quiet=quiet, deathday=deathday):
             candidates[key] = Candidate(created_at, NameParts(*parts))

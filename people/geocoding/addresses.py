@@ -1,7 +1,7 @@
 """Connects the address entries of people with the geocoder's rows: enqueues new addresses, copies results back."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from django.conf import settings
@@ -9,7 +9,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write
 from people.models import GeocodedAddress, Person
@@ -19,14 +18,6 @@ from people.vocabularies import GeocodeState
 _ABSENT = object()
 _TEXT_KEYS = ("streetLine1", "streetLine2", "postalCode", "locality", "region", "country")
 _BATCH_SIZE = 500
-# People seldom have more addresses. An import needs many texts, and each number of keys is a statement of its own: it
-# would be compiled and kept, but hardly used again.
-_MAX_COMPILED_KEYS = 10
-
-
-@compiled_query
-def _rows_by_keys(owner_id: UUID, keys: Collection[UUID]) -> Rows:
-    return GeocodedAddress.objects.owned_by(owner_id).filter(key__in=keys)
 
 
 def address_text(entry: JsonMapping) -> str:
@@ -100,10 +91,7 @@ def _get_or_create_rows(
     owner_id: UUID, texts: Mapping[str, str], *, is_geocoding: bool | None
 ) -> dict[str, GeocodedAddress]:
     """The rows of the texts (by key), by text; missing ones are created."""
-    if len(texts) <= _MAX_COMPILED_KEYS:
-        rows = _rows_by_keys.instances(owner_id=owner_id, keys=list(texts))
-    else:
-        rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
+    rows = list(GeocodedAddress.objects.owned_by(owner_id).filter(key__in=texts))
     missing = texts.keys() - {row.key for row in rows}
     if missing:
         enabled = is_geocoding

@@ -10,7 +10,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter
 from contacts_project.kernel.texts import Text, define_text
@@ -150,15 +149,10 @@ def awaiting_groups(owner: User, uids: Iterable[str | None]) -> Mapping[str, lis
     if not keys:
         return {}
     groups: dict[str, list[Group]] = defaultdict(list)
-    for row in _awaited.instances(owner_id=owner.pk, keys=sorted(keys)):
+    rows = AwaitedMember.objects.owned_by(owner).filter(uid_key__in=sorted(keys), group__deleted_at=None)
+    for row in rows.select_related("group").order_by("id"):
         groups[row.uid_key].append(row.group)
     return groups
-
-
-@compiled_query
-def _awaited(owner_id: UUID, keys: Sequence[str]) -> Rows:
-    rows = AwaitedMember.objects.owned_by(owner_id).filter(uid_key__in=keys, group__deleted_at=None)
-    return rows.select_related("group").order_by("id")
 
 
 def join_awaiting_groups(owner: User, people: Iterable[tuple[UUID, str | None]], now: dt.datetime) -> list[UUID]:

@@ -5,12 +5,11 @@ later edits of everything else.
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
 from contacts_project.kernel.json import JsonMapping, JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -202,7 +201,7 @@ def delete_old_merges(owner_id: UUID, now: dt.datetime) -> int:
 
 
 def _load_active_people(owner: User, primary_id: UUID, secondary_id: UUID) -> tuple[Person, Person]:
-    rows = _active_people.instances(owner_id=owner.pk, person_ids=[primary_id, secondary_id])
+    rows = Person.objects.active_rows.instances(owner_id=owner.pk, row_ids=[primary_id, secondary_id])
     found: dict[UUID, Person] = {row.pk: row for row in rows}
     for field, key in (("primaryId", primary_id), ("secondaryId", secondary_id)):
         if key not in found:
@@ -210,11 +209,6 @@ def _load_active_people(owner: User, primary_id: UUID, secondary_id: UUID) -> tu
     if primary_id == secondary_id:
         raise FieldError("secondaryId", _SAME_PERSON)
     return found[primary_id], found[secondary_id]
-
-
-@query_by_ids
-def _active_people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids)
 
 
 def _load_merged_people(record: MergeRecord) -> tuple[Person, Person]:

@@ -107,26 +107,6 @@ def _related_rows(owner_id: UUID, person_ids: Collection[UUID], primary_id: UUID
     )
 
 
-@query_by_ids
-def _memberships_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return Membership.objects.owned_by(owner_id).filter(pk__in=row_ids)
-
-
-@query_by_ids
-def _dates_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return ImportantDate.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
-
-
-@query_by_ids
-def _values_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return CustomFieldValue.objects.owned_by(owner_id).filter(pk__in=row_ids)
-
-
-@query_by_ids
-def _interactions_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return Interaction.objects.owned_by(owner_id).active().filter(pk__in=row_ids)
-
-
 def new_memberships(primary: Person, rows: RelatedRows) -> list[RelatedRow]:
     """The secondary's memberships in groups that are new to the primary; the others stay."""
     return _new_rows(primary, rows[GROUP])
@@ -134,7 +114,7 @@ def new_memberships(primary: Person, rows: RelatedRows) -> list[RelatedRow]:
 
 def move_memberships(primary: Person, rows: Iterable[RelatedRow]) -> None:
     row_ids = [row.id for row in rows]
-    _memberships_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=row_ids)
+    Membership.objects.active_rows.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=row_ids)
 
 
 def _new_rows(primary: Person, rows: Iterable[RelatedRow]) -> list[RelatedRow]:
@@ -166,7 +146,7 @@ def move_dates(primary: Person, rows: RelatedRows) -> list[str]:
     others = [row for row in rows[DATE] if row.person_id != primary.pk]
     pairs = pair_entries("important_dates", [json.loads(row.text) for row in others], current)
     moved = [row.id for row, index in zip(others, pairs, strict=True) if index is None]
-    _dates_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=moved)
+    ImportantDate.objects.active_rows.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=moved)
     return [str(key) for key in moved]
 
 
@@ -188,7 +168,9 @@ def restore_dates(primary: Person, secondary: Person, date_ids: Iterable[str]) -
 def move_values(primary: Person, rows: RelatedRows) -> list[JsonMapping]:
     """Move the values of templates for which the primary has no value; returns the data that recreates them."""
     new = _new_rows(primary, rows[VALUE])
-    _values_by_id.update({"person": primary.pk}, owner_id=primary.owner_id, row_ids=[row.id for row in new])
+    CustomFieldValue.objects.active_rows.update(
+        {"person": primary.pk}, owner_id=primary.owner_id, row_ids=[row.id for row in new]
+    )
     return [{"id": str(row.id), "template": str(row.other_id), "value": json.loads(row.text)} for row in new]
 
 
@@ -225,9 +207,9 @@ def mark_kept_rows(primary: Person, rows: RelatedRows, moved_dates: Collection[s
     belongs to somebody in the trash disappears. `moved_dates` are those that do not stay."""
     moved = set(moved_dates)
     dates = [row.id for row in rows[DATE] if row.person_id != primary.pk and str(row.id) not in moved]
-    _dates_by_id.update({}, owner_id=primary.owner_id, row_ids=dates)
+    ImportantDate.objects.active_rows.update({}, owner_id=primary.owner_id, row_ids=dates)
     shared = [row.other_id for row in rows[INTERACTION] if row.text]
-    _interactions_by_id.update({}, owner_id=primary.owner_id, row_ids=shared)
+    Interaction.objects.active_rows.update({}, owner_id=primary.owner_id, row_ids=shared)
 
 
 def delete_dismissals(owner_id: UUID, ids: Iterable[str]) -> None:

@@ -20,8 +20,7 @@ def dismiss_pair(*, owner: User, one_id: UUID, other_id: UUID) -> None:
     if one_id == other_id:
         raise FieldError("personBId", _SAME_PERSON)
     with account_write(owner):
-        found = Person.objects.active_ids.rows(owner_id=owner.pk, row_ids=[one_id, other_id])
-        active = {UUID(key) for (key,) in found}
+        active = Person.objects.active_ids(owner, [one_id, other_id])
         for field, key in (("personAId", one_id), ("personBId", other_id)):
             if key not in active:
                 raise FieldError(field, NO_SUCH_RECORD)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from contacts_project.kernel.database.columns import text_value
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
+from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonObject
@@ -38,11 +38,6 @@ def _rows_of_both(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     )
 
 
-@query_by_ids
-def _answers(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
-    return _answers_about(owner_id, person_ids).order_by("id")
-
-
 def _answers_about(owner_id: UUID, person_ids: Collection[UUID]) -> OwnedQuerySet[AnsweredSuggestion]:
     return AnsweredSuggestion.objects.owned_by(owner_id).filter(
         Q(person_id__in=person_ids) | Q(related_person_id__in=person_ids)
@@ -71,9 +66,10 @@ def _move_to_primary(primary: Person, secondary: Person, rows: Sequence[_Row]) -
         for row in of_secondary
         if row.related != primary.pk.hex and (row.related, row.type) not in existing
     ]
-    _set_person(primary, moved)
+    if moved:
+        _set_person(primary, moved)
     if len(moved) < len(of_secondary):
-        relationships_of.update({}, owner_id=primary.owner_id, person_ids=[secondary.pk])
+        relationships_of(primary.owner_id, [secondary.pk]).update()
     return [str(row_id) for row_id in moved]
 
 
@@ -89,7 +85,7 @@ def return_to_secondary(primary: Person, secondary: Person, row_ids: Collection[
 
 def _copy_answered_suggestions(primary: Person, secondary: Person) -> list[str]:
     """Copy the answers about the secondary to the primary. Returns the ids of the copies."""
-    rows = _answers.instances(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
+    rows = list(_answers_about(primary.owner_id, [primary.pk, secondary.pk]).order_by("id"))
     existing = {_subject(row) for row in rows}
     copies = []
     for row in rows:
@@ -121,24 +117,14 @@ def _content(row: Relationship) -> tuple[UUID, UUID | None]:
 
 def _set_person(person: Person, row_ids: Collection[UUID]) -> None:
     """Set `person` of these rows, and `related_person` of their inverse rows."""
-    _rows_by_id.update({"person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
-    _inverse_rows.update({"related_person": person.pk}, owner_id=person.owner_id, row_ids=list(row_ids))
+    rows: RelationshipQuerySet = Relationship.objects.owned_by(person.owner_id)
+    rows.filter(pk__in=row_ids).update(person=person)
+    rows.filter(inverse__in=row_ids).update(related_person=person)
 
 
-@compiled_query
-def relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+def relationships_of(owner_id: UUID, person_ids: Collection[UUID]) -> RelationshipQuerySet:
     return (
         Relationship.objects.owned_by(owner_id)
         .active()
         .filter(Q(person__in=person_ids) | Q(related_person__in=person_ids))
     )
-
-
-@query_by_ids
-def _rows_by_id(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return Relationship.objects.owned_by(owner_id).filter(pk__in=row_ids)
-
-
-@query_by_ids
-def _inverse_rows(owner_id: UUID, row_ids: Collection[UUID]) -> Rows:
-    return Relationship.objects.owned_by(owner_id).filter(inverse__in=row_ids)

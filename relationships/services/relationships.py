@@ -9,7 +9,6 @@ from django.db.models import Q
 
 from accounts.models import User
 from contacts_project.kernel.database.columns import TimestampText, text_value
-from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import new_id
@@ -181,12 +180,15 @@ class _State(NamedTuple):
 def _load_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_id: UUID | None) -> _State:
     """Read all of it by one statement. Must be called inside `account_write`, so that it stays true."""
     state = _State(set(), [], [])
-    rows = _state_rows.rows(
-        owner_id=owner_id,
-        person_ids=[person_id, related_person_id],
-        person_id=person_id,
-        related_person_id=related_person_id,
-        type_id=type_id or UUID(int=0),
+    people = Person.objects.owned_by(owner_id).active().filter(pk__in=[person_id, related_person_id])
+    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk=type_id or UUID(int=0))
+    relationships = Relationship.objects.owned_by(owner_id).active()
+    rows = people.values_list(text_value(_PERSON), IdHex("pk"), text_value("")).union(
+        types.values_list(text_value(_TYPE), IdHex("inverse_id"), TimestampText("inverse__deleted_at")),
+        relationships.filter(person=person_id, related_person=related_person_id).values_list(
+            text_value(_RELATIONSHIP), IdHex("pk"), IdHex("relationship_type_id")
+        ),
+        all=True,
     )
     for kind, key, other in rows:
         if kind == _PERSON:
@@ -199,22 +201,6 @@ def _load_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_i
 
 
 _PERSON, _TYPE, _RELATIONSHIP = "person", "type", "relationship"
-
-
-@query_by_ids
-def _state_rows(
-    owner_id: UUID, person_ids: Collection[UUID], person_id: UUID, related_person_id: UUID, type_id: UUID
-) -> Rows:
-    people = Person.objects.owned_by(owner_id).active().filter(pk__in=person_ids)
-    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk=type_id)
-    relationships = Relationship.objects.owned_by(owner_id).active()
-    return people.values_list(text_value(_PERSON), IdHex("pk"), text_value("")).union(
-        types.values_list(text_value(_TYPE), IdHex("inverse_id"), TimestampText("inverse__deleted_at")),
-        relationships.filter(person=person_id, related_person=related_person_id).values_list(
-            text_value(_RELATIONSHIP), IdHex("pk"), IdHex("relationship_type_id")
-        ),
-        all=True,
-    )
 
 
 def _inverse_type_id(owner: User, state: _State, type_id: UUID | None, now: dt.datetime) -> UUID | None:

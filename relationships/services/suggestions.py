@@ -222,7 +222,7 @@ class _Acceptance:
         return created
 
     def _check_active(self, person_id: UUID, field: str) -> UUID:
-        if not Person.objects.active_ids.rows(owner_id=self.owner.pk, row_ids=[person_id]):
+        if not Person.objects.active_ids(self.owner, [person_id]):
             raise FieldError(field, NO_SUCH_RECORD)
         return person_id
 

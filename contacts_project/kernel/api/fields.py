@@ -5,7 +5,6 @@ type, with a message that a client can show.
 """
 
 import datetime as dt
-import itertools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -302,7 +301,7 @@ class OwnedIdField(OwnedField):
     def to_internal_value(self, data: object) -> UUID:
         model: Any = apps.get_model(self.model)
         key = parse_id(data)
-        if key is None or not model.objects.active_ids.rows(owner_id=self.context["request"].user.pk, row_ids=[key]):
+        if key is None or not model.objects.active_ids(self.context["request"].user, [key]):
             raise InvalidError(NO_SUCH_RECORD)
         return key
 
@@ -373,10 +372,6 @@ class OwnedIdsField(OwnedListField):
     MAX_FILTERED_IDS = 500
 
     def find_rows(self, ids: list[UUID]) -> Mapping[UUID, Model | UUID]:
-        if len(ids) <= _MAX_COMPILED_IDS:
-            model: Any = apps.get_model(self.model)
-            found = model.objects.active_ids.rows(owner_id=self.context["request"].user.pk, row_ids=ids)
-            return {key: key for key in map(UUID, itertools.chain.from_iterable(found))}
         rows = self.rows()
         # For more ids it is cheaper to read all ids of the account than to send and match such a list.
         if len(ids) <= self.MAX_FILTERED_IDS:

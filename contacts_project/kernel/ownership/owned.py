@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import new_id, parse_id
 
@@ -152,17 +151,17 @@ class OwnedManager(Generic[M, Q]):
     @cached_property
     def active_rows(self) -> CompiledQuery:
         """A compiled query for the account's active rows with certain ids. Parameters: `owner_id` and `row_ids`."""
-        return CompiledQuery(self._filter_active)
+        return CompiledQuery(self._filter_active, is_by_ids=True)
 
     def find_active(self, owner: models.Model | UUID, key: UUID) -> M:
         """Return the active row of `owner` (a user or the id of one) with this id. Raises MissingError."""
         owner_id = owner.pk if isinstance(owner, models.Model) else owner
         return cast("M", self.active_rows.find(owner_id=owner_id, row_ids=[key]))
 
-    @cached_property
-    def active_ids(self) -> CompiledQuery:
-        """Like `active_rows`, but reads only the ids, each as IdHex."""
-        return CompiledQuery(lambda owner_id, row_ids: self._filter_active(owner_id, row_ids).values_list(IdHex("pk")))
+    def active_ids(self, owner: models.Model | UUID, keys: Collection[UUID]) -> set[UUID]:
+        """Those of `keys` that are ids of active rows of `owner` (a user or the id of one)."""
+        owner_id = owner.pk if isinstance(owner, models.Model) else owner
+        return set(self._filter_active(owner_id, keys).values_list("pk", flat=True))
 
     def _filter_active(self, owner_id: UUID, row_ids: Collection[UUID]) -> OwnedQuerySet[M]:
         owned: Any = self.owned_by(owner_id)
