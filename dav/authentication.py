@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
-from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -82,7 +81,7 @@ class Credentials:
 
     def is_revoked(self) -> bool:
         """Whether its password was revoked since the request began. Lasts while the account is locked."""
-        return not _token_there.rows(owner_id=self.owner.pk, token_id=self.token.pk)
+        return not ApiToken.objects.owned_by(self.owner).filter(pk=self.token.pk).exists()
 
     @property
     def has_group_cards(self) -> bool:
@@ -154,11 +153,6 @@ def _token_with_book(digest: str) -> Rows:
     rows = ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
     columns |= {name: Exists(model.unscoped.rows().filter(token=OuterRef("pk"))) for name, model in _FLAGS.items()}
     return rows.annotate(**columns, told_again_revision=Subquery(again))
-
-
-@compiled_query
-def _token_there(owner_id: UUID, token_id: UUID) -> Rows:
-    return ApiToken.objects.owned_by(owner_id).filter(pk=token_id).values_list("pk")
 
 
 def own_hosts(request: HttpRequest) -> frozenset[str]:

@@ -19,7 +19,13 @@ from dav.cards.changes import Change, changed_copy, revised_at
 from dav.cards.group_texts import member_keys, write_group
 from dav.cards.texts import PHOTO_MARKER, etag_of, pack, unpack, without_categories, write_text
 from dav.models import BookCard
-from people.contents.contact import LocalContact, load_local_contact
+from people.contents.contact import (
+    LocalContact,
+    dates_of_contacts,
+    groups_of_contacts,
+    load_local_contact,
+    people_of_contacts,
+)
 from people.fields.cards import card_of
 from people.importing.known import uid_key, uid_spellings
 from people.mentions import Topic
@@ -37,23 +43,6 @@ logger = logging.getLogger(__name__)
 @compiled_query
 def _cards_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
     return BookCard.objects.owned_by(owner_id).filter(person__in=person_ids)
-
-
-@compiled_query
-def _people(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
-    # Without computed columns, which no card contains.
-    return Person.objects.owned_by(owner_id).filter(pk__in=person_ids).defer("sort_key", "search_key")
-
-
-@compiled_query
-def _dates_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
-    return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).order_by("id")
-
-
-@compiled_query
-def _groups_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
-    rows = Membership.objects.owned_by(owner_id).filter(person__in=person_ids, group__deleted_at=None).order_by("id")
-    return rows.values_list("person_id", "group_id", "group__name")
 
 
 @dataclass(frozen=True)
@@ -83,13 +72,13 @@ def compute_people(owner: User, person_ids: Sequence[UUID], changed_groups: set[
     """
     by_id: dict[str, Any] = {"owner_id": owner.pk, "person_ids": person_ids}
     stored: dict[UUID, BookCard] = {card.person_id: card for card in _cards_of.instances(**by_id)}
-    people: list[Person] = _people.instances(**by_id)
+    people: list[Person] = people_of_contacts.instances(**by_id)
     shown = [person.pk for person in people if _is_in_book(person)]
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-    for row in _dates_of.instances(owner_id=owner.pk, person_ids=shown):
+    for row in dates_of_contacts.instances(owner_id=owner.pk, person_ids=shown):
         dates[row.person_id].append(row)
     groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
-    for person_id, group_id, name in _groups_of.values(owner_id=owner.pk, person_ids=shown):
+    for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=shown):
         groups[person_id].append((group_id, name))
     for person in people:
         before = stored.get(person.pk)

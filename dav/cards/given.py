@@ -42,10 +42,10 @@ def record_given(device: Credentials, sent: Sequence[SentText]) -> None:
         if device.is_revoked():
             return  # while the response was made
         # Not of what was removed for good meanwhile: nothing of that is kept.
-        present = _current_etags.rows(owner_id=owner_id, card_ids=ids)
-        etags = {card_id: {etag, plain_etag} for card_id, etag, plain_etag in present}
+        present = BookCard.objects.owned_by(owner_id).filter(pk__in=ids).exclude(etag="")
+        etags = {key: {etag, plain_etag} for key, etag, plain_etag in present.values_list("pk", "etag", "plain_etag")}
         # The card may have changed since its text was read, and nobody kept the text, which no device had.
-        _store(device, [(text, etags[text.card.pk.hex]) for text in new if text.card.pk.hex in etags])
+        _store(device, [(text, etags[text.card.pk]) for text in new if text.card.pk in etags])
         if device.told_again_revision:
             # Of a text that the card has no more, the device was told for nothing.
             again = ListedAgain.objects.owned_by(owner_id).filter(token=token_id, card__in=ids)
@@ -58,12 +58,6 @@ def record_given(device: Credentials, sent: Sequence[SentText]) -> None:
 def _given(owner_id: UUID, token_id: UUID, card_ids: Sequence[UUID]) -> Rows:
     rows = GivenCard.objects.owned_by(owner_id).filter(token=token_id, card__in=card_ids)
     return rows.values_list(IdHex("card_id"), "etag")
-
-
-@compiled_query
-def _current_etags(owner_id: UUID, card_ids: Sequence[UUID]) -> Rows:
-    rows = BookCard.objects.owned_by(owner_id).filter(pk__in=card_ids).exclude(etag="")
-    return rows.values_list(IdHex("id"), "etag", "plain_etag")
 
 
 def record_put(device: Credentials, sent: SentText, *, is_first: bool) -> None:

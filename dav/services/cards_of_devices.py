@@ -1,9 +1,7 @@
 """The card that a request of a device names, and the text of it that the device has."""
 
 from dataclasses import dataclass
-from uuid import UUID
 
-from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
@@ -52,23 +50,13 @@ def find_base(device: Credentials, row: BookCard, current: CardText, conditions:
     as_it_is = Base(current, row.shown_photo)
     if conditions.if_match is not None and "*" not in conditions.if_match:
         return as_it_is
-    given = _given_etag.rows(owner_id=device.owner.pk, token_id=device.token.pk, card_id=row.pk)
-    if not given and conditions.if_match is None and conditions.if_none_match is None:
+    given = GivenCard.objects.owned_by(device.owner).filter(token=device.token, card=row).first()
+    if given is None and conditions.if_match is None and conditions.if_none_match is None:
         raise DavError(412, words=_NEVER_GIVEN)
-    if not given or given[0][0] in {row.etag, row.plain_etag}:
+    if given is None or given.etag in {row.etag, row.plain_etag}:
         return as_it_is
-    former = _former_text.instance(owner_id=device.owner.pk, card_id=row.pk, etag=given[0][0])
+    former = FormerText.objects.owned_by(device.owner).filter(card=row, etag=given.etag).first()
     return Base(CardText(unpack(former.text)), former.photo) if former else as_it_is
-
-
-@compiled_query
-def _given_etag(owner_id: UUID, token_id: UUID, card_id: UUID) -> Rows:
-    return GivenCard.objects.owned_by(owner_id).filter(token=token_id, card=card_id).values_list("etag")
-
-
-@compiled_query
-def _former_text(owner_id: UUID, card_id: UUID, etag: str) -> Rows:
-    return FormerText.objects.owned_by(owner_id).filter(card=card_id, etag=etag)
 
 
 def rename_card(row: BookCard, name: str, write: AccountWrite) -> None:

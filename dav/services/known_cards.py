@@ -92,17 +92,12 @@ def find_same(put: PutCard, sent: Sent) -> Person | None:
 
 def _namesakes(put: PutCard, sort_key: bytes) -> list[UUID]:
     """The active people of this name whom the device gets, up to _MAX_NAMESAKES."""
-    if not has_selection(put.device):
-        return [key for (key,) in _people_of_name.values(owner_id=put.owner.pk, sort_key=sort_key)]
-    rows = only_selected(put.device, _cards_of_name(put.owner.pk, sort_key))
+    rows = _cards_of_name(put.owner.pk, sort_key)
+    if has_selection(put.device):
+        rows = only_selected(put.device, rows)
     return list(rows.values_list("person_id", flat=True)[:_MAX_NAMESAKES])
 
 
 def _cards_of_name(owner_id: UUID, sort_key: bytes) -> BookCardQuerySet:
     rows = BookCard.objects.owned_by(owner_id).in_book().filter(is_group=False)
     return rows.filter(person__sort_key=sort_key, person__deleted_at=None).order_by("id")
-
-
-@compiled_query
-def _people_of_name(owner_id: UUID, sort_key: bytes) -> Rows:
-    return _cards_of_name(owner_id, sort_key).values_list("person_id")[:_MAX_NAMESAKES]

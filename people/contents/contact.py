@@ -25,21 +25,19 @@ from people.services.group_rules import write_rules
 from people.services.person_writer import PersonWriter
 from people.vcard import Card
 
-# Every contact of a run is read with these, so their SQL is compiled once.
-
 
 @compiled_query
-def _people(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+def people_of_contacts(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     return Person.objects.owned_by(owner_id).filter(pk__in=person_ids)
 
 
 @compiled_query
-def _dates(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+def dates_of_contacts(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     return ImportantDate.objects.owned_by(owner_id).active().filter(person__in=person_ids).order_by("id")
 
 
 @compiled_query
-def _groups(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
+def groups_of_contacts(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     return (
         Membership.objects.owned_by(owner_id)
         .filter(person__in=person_ids, group__deleted_at=None)
@@ -97,12 +95,12 @@ def load_local_contact(owner: User, person_id: UUID) -> LocalContact:
 
 
 def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
-    people: list[Person] = _people.instances(owner_id=owner.pk, person_ids=keys)
+    people: list[Person] = people_of_contacts.instances(owner_id=owner.pk, person_ids=keys)
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-    for row in _dates.instances(owner_id=owner.pk, person_ids=keys):
+    for row in dates_of_contacts.instances(owner_id=owner.pk, person_ids=keys):
         dates[row.person_id].append(row)
     groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
-    for person_id, group_id, name in _groups.values(owner_id=owner.pk, person_ids=keys):
+    for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=keys):
         groups[person_id].append((group_id, name))
     return {person.pk: _build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
 
