@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Sum
 
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.models import AccountCount
 
@@ -57,7 +58,12 @@ def count_of(owner_id: UUID, kind: str) -> int:
 
 def counts_by_key(owner_id: UUID, kind: str) -> dict[str, int]:
     """The number of rows by key. Ids are spelled differently by the databases: use counts_by_id."""
-    return dict(AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number"))
+    return dict(_counts.rows(owner_id=owner_id, kind=kind))
+
+
+@compiled_query
+def _counts(owner_id: UUID, kind: str) -> Rows:
+    return AccountCount.objects.filter(owner_id=owner_id, kind=kind).values_list("key", "number")
 
 
 def totals_of(owner_ids: Collection[UUID], *kinds: str) -> dict[tuple[UUID, str], int]:

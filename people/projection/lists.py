@@ -177,7 +177,7 @@ def _types(owner_id: UUID) -> Rows:
 
 
 @compiled_query
-def _groups(owner_id: UUID) -> Rows:
+def active_groups(owner_id: UUID) -> Rows:
     return Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("id"), "name", "color")
 
 
@@ -192,7 +192,7 @@ _Summaries = Mapping[str, dict[str, str]]
 
 
 def _load_summaries(owner: User) -> _Summaries:
-    rows = _groups.rows(owner_id=owner.pk)
+    rows = active_groups.rows(owner_id=owner.pk)
     # Sorted here, because databases collate text differently.
     return {key: {"id": format_id(key), "name": name, "color": color} for _, key, name, color in sorted(rows)}
 

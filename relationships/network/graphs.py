@@ -9,8 +9,9 @@ from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
-from people.models import Group, Membership, Person, RelationshipType
+from people.models import Membership, Person, RelationshipType
 from people.names import NameParts, format_name
+from people.projection.lists import active_groups
 from relationships.models import Relationship
 from relationships.network.connectivity import USER
 from relationships.network.graph_builder import Edge, Graph, Node, build_network_graph, build_person_graph
@@ -85,7 +86,7 @@ def _node(person: NamedPerson, groups: list[_Group]) -> Node:
 def _groups_by_person(owner: User, keys: Collection[str] | None = None) -> Mapping[str, list[_Group]]:
     """The active groups of each person, ordered by name: of the people of `keys`, or of all (None)."""
     # Sorted here, because databases collate text differently.
-    groups = {key: _Group(key, *row) for _, key, *row in sorted(_groups.rows(owner_id=owner.pk))}
+    groups = {key: _Group(key, *row) for _, key, *row in sorted(active_groups.rows(owner_id=owner.pk))}
     memberships: Iterable[Any]
     if keys is not None and len(keys) <= MAX_IDS_IN_QUERY:
         memberships = _memberships_of_people.rows(owner_id=owner.pk, person_ids=[UUID(key) for key in keys])
@@ -103,11 +104,6 @@ def _groups_by_person(owner: User, keys: Collection[str] | None = None) -> Mappi
 
 def _memberships(owner_id: UUID) -> Rows:
     return Membership.objects.owned_by(owner_id).values_list(IdHex("person_id"), IdHex("group_id"))
-
-
-@compiled_query
-def _groups(owner_id: UUID) -> Rows:
-    return Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("pk"), "name", "color")
 
 
 @compiled_query

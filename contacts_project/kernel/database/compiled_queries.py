@@ -308,9 +308,9 @@ def compiled_query(build: Callable[..., Rows]) -> CompiledQuery:
     | a token; of a device, with its book | 1; 1 | 0.1; 0.1 | 0.5; 2.6 |
     | rows by id (`Model.objects.active_rows`): a person to show, change or merge, ids in bodies | 1 | 0.1 | 0.4 |
     | one person, also as the response of a write | 3 | 0.1 | 5.0 |
-    | a page of the list; by another order | 4; 2 more | 1.0; 0.9 | 4.3; 3.3 |
+    | a page of the list, with its number; by another order | 5; 2 more | 1.0; 0.9 | 4.6; 3.3 |
     | search | 2 | 0.1 | 2.2 |
-    | graph of one | 6 | 0.1 | 2.2 |
+    | graph of one | 5 | 0.1 | 1.9 |
     | create and PUT: groups, values and dates that are there | 2 | 0.1 | 1.1 |
     | merge | 2 | 0.1 | 3.2 |
     | a page of the feed: dates; relationships | 1; 1 | 0.1; 0.1 | 0.5; 0.8 |
