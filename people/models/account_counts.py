@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import models
-from django.db.models import F, Func, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db import connection, models
+from django.db.models import Func, Sum
 
 from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.ownership.owned import OwnedQuerySet
@@ -148,9 +147,7 @@ def add_bytes(owner_id: UUID, added: int) -> None:
     limit = settings.MAX_ACCOUNT_BYTES
     row = AccountCount.objects.filter(owner_id=owner_id, kind=CARD_BYTES, key="")
     photos = AccountCount.objects.filter(owner_id=owner_id, kind=_PHOTO_BYTES, key="").values("number")
-    # One statement where there is room: the usual case.
-    has_room = F("number") + Coalesce(Subquery(photos), 0) + added
-    if row.alias(total=has_room).filter(total__lte=limit).update(number=F("number") + added):
+    if _add_if_there_is_room(owner_id, added, limit):  # the usual case
         return
     counted = row.values_list("number", flat=True).first()
     now = time.monotonic()
@@ -166,6 +163,21 @@ def add_bytes(owner_id: UUID, added: int) -> None:
         AccountCount.objects.bulk_create([new], ignore_conflicts=True)
     else:
         row.update(number=cards)
+
+
+def _add_if_there_is_room(owner_id: UUID, added: int, limit: int) -> bool:
+    # As SQL, because the ORM takes 1 ms to build this: a third of a device's PUT of a new card.
+    table = AccountCount._meta.db_table
+    photos = f'SELECT p.number FROM "{table}" p WHERE p.owner_id = %s AND p.kind = %s AND p.key = %s'  # noqa: S608 - its own name
+    update = (
+        f'UPDATE "{table}" SET number = number + %s WHERE owner_id = %s AND kind = %s AND key = %s'  # noqa: S608 - as above
+        f" AND number + COALESCE(({photos}), 0) + %s <= %s"
+    )
+    owner_field: Any = AccountCount._meta.get_field("owner")
+    owner = owner_field.get_db_prep_value(owner_id, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(update, [added, owner, CARD_BYTES, "", owner, _PHOTO_BYTES, "", added, limit])
+        return bool(cursor.rowcount)
 
 
 def _limit_error(limit: int) -> StorageLimitError:
