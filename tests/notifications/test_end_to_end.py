@@ -13,7 +13,7 @@ from notifications.channels.interface import Outcome
 from notifications.models import Delivery
 from notifications.services import sender
 from notifications.vapid import make_keys
-from tests.builders import make_person
+from tests.builders import make_person, verify_email
 from tests.client import Client
 from tests.loopback import Recorder, Reply, closed_port
 from tests.mailbox import Mailbox
@@ -89,6 +89,7 @@ def test_one_date_reaches_every_channel_once(
 def test_webhook_that_fails_for_ten_days_is_disabled_and_its_owner_mailed(
     api: Client, alice: User, clock: Any, mailbox: Mailbox
 ) -> None:
+    verify_email(alice)  # what somebody has typed, as the label, is said to proven addresses alone
     api.ok("put", "/api/notifications/email", {"enabled": False})
     create(api, url=f"http://127.0.0.1:{closed_port()}/")
     remind_on(api, alice, *[MORNING.date() + dt.timedelta(days) for days in range(11)])

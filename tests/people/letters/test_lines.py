@@ -138,7 +138,8 @@ def test_nothing_that_an_address_has_is_lost(address: dict[str, Any], home: str 
     written = fold(" ".join(found))
     for name, text in address.items():
         for line in (text or "").splitlines():
-            assert fold(line) in written, (name, line, found)
+            # What consists of marks alone, fold keeps as it is.
+            assert fold(line) in written or line.strip() in " ".join(found), (name, line, found)
     assert all(line.strip() == line and line for line in found)
     shorter = address_lines(address, home=home, with_country=False)
     assert shorter == (found[:-1] if (address["country"] or "").strip() else found)
