@@ -1,5 +1,6 @@
 """Servers on loopback: raw TCP servers that misbehave, an HTTP server that records requests, and a private CA."""
 
+import atexit
 import datetime
 import http.server
 import ipaddress
@@ -70,14 +71,11 @@ def drip(connection: socket.socket, byte: bytes = b"x") -> None:
         connection.sendall(byte)
 
 
-_kept: list[socket.socket] = []
-
-
 def closed_port() -> int:
     """A port on which nothing listens.
 
     On Linux it stays bound, though without listening: no other process and no connection is given it, while a server
-    that sets SO_REUSEADDR, as nearly all do, can listen on it.
+    that sets SO_REUSEADDR, as `socket.create_server` and nearly all servers do, can listen on it.
     """
     probe = socket.socket()
     probe.bind(("127.0.0.1", 0))
@@ -85,7 +83,7 @@ def closed_port() -> int:
     if sys.platform == "linux":
         # After the bind, which may not give a port that another test process keeps in this way.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _kept.append(probe)
+        atexit.register(probe.close)
     else:
         probe.close()
     return port

@@ -111,9 +111,7 @@ SUPERVISOR = """
 import socket, sys
 from contacts_project.processes.supervisor import Supervisor
 # A machine under load may take seconds for a beat.
-listener = socket.socket()
-listener.bind(("127.0.0.1", int(sys.argv[2])))
-listener.listen(64)
+listener = socket.create_server(("127.0.0.1", int(sys.argv[2])), backlog=64)
 listener.set_inheritable(True)
 supervisor = Supervisor({"web": [sys.executable, "-c", sys.argv[1], "--fd", str(listener.fileno())]}, listener, 6.0)
 if supervisor.wait_for_web():
