@@ -125,10 +125,10 @@ def test_page_that_fails_says_what_is_wrong_and_the_others_go_on(web: Web, alice
 
 
 def break_a_record(route: Route) -> None:
-    """What no version of the service sends: a person whose web addresses are no list."""
+    """What no version of the service sends: a person whose further properties are no list."""
     response = route.fetch()
     body = response.json()
     for change in body["changes"]:
         if change["type"] == "person" and change["record"]["name"] == "Ada":
-            change["record"]["urls"] = {"length": 1}
+            change["record"]["more"] = {"length": 1}
     route.fulfill(response=response, json=body)
