@@ -44,6 +44,9 @@ def check_types(folder: Path, project: str = ".") -> str:
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
     """Run a command; returns its output, or raises with all of it if the command fails."""
-    done = subprocess.run(command, cwd=folder, env=environment or None, capture_output=True, text=True, check=False)
+    # Without a timeout, a program that hangs would go on after the test was ended (faulthandler_timeout).
+    done = subprocess.run(
+        command, cwd=folder, env=environment or None, capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -18,7 +18,7 @@ def test_kit_passes_its_tests(server: RunningServer) -> None:
     tokens = [make_token(make_user(f"user{number}@example.org")) for number in range(ACCOUNTS)]
     files = sorted(str(path) for path in TYPESCRIPT.glob("tests/*.test.ts"))
     # In one process, so that no two files use the same accounts.
-    options = ["--test", "--test-isolation=none", "--test-reporter=spec", "--test-timeout=120000"]
+    options = ["--test", "--test-isolation=none", "--test-reporter=spec", "--test-timeout=120000", "--test-force-exit"]
     told = run([NODE, *options, *files], TYPESCRIPT, BASE=server.base, TOKENS=" ".join(tokens))
     passed = int(told.partition("ℹ pass ")[2].split()[0])
     assert passed > 30, told
