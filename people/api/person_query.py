@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
 from accounts.models import User
@@ -50,7 +51,7 @@ class PeopleQuery:
         people = people.filter(**{name: value for name, value in marks.items() if value is not None})
         members = Membership.objects.owned_by(owner).filter(group__deleted_at=None)
         if self.without_groups:
-            people = people.exclude(pk__in=members.values("person_id"))
+            people = people.filter(~Exists(members.filter(person=OuterRef("pk"))))
         if self.group_ids is not None:
             people = people.filter(pk__in=members.filter(group_id__in=self.group_ids).values("person_id"))
         if (import_id := self.import_id) is not None:
