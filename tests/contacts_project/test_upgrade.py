@@ -226,7 +226,7 @@ def test_serve_refuses_an_older_database(older_database: str, tmp_path: Path) ->
     environment = {"DATA_DIR": str(data), "DATABASE_URL": "", "PORT": str(closed_port())}
     exit_code, output = run_manage(tmp_path, environment, "serve")
     assert exit_code == 1
-    [line] = [line for line in output.splitlines() if "b8b56eaa" in line]
+    assert sum("b8b56eaa" in line for line in output.splitlines()) == 1
     assert "Traceback" not in output
 
 
