@@ -1,6 +1,6 @@
 """The next day of a person's important dates, by which GET /api/people sorts: of any type, with or without reminder.
 
-It is stored with the person (`next_date_on`), so that a page is a range of an index. What is stored is right up to the
+It is stored with the person (`next_date_on`), so that sorting reads no dates. What is stored is right up to the
 day `next_date_until`, which is the next day itself: then the account's day has passed it. A trigger marks the person of
 each date that changes, whoever writes it. `people.services.next_dates` computes anew what is marked or has passed,
 every minute; until then, the list does so for itself.
