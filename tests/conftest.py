@@ -32,7 +32,7 @@ from tests.builders import make_person, make_user
 from tests.client import Client, client_of
 from tests.contacts_project.server.server_thread import RunningServer, serve_whole_service
 from tests.databases import flush
-from tests.leaks import LeakLogHandler, leak_detector
+from tests.leaks import leak_detector, leak_handler
 from tests.mailbox import Mailbox, smtp_server, use_mailbox
 from tests.open_transactions import end_open_transaction, record_connections
 from tests.rounds import rounds
@@ -191,7 +191,7 @@ def _tests_may_write_without_account_write() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _feed_leak_detector() -> Iterator[None]:
-    """Pass every password that is set, every name that is saved and every log line to the leak detector."""
+    """Pass every password that is set and every name that is saved to the leak detector."""
 
     def add_saved_names(instance: Any, sender: type[Any], **kwargs: Any) -> None:
         if sender in (Person, User):
@@ -210,14 +210,11 @@ def _feed_leak_detector() -> Iterator[None]:
         return original_bulk_update(self, rows, *args, **kwargs)
 
     original_set_password, original_bulk_update = User.set_password, OwnedQuerySet.bulk_update
-    handler = LeakLogHandler()
     pre_save.connect(add_saved_names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(User, "set_password", set_password)
         patch.setattr(OwnedQuerySet, "bulk_update", bulk_update)
-        logging.getLogger().addHandler(handler)
         yield
-        logging.getLogger().removeHandler(handler)
     pre_save.disconnect(add_saved_names)
 
 
@@ -225,7 +222,11 @@ def _feed_leak_detector() -> Iterator[None]:
 def _fail_on_leaks() -> Iterator[None]:
     """Fail a test whose log lines, mails or responses contain secrets or private data."""
     leak_detector.clear()
+    # For each test, because one that starts a worker or the scheduler in this process configures logging anew, which
+    # removes all handlers of the root logger.
+    logging.getLogger().addHandler(leak_handler)
     yield
+    logging.getLogger().removeHandler(leak_handler)
     for message in getattr(mail, "outbox", []):
         leak_detector.scan_mail(message.message().as_bytes())
     assert not leak_detector.leaks, "\n".join(leak_detector.leaks)

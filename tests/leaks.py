@@ -96,3 +96,6 @@ class LeakLogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         leak_detector.scan_log_line(self.format(record))
+
+
+leak_handler = LeakLogHandler()
