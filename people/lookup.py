@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
-from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, phone_keys, whole_address_key
-from people.duplicates.phones import numbers_without_extension, short_number
-from people.duplicates.word_similarity import clear_word_caches
+from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, whole_address_key
+from people.duplicates.name_words import clear_word_caches
+from people.duplicates.phones import numbers_without_extension, phone_keys, short_number
 from people.field_table import LISTS, SCALARS, Find
 from people.models import LookupKey
 from people.names import COLUMNS, KEYED_COLUMNS, NameParts
@@ -21,7 +21,7 @@ from people.words import reversed_word, words_of, words_of_email
 __all__ = ["KEY_COLUMNS", "email_key", "identifying_keys", "keys_of", "keys_of_change", "name_key", "replace_keys"]
 
 
-# A write of more people than this is an import: its words fill the caches of word_similarity, and are not needed again.
+# A write of more people than this is an import: its words fill the caches of name_words, and are not needed again.
 _CACHE_CLEAR_THRESHOLD = 50
 
 # One letter shorter than the shortest word that is searched with typing errors.

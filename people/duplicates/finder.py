@@ -1,10 +1,18 @@
-"""Finds the likely duplicates in one account, in a constant number of queries."""
+"""Finds the likely duplicates in one account, in a constant number of queries.
+
+Candidates are people who share a blocking key; the number of pairs grows nearly linearly with the people. A block holds
+the people of one key. In a small block all pairs are candidates. A large block (everybody called Smith) uses the sorted
+neighbourhood method: it is sorted by given name and by family name, and each person is paired with the next `WINDOW`
+people of either order. So a block of n people yields at most `2 * WINDOW * n` pairs. The matches among them are joined,
+from the most similar down, to groups.
+"""
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -14,12 +22,9 @@ from contacts_project.kernel.database.columns import DateText, RawColumn
 from contacts_project.kernel.database.compiled_queries import Rows
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
-from people.duplicates.candidates import Blocks, SortKey
-from people.duplicates.groups import Match, group_matches
 from people.duplicates.keys import name_blocks, narrow_name_blocks
+from people.duplicates.name_words import clear_word_caches, initial_class
 from people.duplicates.similarity import THRESHOLD, Birthday, Identity, build_identity, may_reach_threshold, similarity
-from people.duplicates.tokens import initial_class
-from people.duplicates.word_similarity import clear_word_caches
 from people.mentions import COLUMNS as MENTION_COLUMNS
 from people.mentions import Topic, may_be_mentioned, silence
 from people.models import DuplicateDismissal, ImportantDate, LookupKey, Person
@@ -30,12 +35,56 @@ BIRTHDAY = "BIRTHDAY"
 MAX_CANDIDATE_ROWS = 5_000
 _CONTACTS = (LookupKey.EMAIL, LookupKey.PHONE)
 _KINDS = (*_CONTACTS, LookupKey.NAME, LookupKey.BLOCK)
+WINDOW = 7
+# Up to this size, all pairs are no more than the windows of two orders would yield.
+MAX_EXHAUSTIVE_BLOCK = 2 * WINDOW + 1
+MAX_GROUP_SIZE = 50
+
 
 ContactKeys = dict[Any, dict[int, set[str]]]
 """E-mail and phone keys by the person's IdHex and by kind."""
+SortKey: TypeAlias = tuple[str | int, ...] | str
 
 
-class NamedPerson(NamedTuple):
+class Blocks:
+    """People, identified by their number, by blocking key."""
+
+    def __init__(self) -> None:
+        self._members: dict[Hashable, list[int]] = defaultdict(list)
+
+    def add(self, key: Hashable, number: int) -> None:
+        self._members[key].append(number)
+
+    def extend(self, keys: Iterable[Hashable], number: int) -> None:
+        for key in keys:
+            self._members[key].append(number)
+
+    def pairs(self, sort_keys: Sequence[Sequence[SortKey]]) -> Iterator[tuple[int, int]]:
+        """Every candidate pair once, the smaller number first. `sort_keys`: for each order, the key by number."""
+        # A pair is encoded as one integer: there may be a million pairs, and tuples take twice the memory.
+        seen: set[int] = set()
+        size = 1 + max((max(members) for members in self._members.values()), default=0)
+        for members in self._members.values():
+            if len(members) < 2:
+                continue
+            is_small = len(members) <= MAX_EXHAUSTIVE_BLOCK
+            pairs = combinations(members, 2) if is_small else _pairs_in_window(members, sort_keys)
+            for one, other in pairs:
+                code = one * size + other
+                if code not in seen:
+                    seen.add(code)
+                    yield one, other
+
+
+def _pairs_in_window(members: list[int], sort_keys: Sequence[Sequence[SortKey]]) -> Iterator[tuple[int, int]]:
+    for keys in sort_keys:
+        ordered = sorted(members, key=lambda number: (keys[number], number))
+        for position, number in enumerate(ordered):
+            for other in ordered[position + 1 : position + 1 + WINDOW]:
+                yield (number, other) if number < other else (other, number)
+
+
+class PersonLabel(NamedTuple):
     """A person in a response."""
 
     id: str
@@ -44,12 +93,12 @@ class NamedPerson(NamedTuple):
 
 class FoundGroup(NamedTuple):
     similarity: float
-    people: list[NamedPerson]
+    people: list[PersonLabel]
 
 
 class FoundDuplicate(NamedTuple):
     similarity: float
-    person: NamedPerson
+    person: PersonLabel
 
 
 def find_groups(owner: User) -> list[FoundGroup]:
@@ -80,7 +129,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
     ]
     clear_word_caches()
     return [
-        FoundGroup(group.similarity, [_named_person(owner, *people[number]) for number in group.members])
+        FoundGroup(group.similarity, [_label_person(owner, *people[number]) for number in group.members])
         for group in group_matches(matches)
     ]
 
@@ -118,7 +167,7 @@ def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
     ]
     scored.sort(key=lambda match: (-match[0], match[1].created_at, match[2]))
     return [
-        FoundDuplicate(score, _named_person(owner, key, candidate.name))
+        FoundDuplicate(score, _label_person(owner, key, candidate.name))
         for score, candidate, key in scored
         if score >= THRESHOLD
     ]
@@ -134,8 +183,8 @@ def _build_identity(parts: NameParts, contacts: dict[int, set[str]] | None, birt
     )
 
 
-def _named_person(owner: User, key: str, parts: NameParts) -> NamedPerson:
-    return NamedPerson(format_id(key), format_name(owner, parts))
+def _label_person(owner: User, key: str, parts: NameParts) -> PersonLabel:
+    return PersonLabel(format_id(key), format_name(owner, parts))
 
 
 def _build_blocks(names: list[NameParts], identities: list[Identity]) -> Blocks:
@@ -253,3 +302,66 @@ def _load_candidates_by_birthday(owner: User, birthday: Birthday | None) -> Cand
         rows = rows.filter(date__in=[birthday.date, birthday.date.replace(year=YEAR_UNKNOWN)])
     found = rows.values_list(IdHex("person_id"), *_CANDIDATE_COLUMNS)
     return {key: Candidate(created_at, NameParts(*parts)) for key, created_at, *parts in found}
+
+
+class Match(NamedTuple):
+    """Two people, by their numbers in creation order, and their similarity."""
+
+    similarity: float
+    one: int
+    other: int
+
+
+class DuplicateGroup(NamedTuple):
+    """People in creation order; `similarity` is that of the most similar pair in the group."""
+
+    similarity: float
+    members: list[int]
+
+
+def group_matches(matches: Iterable[Match], *, max_size: int = MAX_GROUP_SIZE) -> list[DuplicateGroup]:
+    """Join matches, most similar first, into groups of at most `max_size` people; skip a match that would exceed it.
+
+    Every group is connected by its own matches. Groups are sorted by descending similarity, then by first member.
+    """
+    sets = _DisjointSets(max_size)
+    # The full sort key makes the groups independent of the order in which candidates were found.
+    for match in sorted(matches, key=lambda match: (-match.similarity, match.one, match.other)):
+        sets.union(match)
+    return sorted(sets.groups(), key=lambda group: (-group.similarity, group.members))
+
+
+class _DisjointSets:
+    """Union-find, by size and with path halving, and with a maximum size of a set."""
+
+    def __init__(self, max_size: int) -> None:
+        self.max_size = max_size
+        self.parent: dict[int, int] = {}
+        self.size: dict[int, int] = defaultdict(lambda: 1)
+        self.similarity: dict[int, float] = {}
+
+    def find(self, number: int) -> int:
+        parent = self.parent.setdefault(number, number)
+        while parent != number:
+            self.parent[number] = self.parent[parent]
+            number, parent = parent, self.parent[parent]
+        return number
+
+    def union(self, match: Match) -> None:
+        one, other = self.find(match.one), self.find(match.other)
+        if one == other or self.size[one] + self.size[other] > self.max_size:
+            return
+        if self.size[one] < self.size[other]:
+            one, other = other, one
+        self.parent[other] = one
+        self.size[one] += self.size[other]
+        best = max(self.similarity.get(one, 0.0), self.similarity.get(other, 0.0), match.similarity)
+        self.similarity[one] = best
+
+    def groups(self) -> list[DuplicateGroup]:
+        members: dict[int, list[int]] = defaultdict(list)
+        for number in self.parent:
+            members[self.find(number)].append(number)
+        return [
+            DuplicateGroup(self.similarity[root], sorted(group)) for root, group in members.items() if len(group) > 1
+        ]

@@ -13,8 +13,7 @@ import hashlib
 
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.text_forms import fold, fold_email
-from people.duplicates.phones import phone_key, phone_keys
-from people.duplicates.tokens import (
+from people.duplicates.name_words import (
     given_and_family,
     has_case,
     initial_class,
@@ -26,17 +25,6 @@ from people.duplicates.tokens import (
 from people.entries import ENTRY_KEYS, normalize
 from people.field_table import Compare
 from people.names import NameParts
-
-__all__ = [
-    "address_keys",
-    "email_key",
-    "name_blocks",
-    "name_key",
-    "narrow_name_blocks",
-    "phone_key",
-    "phone_keys",
-    "whole_address_key",
-]
 
 KEY_LENGTH = 320
 # Each family word adds blocking keys, and each key is a stored row.

@@ -7,7 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from contacts_project.kernel.texts import Text
-from people.duplicates.keys import email_key, phone_keys
+from people.duplicates.keys import email_key
+from people.duplicates.phones import phone_keys
 from people.importing.receipts import Outcome
 from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from people.duplicates.keys import name_blocks, name_key
-from people.duplicates.name_similarity import LONE_GIVEN
-from people.duplicates.similarity import THRESHOLD, build_identity, similarity
+from people.duplicates.similarity import LONE_GIVEN, THRESHOLD, build_identity, similarity
 from people.importing.known import uid_spellings
 from people.models import LookupKey, Person
 from people.names import COLUMNS, NameParts

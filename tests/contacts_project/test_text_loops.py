@@ -17,7 +17,7 @@ from dav.calendars.texts import parse
 from dav.xml import XmlError, read_xml, tag, text
 from notifications.channels.ntfy import cut_bytes
 from people.dates.calendar_events import fold_line
-from people.duplicates import tokens
+from people.duplicates import name_words
 from people.duplicates.keys import address_keys, name_blocks, name_key, narrow_name_blocks, whole_address_key
 from people.duplicates.phones import phone_keys, searched_numbers
 from people.entries import identify_entries, normalize, pair_entries
@@ -193,7 +193,7 @@ def growth(build: Callable[[int], Callable[[], object]]) -> float:
     """How many times as many steps the second doubling adds as the first: 2 if linear, 4 if quadratic."""
     steps = []
     for size in SIZES:
-        tokens.words.cache_clear()
+        name_words.words.cache_clear()
         steps.append(count_steps(build(size)))
     first, second, third = steps
     return (third - second) / max(second - first, size / 100)
@@ -227,7 +227,7 @@ def _streets(size: int, first: int) -> list[dict[str, str]]:
         lambda size: lambda: pair_entries("phone_numbers", _phones(size, "+491"), _phones(size, "01"), by_id=True),
         lambda size: lambda: identify_entries("addresses", _streets(size, 0), _streets(size, 1)),
         lambda size: lambda: read_xml(b"<a>" * size + b"</a>" * size),
-        lambda size: lambda: tokens.words("a " * size),
+        lambda size: lambda: name_words.words("a " * size),
     ],
 )
 def test_steps_are_linear_in_the_entries(build: Callable[[int], Callable[[], object]]) -> None:

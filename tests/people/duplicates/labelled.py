@@ -7,7 +7,8 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from people.duplicates.keys import email_key, phone_keys
+from people.duplicates.keys import email_key
+from people.duplicates.phones import phone_keys
 from people.duplicates.similarity import Birthday, Identity, build_identity
 from people.names import NameParts
 

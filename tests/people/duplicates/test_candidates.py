@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from people.duplicates.candidates import WINDOW, Blocks
-from people.duplicates.groups import MAX_GROUP_SIZE, Match, group_matches
+from people.duplicates.finder import MAX_GROUP_SIZE, WINDOW, Blocks, Match, group_matches
 from people.duplicates.keys import narrow_name_blocks
 from people.duplicates.similarity import THRESHOLD, Identity, build_identity, similarity
 from people.names import NameParts

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
-from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key, phone_key, phone_keys
-from people.duplicates.phones import short_number
+from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key
+from people.duplicates.phones import phone_key, phone_keys, short_number
 from people.lookup import KEY_COLUMNS, keys_of, keys_of_change
 from people.names import NameParts
 from people.phone_numbers import national_spellings, parse_phone, split_numbers
