@@ -42,7 +42,7 @@ class Kind(Enum):
 
 
 class Find(Enum):
-    """As what GET /api/find finds a field. people.find.candidates has the scores."""
+    """As what GET /api/find finds a field. people.find.hits has the scores."""
 
     NAME = auto()
     """Words of a name, also mistyped."""

@@ -9,9 +9,8 @@ from contacts_project.kernel.json import JsonObject
 from people.duplicates.keys import email_key
 from people.duplicates.phones import searched_numbers
 from people.field_table import FIELDS, Find, PersonField
-from people.find.candidates import Candidate, find_candidates
+from people.find.hits import Corrections, Hit, find_hits
 from people.find.terms import Term, parse_query
-from people.find.typing_errors import Corrections
 from people.models import Person
 from people.names import COLUMNS
 from people.words import words_of, words_of_email
@@ -26,37 +25,26 @@ def find_people(owner: User, query: str, limit: int) -> list[JsonObject]:
     terms = parse_query(query)
     if not terms:
         return []
-    candidates, corrections = find_candidates(owner, terms, limit)
-    people = (
-        Person.objects.owned_by(owner)
-        .active()
-        .only(*sorted(_COLUMNS))
-        .in_bulk([candidate.person_id for candidate in candidates])
-    )
-    # A candidate may have been deleted between the two statements.
+    hits, corrections = find_hits(owner, terms, limit)
+    people = Person.objects.owned_by(owner).active().only(*sorted(_COLUMNS)).in_bulk([hit.person_id for hit in hits])
+    # A person may have been deleted between the two statements.
     return [
-        _serialize(owner, people[candidate.person_id], candidate, terms, corrections)
-        for candidate in candidates
-        if candidate.person_id in people
+        _serialize(owner, people[hit.person_id], hit, terms, corrections) for hit in hits if hit.person_id in people
     ]
 
 
-def _serialize(
-    owner: User, person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
-) -> JsonObject:
+def _serialize(owner: User, person: Person, hit: Hit, terms: Sequence[Term], corrections: Corrections) -> JsonObject:
     summary = {
         "id": str(person.pk),
         "displayName": person.display_name_for(owner),
         "photo": person.photo,
         "organization": person.organization,
     }
-    score = round(candidate.score / (MAX_TERM_SCORE * len(terms)), 3)
-    return {"person": summary, "score": score, "matched": list(_matched_fields(person, candidate, terms, corrections))}
+    score = round(hit.score / (MAX_TERM_SCORE * len(terms)), 3)
+    return {"person": summary, "score": score, "matched": list(_matched_fields(person, hit, terms, corrections))}
 
 
-def _matched_fields(
-    person: Person, candidate: Candidate, terms: Sequence[Term], corrections: Corrections
-) -> Iterator[str]:
+def _matched_fields(person: Person, hit: Hit, terms: Sequence[Term], corrections: Corrections) -> Iterator[str]:
     corrected = {word for by_distance in corrections.values() for found in by_distance.values() for word in found}
     query = _Query(
         terms=terms,
@@ -66,9 +54,9 @@ def _matched_fields(
     )
     for field in _FIELDS:
         # Values and interactions are other tables: the statement reports whether a row of theirs matched.
-        if candidate.by_value if field.find is Find.VALUE else _is_match(field, getattr(person, field.column), query):
+        if hit.by_value if field.find is Find.VALUE else _is_match(field, getattr(person, field.column), query):
             yield field.name
-    if candidate.by_interaction:
+    if hit.by_interaction:
         yield "interactions"
 
 

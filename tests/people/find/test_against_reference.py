@@ -10,7 +10,7 @@ from django.utils import timezone
 from rapidfuzz.distance import OSA
 
 from accounts.models import User
-from people.find.candidates import CORRECTION_SCORES, SCORES
+from people.find.hits import CORRECTION_SCORES, SCORES
 from people.find.results import find_people
 from people.find.terms import parse_query
 from people.lookup import keys_of

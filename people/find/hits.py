@@ -1,29 +1,162 @@
-"""Ranks people for a query. One statement looks up every term in the index and sums the scores by person."""
+"""Ranks people for a query: one statement looks up every term in the index and sums the scores by person.
+
+A mistyped word is corrected first: by words of the account's names within a small edit distance. The maximum is one
+edit (insertion, deletion, replacement, or transposition) for a word of four to seven letters, and two for a longer one.
+Candidates are all words that begin with the same letter or end with the same two letters; only two errors, one in each
+of these places, escape that. The distance is computed in the process, not in the database.
+"""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from rapidfuzz.distance import OSA
 
 from accounts.models import User
 from people.duplicates.phones import MAX_SHORT_DIGITS
-from people.find.statements import (
-    INTERACTION_WORDS,
-    INTERACTIONS,
-    KEYS,
-    PARTICIPATIONS,
-    PEOPLE,
-    TEMPLATES,
-    VALUE_WORDS,
-    VALUES,
-    Statement,
-    is_active_sql,
-)
 from people.find.terms import Term
-from people.find.typing_errors import Corrections, find_corrections
-from people.models import LookupKey
+from people.models import (
+    CustomFieldTemplate,
+    CustomFieldValue,
+    Interaction,
+    InteractionWord,
+    LookupKey,
+    Participation,
+    Person,
+    ValueWord,
+)
 from people.words import is_letter, reversed_word
+
+PEOPLE: Final = Person._meta.db_table
+KEYS: Final = LookupKey._meta.db_table
+VALUE_WORDS: Final = ValueWord._meta.db_table
+VALUES: Final = CustomFieldValue._meta.db_table
+TEMPLATES: Final = CustomFieldTemplate._meta.db_table
+INTERACTION_WORDS: Final = InteractionWord._meta.db_table
+INTERACTIONS: Final = Interaction._meta.db_table
+PARTICIPATIONS: Final = Participation._meta.db_table
+_LAST_CHARACTER: Final = "\U0010ffff"
+
+
+class Statement:
+    """The branches of a UNION ALL and their parameters.
+
+    `max_rows`: limit of a branch. `only_active`: each branch excludes people in the trash.
+    """
+
+    def __init__(self, owner: User, *, max_rows: int = 0, only_active: bool = False) -> None:
+        self.max_rows = max_rows
+        self.only_active = only_active
+        # SQLite stores an id as 32 hexadecimal digits.
+        self.owner_id = owner.pk if connection.features.has_native_uuid_field else owner.pk.hex
+        self._branches: list[str] = []
+        self._parameters: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self._branches)
+
+    def add(self, branch: str, parameters: list[Any]) -> None:
+        self._branches.append(branch)
+        self._parameters += parameters
+
+    def union(self) -> tuple[str, list[Any]]:
+        return " UNION ALL ".join(self._branches), self._parameters
+
+    def restrict(self, condition: str, person: str) -> str:
+        """Add to `condition` that `person` is active, if `only_active`."""
+        # With several terms the people are filtered later, once each. With one term the row limit is low, and rows of
+        # people in the trash could fill it.
+        return f"{condition} AND {is_active_sql(person)}" if self.only_active else condition
+
+    @staticmethod
+    def has_prefix(column: str = "key") -> str:
+        """A condition with the two parameters of `prefix_range`."""
+        # The ~ operators compare characters and ignore the collation, like the text_pattern_ops index.
+        at_least, less_than = ("~>=~", "~<~") if connection.vendor == "postgresql" else (">=", "<")
+        return f"{column} {at_least} %s AND {column} {less_than} %s"
+
+    @staticmethod
+    def order_by(column: str = "key") -> str:
+        """The order of the index, in which an exact match precedes longer words with the same prefix."""
+        return f"ORDER BY {column} USING ~<~" if connection.vendor == "postgresql" else f"ORDER BY {column}"
+
+    @staticmethod
+    def prefix_range(prefix: str) -> tuple[str, str]:
+        return prefix, prefix + _LAST_CHARACTER
+
+
+def is_active_sql(person: str) -> str:
+    """The condition that the person with this id is not in the trash."""
+    # NOT EXISTS on the small partial index of deleted people: a join with the person of each row took PostgreSQL five
+    # times as long. OFFSET 0 keeps it a look-up for each row, whatever PostgreSQL estimates the trash to contain.
+    deleted = f"SELECT 1 FROM {PEOPLE} g WHERE g.id = {person} AND g.deleted_at IS NOT NULL LIMIT 1 OFFSET 0"  # noqa: S608
+    return f"NOT EXISTS ({deleted})"
+
+
+_MIN_CORRECTABLE, _MIN_LENGTH_FOR_TWO_ERRORS = 4, 8
+_SUFFIX_LENGTH: Final = 2
+# Each correction is a parameter of the statement that looks for people.
+_MAX_CORRECTIONS: Final = 500
+
+Corrections = dict[str, dict[int, list[str]]]
+"""By the query's word, then by edit distance (1 or 2): words of names."""
+
+
+def find_corrections(owner: User, words: Sequence[str]) -> Corrections:
+    """The 500 nearest corrections of each word, without the word itself. One statement for all words."""
+    correctable = [word for word in dict.fromkeys(words) if len(word) >= _MIN_CORRECTABLE and word.isalpha()]
+    if not correctable:
+        return {}
+    corrections: Corrections = {}
+    candidates = _load_candidates(owner, correctable)
+    for position, word in enumerate(correctable):
+        limit = _max_distance(word)
+        distances = ((OSA.distance(word, other, score_cutoff=limit), other) for other in candidates[position])
+        by_distance: dict[int, list[str]] = {}
+        for distance, other in sorted(pair for pair in distances if 0 < pair[0] <= limit)[:_MAX_CORRECTIONS]:
+            by_distance.setdefault(distance, []).append(other)
+        if by_distance:
+            corrections[word] = by_distance
+    return corrections
+
+
+def _max_distance(word: str) -> int:
+    return 2 if len(word) >= _MIN_LENGTH_FOR_TWO_ERRORS else 1
+
+
+def _load_candidates(owner: User, words: Sequence[str]) -> list[set[str]]:
+    statement = Statement(owner)
+    for position, word in enumerate(words):
+        # The edit distance is at least the difference of the lengths.
+        lengths = (len(word) - _max_distance(word), len(word) + _max_distance(word))
+        # Tails are stored reversed, so that a suffix is a prefix, for which the index can be used.
+        for kind, prefix in (
+            (LookupKey.NAME_WORD, word[0]),
+            (LookupKey.NAME_TAIL, reversed_word(word)[:_SUFFIX_LENGTH]),
+        ):
+            where = f"kind = {kind} AND {statement.has_prefix()} AND length(key) BETWEEN %s AND %s"
+            distinct = _select_distinct_keys(where)
+            statement.add(
+                f"SELECT {position} AS word_index, {kind} AS kind, key FROM ({distinct}) AS words_{len(statement)}",  # noqa: S608
+                [statement.owner_id, *statement.prefix_range(prefix), *lengths],
+            )
+    candidates: list[set[str]] = [set() for _ in words]
+    with connection.cursor() as cursor:
+        cursor.execute(*statement.union())
+        rows: list[Any] = cursor.fetchall()
+    for position, kind, key in rows:
+        candidates[position].add(reversed_word(key) if kind == LookupKey.NAME_TAIL else key)
+    return candidates
+
+
+def _select_distinct_keys(where: str) -> str:
+    rows = f"key FROM {KEYS} WHERE owner_id = %s AND {where}"
+    # For a plain DISTINCT PostgreSQL sorts the rows again; this order is the index's own.
+    if connection.vendor == "postgresql":
+        return f"SELECT DISTINCT ON (key) {rows} {Statement.order_by()}"
+    return f"SELECT DISTINCT {rows}"
+
 
 NAME, EMAIL_WORD, WORK = LookupKey.NAME_WORD, LookupKey.EMAIL_WORD, LookupKey.WORK_WORD
 CUSTOM, NOTE = LookupKey.CUSTOM_WORD, LookupKey.NOTE_WORD
@@ -41,7 +174,7 @@ _MAX_ROWS_SINGLE_TERM: Final = 2_000
 _MAX_ROWS: Final = 50_000
 
 
-class Candidate(NamedTuple):
+class Hit(NamedTuple):
     """A person who matches `terms` terms of the query; `score` is the sum of their scores."""
 
     person_id: UUID
@@ -51,7 +184,7 @@ class Candidate(NamedTuple):
     by_interaction: bool
 
 
-def find_candidates(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Candidate], Corrections]:
+def find_hits(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Hit], Corrections]:
     """The best `limit` active people, and the corrections of mistyped words. Two statements."""
     corrections = find_corrections(owner, [term.word for term in terms if term.word])
     single = len(terms) == 1
@@ -70,7 +203,7 @@ def find_candidates(owner: User, terms: Sequence[Term], limit: int) -> tuple[lis
     return _execute(statement, limit), corrections
 
 
-def _execute(statement: Statement, limit: int) -> list[Candidate]:
+def _execute(statement: Statement, limit: int) -> list[Hit]:
     """Sum the scores by person and return the best.
 
     The window function ranks people before the join, so that the table of people is read for the best and those tied
@@ -94,7 +227,7 @@ def _execute(statement: Statement, limit: int) -> list[Candidate]:
         cursor.execute(sql, [*parameters, limit, statement.owner_id, limit])
         # SQLite returns ids as text.
         return [
-            Candidate(
+            Hit(
                 person_id if isinstance(person_id, UUID) else UUID(person_id),
                 int(terms),
                 int(score),
