@@ -115,7 +115,7 @@ class TimeOfDayField(StrictCharField):
         return data
 
 
-class QuietHours(serializers.Serializer[Any]):
+class QuietHoursSerializer(serializers.Serializer[Any]):
     """When an account wants to be told nothing: from the one time to the other, past midnight where that is earlier."""
 
     is_optional = False

@@ -70,7 +70,7 @@ class Destination(Leased, FeedModel):
     disable_notice_due = models.BooleanField(default=False)
 
     FEED_TYPE = "destination"
-    QUIET_COLUMNS = frozenset({"disable_notice_due", *RELEASED_VALUES})
+    UNREVISED_COLUMNS = frozenset({"disable_notice_due", *RELEASED_VALUES})
     # The columns that the outcome of a delivery may change.
     OUTCOME_COLUMNS = (
         "consecutive_failures",

@@ -66,7 +66,7 @@ class Calendar:
     hour: int = 9
     leap_day: LeapDayRule = LeapDayRule.FEB28
     lead_days: int = 0
-    quiet: QuietHours | None = None
+    quiet_hours: QuietHours | None = None
 
     def today(self, now: dt.datetime) -> dt.date:
         return local_day(now, self.zone)
@@ -80,16 +80,20 @@ class Calendar:
 
     def sends_at(self, instant: dt.datetime) -> dt.datetime:
         """When a reminder due at `instant` is sent: at once, or at the end of the quiet hours around it."""
-        return self.quiet.after(instant, self.zone) if self.quiet else instant
+        return self.quiet_hours.after(instant, self.zone) if self.quiet_hours else instant
 
 
 CALENDAR_COLUMNS = ("time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days", "quiet_hours")
 
 
-def build_calendar(zone: str, hour: int, leap_day: str, lead_days: int, quiet: Mapping[str, str] | None) -> Calendar:
+def build_calendar(
+    zone: str, hour: int, leap_day: str, lead_days: int, quiet_hours: Mapping[str, str] | None
+) -> Calendar:
     """A calendar from the values of CALENDAR_COLUMNS, in their order."""
-    hours = QuietHours(dt.time.fromisoformat(quiet["from"]), dt.time.fromisoformat(quiet["to"])) if quiet else None
-    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days, hours)
+    quiet = None
+    if quiet_hours:
+        quiet = QuietHours(dt.time.fromisoformat(quiet_hours["from"]), dt.time.fromisoformat(quiet_hours["to"]))
+    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days, quiet)
 
 
 def load_calendar(owner: User | UUID) -> Calendar:

@@ -73,7 +73,7 @@ class ImportantDate(TrashModel):
         return self.person.silence(topic_of(self.type))
 
     FEED_TYPE = "importantDate"
-    QUIET_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind", "next_lead_days"})
+    UNREVISED_COLUMNS = frozenset({"next_due_at", "next_occurrence_on", "next_kind", "next_lead_days"})
 
     unscoped = UnscopedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
     objects = OwnedManager["ImportantDate", TrashQuerySet["ImportantDate"]](TrashQuerySet)
@@ -146,7 +146,7 @@ class Interaction(TrashModel):
     counts_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     FEED_TYPE = "interaction"
-    QUIET_COLUMNS = frozenset({"counts_at"})
+    UNREVISED_COLUMNS = frozenset({"counts_at"})
 
     unscoped = UnscopedManager["Interaction", InteractionQuerySet](InteractionQuerySet)
     objects = OwnedManager["Interaction", InteractionQuerySet](InteractionQuerySet)

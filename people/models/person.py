@@ -195,7 +195,7 @@ class Person(CountedModel, TrashModel):
 
     FEED_TYPE = "person"
     COUNTED_COLUMN = "card_lines"
-    QUIET_COLUMNS = frozenset(
+    UNREVISED_COLUMNS = frozenset(
         {
             "contact_due_at",
             "contact_due_on",

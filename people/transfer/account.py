@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import QuietHours, TimeZoneField
+from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.services.preferences import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, ImportRun
@@ -43,7 +43,7 @@ class AccountRecordSerializer(serializers.Serializer[Any]):
     geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
     timezone = TimeZoneField(required=False, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, required=False, source="reminder_hour")
-    quietHours = QuietHours(required=False, allow_null=True, source="quiet_hours")
+    quietHours = QuietHoursSerializer(required=False, allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, required=False, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, required=False, source="default_reminder_lead_days"

@@ -64,7 +64,7 @@ def records(owner: User) -> dict[Any, RecordState]:
     found: dict[Any, RecordState] = {}
     tables = {model: load_rows(model, owner) for model in (*feed_models(), *LINKS)}
     for model in feed_models():
-        hidden = {*model.QUIET_COLUMNS, "revision"}
+        hidden = {*model.UNREVISED_COLUMNS, "revision"}
         for key, row in tables[model].items():
             columns = {name: value for name, value in row.items() if name.removesuffix("_id") not in hidden}
             found[model.FEED_TYPE, key] = RecordState(

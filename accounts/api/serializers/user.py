@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from accounts.fields import AccountEmailField, QuietHours, TimeZoneField
+from accounts.fields import AccountEmailField, QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
@@ -37,7 +37,7 @@ class UserSerializer(serializers.Serializer[User]):
     geocodingEnabled = StrictBooleanField(source="geocoding_enabled")
     timezone = TimeZoneField(required=False, allow_null=True, source="time_zone")
     reminderHour = StrictIntegerField(min_value=0, max_value=23, source="reminder_hour")
-    quietHours = QuietHours(allow_null=True, source="quiet_hours")
+    quietHours = QuietHoursSerializer(allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(min_value=0, max_value=365, source="default_reminder_lead_days")
     emailRemindersEnabled = StrictBooleanField(source="email_reminders_enabled")

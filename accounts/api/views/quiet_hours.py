@@ -10,12 +10,12 @@ from rest_framework.response import Response
 from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
-from accounts.fields import QuietHours
+from accounts.fields import QuietHoursSerializer
 from accounts.services.preferences import change_preferences
 from contacts_project.kernel.api.schema import envelope
 
 
-class QuietHoursBody(QuietHours):
+class QuietHoursBodySerializer(QuietHoursSerializer):
     """Both times, or both null for none."""
 
     is_optional = True
@@ -26,14 +26,16 @@ class QuietHoursViewSet(SettingsViewSet):
 
     @extend_schema(
         operation_id="setQuietHours",
-        request=QuietHoursBody,
-        responses=envelope("QuietHoursAnswer", id=serializers.UUIDField(), quietHours=QuietHours(allow_null=True)),
+        request=QuietHoursBodySerializer,
+        responses=envelope(
+            "QuietHoursAnswer", id=serializers.UUIDField(), quietHours=QuietHoursSerializer(allow_null=True)
+        ),
     )
     @sends_etag
     @if_match
     def update(self, request: Request) -> Response:
         """Set the quiet hours: what would be sent within is sent at their end, in the account's zone."""
-        values: dict[str, Any] = self.read_body(QuietHoursBody)
+        values: dict[str, Any] = self.read_body(QuietHoursBodySerializer)
         hours = values if values["from"] else None
         user = change_preferences(user=self.owner, values={"quiet_hours": hours})
         return Response(

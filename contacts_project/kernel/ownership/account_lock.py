@@ -39,7 +39,7 @@ class AccountWrite:
     """An open write: the account, the revision that this write gives it, and the time at which it began (UTC).
 
     `is_fresh`: nobody has written to the account since the caller's user row was read. Whatever was read after that row
-    and before the lock is therefore still current and need not be read again. QUIET_COLUMNS are an exception: jobs
+    and before the lock is therefore still current and need not be read again. UNREVISED_COLUMNS are an exception: jobs
     change them under the lock without a new revision, so a write must not store values of them read before its lock.
     `is_mirrored`: the account's people are copied to a CardDAV server. If not, nobody is notified of changes and no
     table of copies is queried.
@@ -133,7 +133,7 @@ def refuse_write(model: type[models.Model]) -> dict[str, int]:
     """Raise NoOpenWriteError. A function of its own, with a result, so that tests may insert rows without a write."""
     raise NoOpenWriteError(
         f"{model.__name__} is in the change feed: write it inside account_write(owner), through "
-        "objects.owned_by(owner). Columns that no client sees belong in QUIET_COLUMNS."
+        "objects.owned_by(owner). Columns that no client sees belong in UNREVISED_COLUMNS."
     )
 
 

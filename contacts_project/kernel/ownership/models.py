@@ -43,15 +43,15 @@ __all__ = [
 class FeedModel(OwnedModel):
     """A row that the change feed (GET /api/changes) reports under the name `FEED_TYPE`.
 
-    `revision` is that of the account's write that changed the row last. Changes of `QUIET_COLUMNS` alone do not count:
-    these columns follow from others, or from the clock, and no answer shows them. Subclasses need an index over owner,
-    revision and id.
+    `revision` is that of the account's write that changed the row last. Changes of `UNREVISED_COLUMNS` alone do not
+    count: these columns follow from others, or from the clock, and no answer shows them. Subclasses need an index over
+    owner, revision and id.
     """
 
     revision = models.BigIntegerField(default=0, editable=False)
 
     FEED_TYPE: ClassVar[str]
-    QUIET_COLUMNS: ClassVar[frozenset[str]] = frozenset()
+    UNREVISED_COLUMNS: ClassVar[frozenset[str]] = frozenset()
 
     class Meta:
         abstract = True
@@ -77,7 +77,7 @@ class FeedModel(OwnedModel):
     @classmethod
     def has_feed_columns(cls, columns: Collection[str]) -> bool:
         """Whether clients can see a change of these columns."""
-        return not cls.QUIET_COLUMNS.issuperset(columns)
+        return not cls.UNREVISED_COLUMNS.issuperset(columns)
 
 
 M = TypeVar("M", bound=FeedModel)

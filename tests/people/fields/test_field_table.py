@@ -80,7 +80,7 @@ def test_a_card_has_the_date_fields_of_the_table() -> None:
 
 
 def test_every_column_of_a_date_is_in_the_table() -> None:
-    columns = {column.name for column in ImportantDate._meta.concrete_fields} - ImportantDate.QUIET_COLUMNS
+    columns = {column.name for column in ImportantDate._meta.concrete_fields} - ImportantDate.UNREVISED_COLUMNS
     others = {"id", "owner", "person", "month_day", "created_at", "updated_at", "deleted_at", "revision"}
     assert columns - others == set(field_table.DATE_COLUMNS)
 
