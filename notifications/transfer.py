@@ -8,7 +8,7 @@ from django.db.models import F
 
 from accounts.models import User
 from accounts.models.user import Plan
-from accounts.transfer.run import NO_ID, ImportRecord, ImportRun, ResolvedIds
+from accounts.transfer.run import NO_ID, ImportRecord, ResolvedIds, TransferRun
 from accounts.transfer.sections import Section, exclude_table, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.errors import InvalidError
@@ -80,7 +80,7 @@ class DestinationSection(Section):
     def serializer(self) -> DestinationRecordSerializer:
         return DestinationRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Destination, records)
         rows = Destination.objects.owned_by(run.owner)
         by_url = run.index(self.name, dict(rows.values_list("url_key", "pk")))
@@ -101,7 +101,7 @@ class DestinationSection(Section):
         run.insert(Destination, new)
 
 
-def _build_destination(run: ImportRun, record: ImportRecord, pk: UUID) -> Destination:
+def _build_destination(run: TransferRun, record: ImportRecord, pk: UUID) -> Destination:
     data = record.data
     row = Destination(
         pk=pk,
@@ -153,7 +153,7 @@ class AnswerSection(Section):
     def serializer(self) -> ReminderAnswerRecordSerializer:
         return ReminderAnswerRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(ReminderAnswer, records)
         dates = run.resolve_ids(
             ImportantDate, filter(None, (parse_id(record.data.get("importantDateId")) for record in records))
@@ -180,7 +180,7 @@ class AnswerSection(Section):
         run.insert(ReminderAnswer, new)
 
 
-def _find_source(run: ImportRun, record: ImportRecord, dates: ResolvedIds) -> UUID | None:
+def _find_source(run: TransferRun, record: ImportRecord, dates: ResolvedIds) -> UUID | None:
     """The id of the answer's date or person in this account; None if it was not imported."""
     person: UUID | None = run.find("people", record.data["personId"])
     key = parse_id(record.data.get("importantDateId"))
@@ -190,7 +190,7 @@ def _find_source(run: ImportRun, record: ImportRecord, dates: ResolvedIds) -> UU
     return dates.found.get(key) or (dates.new[key] if run.dry else None)
 
 
-def _build_answer(run: ImportRun, record: ImportRecord, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:
+def _build_answer(run: TransferRun, record: ImportRecord, pk: UUID, source: UUID, round_: int) -> ReminderAnswer:
     data, calendar = record.data, schedule.load_calendar(run.owner)
     again_on = data.get("againOn")
     is_contact = data["kind"] == NoticeKind.CONTACT

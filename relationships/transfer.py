@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun, ResolvedIds
+from accounts.transfer.run import ImportRecord, ResolvedIds, TransferRun
 from accounts.transfer.sections import Section, register_section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.errors import InvalidError
@@ -67,7 +67,7 @@ class RelationshipTypeSection(Section):
             if unit:
                 yield unit
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(RelationshipType, records)
         existing = RelationshipType.objects.owned_by(run.owner).select_related("inverse")
         if _replace_default_types(run, ids):
@@ -110,7 +110,9 @@ class _TypeBatch:
         return self.by_source_id.get(record.source_id) or by_name
 
 
-def _import_with_inverse(run: ImportRun, record: ImportRecord, inverse: ImportRecord | None, batch: _TypeBatch) -> None:
+def _import_with_inverse(
+    run: TransferRun, record: ImportRecord, inverse: ImportRecord | None, batch: _TypeBatch
+) -> None:
     """Import a type and its inverse: another record, the same one (symmetric), or None.
 
     An existing type keeps the inverse that it has; one without gets the inverse of the document.
@@ -144,7 +146,7 @@ def _import_with_inverse(run: ImportRun, record: ImportRecord, inverse: ImportRe
             batch.by_name[row.name] = row
 
 
-def _replace_default_types(run: ImportRun, ids: ResolvedIds) -> bool:
+def _replace_default_types(run: TransferRun, ids: ResolvedIds) -> bool:
     """Before the first batch, delete the default types of an account without people, to make room for the document's.
 
     Returns whether the types in the database must be ignored: they were deleted, or a dry run would have deleted them.
@@ -203,7 +205,7 @@ class RelationshipSection(Section):
     def serializer(self) -> RelationshipRecordSerializer:
         return RelationshipRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Relationship, records)
         people = {run.find("people", record.data["personId"]) for record in records} - {None}
         active = Relationship.objects.owned_by(run.owner).active().filter(person__in=people)
@@ -266,7 +268,7 @@ class AnsweredSuggestionSection(Section):
     def serializer(self) -> AnsweredSuggestionRecordSerializer:
         return AnsweredSuggestionRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(AnsweredSuggestion, records)
         people = {run.find("people", record.data["personId"]) for record in records} - {None}
         rows = AnsweredSuggestion.objects.owned_by(run.owner).filter(person__in=people)
@@ -299,7 +301,7 @@ _ANSWER_NATURAL_KEY = ("person_id", "related_person_id", "name_on_card", "type_n
 
 
 def _build_pair(
-    run: ImportRun,
+    run: TransferRun,
     record: ImportRecord,
     key: UUID,
     people: tuple[UUID, UUID],

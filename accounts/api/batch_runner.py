@@ -134,7 +134,7 @@ class Operation:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class Batch:
+class BatchRunner:
     """Operations of one caller, run in order. After `run`, `results` has the status and body of each."""
 
     def __init__(self, request: HttpRequest, user: User, auth: Any, operations: list[Operation], *, atomic: bool):

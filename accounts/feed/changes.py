@@ -22,7 +22,7 @@ _MAX_UUID = UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True)
-class Page:
+class ChangePage:
     """Changes in the format of the API, the cursor of the next page, and whether there is more to read now."""
 
     changes: list[dict[str, Any]]
@@ -39,7 +39,7 @@ class _Key(NamedTuple):
     kind: str
 
 
-def read_changes(*, owner: User, cursor: str | None, types: Sequence[str], limit: int) -> Page:
+def read_changes(*, owner: User, cursor: str | None, types: Sequence[str], limit: int) -> ChangePage:
     """The changes after `cursor`, ordered by revision; without a cursor, all active records.
 
     Contains only what was committed when `owner` was loaded. Writes of an account are serialized (account_write), so
@@ -60,7 +60,7 @@ def read_changes(*, owner: User, cursor: str | None, types: Sequence[str], limit
         end = position.moved_to(last.revision, last.kind_order, last.record_id)
     else:
         end = position.moved_past(owner.revision)
-    return Page(list(_load_changes(owner, page, position)), end.encode(), has_more)
+    return ChangePage(list(_load_changes(owner, page, position)), end.encode(), has_more)
 
 
 def _find_changed(owner: User, position: Cursor, limit: int) -> list[_Key]:

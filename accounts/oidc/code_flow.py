@@ -21,7 +21,7 @@ from accounts.oidc.app_redirects import identifies_app
 from accounts.oidc.app_requests import AppRequest
 from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.flow import Flow, ProviderRefusedError
-from accounts.oidc.provider import Provider, load_keys, load_provider
+from accounts.oidc.provider import ProviderMetadata, load_keys, load_provider
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 
@@ -95,7 +95,7 @@ def complete_claims(id_token: JsonObject, userinfo: JsonObject) -> JsonObject:
     return {**userinfo, "amr": None, **present}
 
 
-def _session(provider: Provider) -> OAuth2Session:
+def _session(provider: ProviderMetadata) -> OAuth2Session:
     session = OAuth2Session(
         settings.OIDC_CLIENT_ID,
         settings.OIDC_CLIENT_SECRET or None,
@@ -107,7 +107,7 @@ def _session(provider: Provider) -> OAuth2Session:
     return guard(session, configured_rules(), raise_redirects=True)
 
 
-def _validate_claims(provider: Provider, token: JsonObject, nonce: str) -> JsonObject:
+def _validate_claims(provider: ProviderMetadata, token: JsonObject, nonce: str) -> JsonObject:
     """The claims of the ID token, validated (OpenID Connect Core, section 3.1.3.7)."""
     id_token = token.get("id_token") if isinstance(token, dict) else None
     if not isinstance(id_token, str):
@@ -130,7 +130,7 @@ def _validate_claims(provider: Provider, token: JsonObject, nonce: str) -> JsonO
     return dict(claims)
 
 
-def _decode(provider: Provider, id_token: str) -> jwt.Token:
+def _decode(provider: ProviderMetadata, id_token: str) -> jwt.Token:
     try:
         return jwt.decode(id_token, _read_keys(load_keys(provider)), _ALGORITHMS)
     except (JoseError, ValueError):

@@ -16,7 +16,7 @@ PROVIDER_ID = "oidc"
 
 
 @dataclass(frozen=True)
-class Provider:
+class ProviderMetadata:
     """The part of the provider's metadata that the flow needs."""
 
     issuer: str
@@ -36,7 +36,7 @@ def provider_name() -> str:
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).hostname or PROVIDER_ID
 
 
-def load_provider() -> Provider:
+def load_provider() -> ProviderMetadata:
     """The configured provider. Raises ProviderUnreachableError."""
     issuer = settings.OIDC_ISSUER.rstrip("/")
     metadata = cached_document(f"{issuer}/.well-known/openid-configuration").load()
@@ -44,7 +44,7 @@ def load_provider() -> Provider:
         # Section 4.3: without this check, metadata could name the endpoints of another provider.
         if metadata["issuer"].rstrip("/") != issuer:
             raise ProviderUnreachableError(_OTHER_ISSUER)
-        return Provider(
+        return ProviderMetadata(
             issuer=metadata["issuer"],
             authorization_endpoint=metadata["authorization_endpoint"],
             token_endpoint=metadata["token_endpoint"],
@@ -56,7 +56,7 @@ def load_provider() -> Provider:
         raise ProviderUnreachableError from None
 
 
-def load_keys(provider: Provider, *, refresh: bool = False) -> JsonObject:
+def load_keys(provider: ProviderMetadata, *, refresh: bool = False) -> JsonObject:
     """The provider's JSON Web Key Set; with `refresh`, not from the cache. Raises ProviderUnreachableError."""
     return cached_document(provider.jwks_uri).load(refresh=refresh)
 

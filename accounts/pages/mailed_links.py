@@ -29,7 +29,7 @@ from contacts_project.kernel.pages import render_page
 
 
 @dataclass(frozen=True)
-class Page:
+class LinkPage:
     """The content of a page: with `button` a form, with `field` also a password field.
 
     `owner` is set if the reader has just proven to own the account: the browser then becomes a known device of it.
@@ -53,7 +53,7 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
     token = request.GET.get("token", "")
     signed_in = request.user if isinstance(request.user, User) else None
 
-    def act(user: User) -> Page:
+    def act(user: User) -> LinkPage:
         form = _verification_form(user, signed_in, request.get_full_path())
         if request.method != "POST":
             return form
@@ -69,22 +69,22 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
         except RateLimitedError:
             problem = _("Too many tries. Wait a quarter of an hour, then open the link again.")
             return replace(form, problem=problem, status=429)
-        return Page(_("Your e-mail address is verified"), _("You can close this page."))
+        return LinkPage(_("Your e-mail address is verified"), _("You can close this page."))
 
     return _respond(request, lambda: read_token(token, Purpose.VERIFY), act)
 
 
-def _verification_form(user: User, signed_in: User | None, here: str) -> Page:
+def _verification_form(user: User, signed_in: User | None, here: str) -> LinkPage:
     asks_password = signed_in != user and user.has_usable_password()
     if not user.proven_email:
-        return Page(
+        return LinkPage(
             _("Verify your e-mail address"),
             user.email,
             button=_("Verify the address"),
             field=_("Password of your account, if you have made it yourself") if asks_password else "",
             is_field_required=False,
         )
-    return Page(
+    return LinkPage(
         _("Confirm your new e-mail address"),
         user.email,
         button=_("Confirm the new address") if asks_password or signed_in == user else "",
@@ -98,8 +98,8 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
     """Ask for a new password, and set it."""
     token = request.GET.get("token", "")
 
-    def act(user: User) -> Page:
-        form = Page(
+    def act(user: User) -> LinkPage:
+        form = LinkPage(
             _("Set a new password"),
             user.recovery_email,
             button=_("Set a new password"),
@@ -115,7 +115,7 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
             return replace(form, problem=str(error))
         owner = reset_password(token=token, password=password, now=timezone.now())
         title, text = _("Your new password is set"), _("You can sign in with it now.")
-        return Page(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
+        return LinkPage(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
 
     return _respond(request, lambda: read_token(token, Purpose.RESET), act)
 
@@ -125,9 +125,9 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
     """Ask for confirmation; undo the change of address."""
     token = request.GET.get("token", "")
 
-    def act(user: User) -> Page:
+    def act(user: User) -> LinkPage:
         change = read_take_back_token(token, timezone.now())
-        form = Page(
+        form = LinkPage(
             _("Take the change back"),
             _(
                 "The address of your account becomes %(old)s again, instead of %(new)s. Everybody is signed out, and a "
@@ -143,7 +143,7 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
         except AddressTakenError:
             problem = _("Another account has this address now. Delete that one or change its address first.")
             return replace(form, problem=problem, status=400)
-        return Page(
+        return LinkPage(
             _("The change is taken back"),
             _("Sign in with %(old)s. We have sent a mail there, to set a new password.") % {"old": change.old_email},
         )
@@ -151,7 +151,7 @@ def take_back_page(request: HttpRequest) -> HttpResponse:
     return _respond(request, lambda: read_take_back_token(token, timezone.now()).owner, act)
 
 
-def _respond(request: HttpRequest, read: Callable[[], User], act: Callable[[User], Page]) -> HttpResponse:
+def _respond(request: HttpRequest, read: Callable[[], User], act: Callable[[User], LinkPage]) -> HttpResponse:
     """Render what `act` returns for the account that `read` finds, in its language. An invalid token is a 400."""
     language = language_of(request, None)
     try:
@@ -162,7 +162,7 @@ def _respond(request: HttpRequest, read: Callable[[], User], act: Callable[[User
     except FieldError:
         with translation.override(language):
             text = _("It was used already, or is too old. Ask for another.")
-            page = Page(_("This link does not work any more"), text, status=400)
+            page = LinkPage(_("This link does not work any more"), text, status=400)
     response = render_page(request, "account/page.html", {"page": page}, language=language, status=page.status)
     if page.owner:
         remember_device(request, response, page.owner)

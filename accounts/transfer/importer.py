@@ -15,7 +15,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.exporter import FORMAT, VERSION
-from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, ImportRun
+from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import Section, sections
 from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, InvalidError, validation_text
 from contacts_project.kernel.errors import FieldError, PlanLimitError
@@ -51,7 +51,7 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
     stop the others. Raises FieldError if the document has the wrong format; if nothing was written, also the database's
     error for which `is_unavailable` is true.
     """
-    importer = _Importer(ImportRun(owner, now, dry=dry))
+    importer = _Importer(TransferRun(owner, now, dry=dry))
     for section in _check_document(document):
         importer.import_section(section, document[section.name])
     importer.writer.finish()
@@ -82,8 +82,8 @@ _TOO_MANY_RECORDS = define_text(
 
 
 class _Importer:
-    def __init__(self, run: ImportRun) -> None:
-        self.run, self.receipt = run, Receipt()
+    def __init__(self, run: TransferRun) -> None:
+        self.run, self.receipt = run, TransferReceipt()
         self.writer = BatchWriter(run.owner)
 
     def import_section(self, section: Section, records: list[Json]) -> None:
@@ -192,7 +192,7 @@ def _parse_source_id(raw: object, seen: set[UUID]) -> UUID:
 _MESSAGE = define_text("section_record_failed", "%(section)s, record %(number)s: %(reason)s")
 
 
-class Receipt:
+class TransferReceipt:
     """Collects the response of an import. Keeps one result for each record, not the record itself."""
 
     def __init__(self) -> None:

@@ -54,8 +54,8 @@ class ImportRecord:
     """A record and the result of its import. `data` is the validated record; `status` is empty before the result.
 
     `omissions` are messages about parts that were not imported although the record was, and count as errors; `remarks`
-    are others. `ref` is what `ImportRun.find`
-    returns to records that refer to this one: the id of the row, unless the section sets something else.
+    are others. `ref` is what `TransferRun.find` returns to records that refer to this one: the id of the row, unless
+    the section sets something else.
     """
 
     section: str
@@ -94,7 +94,7 @@ class ResolvedIds:
     new: dict[UUID, UUID]
 
 
-class ImportRun:
+class TransferRun:
     """The state that the sections share. A dry run writes nothing, and remembers what it would have written."""
 
     def __init__(self, owner: User, now: dt.datetime, *, dry: bool) -> None:

@@ -10,7 +10,7 @@ from accounts.models import User
 from contacts_project.kernel.json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from accounts.transfer.run import ImportRecord, ImportRun
+    from accounts.transfer.run import ImportRecord, TransferRun
 
 
 class Section:
@@ -37,10 +37,10 @@ class Section:
         """Lists of indexes of records that must be written together or not at all."""
         return ([index] for index in range(len(records)))
 
-    def prepare(self, run: "ImportRun", records: list["ImportRecord"]) -> None:
+    def prepare(self, run: "TransferRun", records: list["ImportRecord"]) -> None:
         """Do slow work and write files before the account is locked; called once for each batch."""
 
-    def write(self, run: "ImportRun", records: list["ImportRecord"]) -> None:
+    def write(self, run: "TransferRun", records: list["ImportRecord"]) -> None:
         """Write a batch of valid records inside `account_write`, and set the result of each.
 
         Other requests write between the batches, so counts and lookups must be repeated in each. In a dry run nothing

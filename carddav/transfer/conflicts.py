@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
@@ -118,7 +118,7 @@ class ConflictSection(Section):
     def serializer(self) -> ConflictRecordSerializer:
         return ConflictRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Conflict, records)
         people = {record: run.find("people", record.data["personId"]) for record in records}
         rows = Conflict.objects.owned_by(run.owner).unresolved().filter(person__in=set(people.values()) - {None})
@@ -142,7 +142,7 @@ class ConflictSection(Section):
         run.insert(Conflict, new)
 
 
-def _set_columns(row: Conflict, data: JsonObject, run: ImportRun) -> None:
+def _set_columns(row: Conflict, data: JsonObject, run: TransferRun) -> None:
     row.kind, row.fields, row.remote_raw = data["kind"], data["fields"], data["remote_raw"]
     row.resolution = data.get("resolution") or Resolution.OPEN
     # A document may have times in the future, which this instance must not show.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
@@ -73,7 +73,7 @@ class ConnectionSection(Section):
     def serializer(self) -> ConnectionRecordSerializer:
         return ConnectionRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Connection, records)
         rows = Connection.objects.owned_by(run.owner)
         existing = run.index(self.name, dict.fromkeys(rows.values_list("pk", flat=True)))

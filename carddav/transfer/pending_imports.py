@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer
 from carddav.models import PendingImport
@@ -39,7 +39,7 @@ class PendingImportSection(Section):
     def serializer(self) -> PendingImportRecordSerializer:
         return PendingImportRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(PendingImport, records)
         digests_by_record = {record: hash_text(record.data["raw"]) for record in records}
         rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_record.values())

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from carddav.models import RUN_COUNTS, Run, RunState, Trigger
@@ -101,7 +101,7 @@ class RunSection(Section):
     def serializer(self) -> RunRecordSerializer:
         return RunRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Run, records)
         new = []
         for record in records:
@@ -125,7 +125,7 @@ class RunSection(Section):
         run.insert(Run, new)
 
 
-def _columns(data: JsonObject, run: ImportRun) -> JsonObject:
+def _columns(data: JsonObject, run: TransferRun) -> JsonObject:
     """The columns of the record; times in the future become the time of the import."""
     names = ("trigger", "dry_run", "confirmed", "error_messages", "code", "error")
     times = {name: min(data[name], run.now) for name in ("started_at", "ended_at", "undone_at") if data.get(name)}

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.services.preferences import change_preferences
-from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, ImportRun
+from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import (
@@ -66,11 +66,11 @@ class AccountSection(Section):
     def serializer(self) -> AccountRecordSerializer:
         return AccountRecordSerializer()
 
-    def prepare(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def prepare(self, run: TransferRun, records: list[ImportRecord]) -> None:
         for record in records:
             prepare_photo(run, record)
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         for record in records:
             # `run.owner` was read before the account was locked.
             before = User.objects.get(pk=run.owner.pk)

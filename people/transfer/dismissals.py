@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField
@@ -39,7 +39,7 @@ class DismissalSection(Section):
     def serializer(self) -> DismissalRecordSerializer:
         return DismissalRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(DuplicateDismissal, records)
         couples = {
             record: {run.find("people", record.data[key]) for key in ("personAId", "personBId")} for record in records

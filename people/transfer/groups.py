@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
@@ -41,7 +41,7 @@ class GroupSection(Section):
     def serializer(self) -> GroupRecordSerializer:
         return GroupRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Group, records)
         keys = {group_key(record.data["name"]) for record in records}
         active = Group.objects.owned_by(run.owner).active().filter(name_key__in=keys)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
@@ -56,7 +56,7 @@ class InteractionSection(Section):
     def serializer(self) -> InteractionRecordSerializer:
         return InteractionRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(Interaction, records)
         calendar = schedule.load_calendar(run.owner)
         rows: list[Interaction] = []

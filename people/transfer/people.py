@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User
-from accounts.transfer.run import NO_ID, ImportRecord, ImportRun
+from accounts.transfer.run import NO_ID, ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import times_of
 from contacts_project.kernel.ids import new_id, parse_id
@@ -56,20 +56,20 @@ class PeopleSection(Section):
     def serializer(self) -> PersonRecordSerializer:
         return PersonRecordSerializer()
 
-    def prepare(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def prepare(self, run: TransferRun, records: list[ImportRecord]) -> None:
         found = run.find_existing(Person, records).found
         for record in records:
             if record.source_id not in found:
                 prepare_photo(run, record)
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         _Batch(run, records).write()
 
 
 class _Batch:
     """Writes a batch of people in a constant number of statements."""
 
-    def __init__(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def __init__(self, run: TransferRun, records: list[ImportRecord]) -> None:
         self.run, self.records = run, records
         self.calendar = schedule.load_calendar(run.owner)
         self.ids = run.find_existing(Person, records)

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.texts import Text, define_text
@@ -45,7 +45,7 @@ def encode_photo(name: str | None) -> str | None:
     return base64.b64encode(jpeg).decode() if jpeg else None
 
 
-def prepare_photo(run: ImportRun, record: ImportRecord) -> None:
+def prepare_photo(run: TransferRun, record: ImportRecord) -> None:
     """Convert and upload the photo of a record before the account is locked, because that takes long.
 
     A photo that is refused, or exceeds the pixel budget of one document, is left out; `photo_refused` is the reason.
@@ -67,7 +67,7 @@ def prepare_photo(run: ImportRun, record: ImportRecord) -> None:
     record.data["photo"] = jpeg
 
 
-def save_photo(run: ImportRun, jpeg: bytes | None) -> str | None:
+def save_photo(run: TransferRun, jpeg: bytes | None) -> str | None:
     """Register an uploaded photo and return its file name; a dry run only returns the name."""
     if jpeg is None:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.errors import InvalidError
@@ -50,7 +50,7 @@ class PlaceSection(Section):
     def serializer(self) -> PlaceRecordSerializer:
         return PlaceRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(GeocodedAddress, records)
         keys = {address_key(record.data["text"]) for record in records}
         rows = GeocodedAddress.objects.owned_by(run.owner).filter(key__in=keys)

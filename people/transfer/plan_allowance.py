@@ -1,13 +1,13 @@
 """The number of further records that the account's plan allows."""
 
-from accounts.transfer.run import ImportRun
+from accounts.transfer.run import TransferRun
 from people.services.plan_limits import count_of, describe_limit
 
 
 class PlanAllowance:
     """Counts the existing records once per batch under the account lock, then decreases for each imported record."""
 
-    def __init__(self, run: ImportRun, kind: str) -> None:
+    def __init__(self, run: TransferRun, kind: str) -> None:
         self.run, self.kind = run, kind
         limit = run.owner.plan_limit(kind)
         self.left = None if limit is None else limit - count_of(run.owner, kind)

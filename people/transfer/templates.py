@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from accounts.models import User
-from accounts.transfer.run import ImportRecord, ImportRun
+from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.transfer.times import TimestampsSerializer, times_of
 from contacts_project.kernel.api.errors import InvalidError
@@ -55,7 +55,7 @@ class TemplateSection(Section):
     def serializer(self) -> TemplateRecordSerializer:
         return TemplateRecordSerializer()
 
-    def write(self, run: ImportRun, records: list[ImportRecord]) -> None:
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(CustomFieldTemplate, records)
         rows = CustomFieldTemplate.objects.owned_by(run.owner)
         by_id = rows.in_bulk(list(ids.found.values()))

@@ -27,17 +27,17 @@ class LoginSerializer(serializers.Serializer[Any]):
     code = SecretField(max_length=100, required=False, allow_null=True)
 
 
-class DeviceSerializer(serializers.Serializer[Any]):
+class NewDeviceSerializer(serializers.Serializer[Any]):
     """What a device is called among the tokens of the account, and what it may do."""
 
     name = StrictCharField(max_length=100)
     scope = StrictChoiceField(SCOPES, required=False, default=TokenScope.READ_WRITE.value)
 
 
-class AppCodeSerializer(DeviceSerializer):
+class AppCodeSerializer(NewDeviceSerializer):
     code = SecretField()
     codeVerifier = SecretField(max_length=128)
 
 
-class DeviceSignInSerializer(DeviceSerializer, LoginSerializer):
+class DeviceSignInSerializer(NewDeviceSerializer, LoginSerializer):
     pass

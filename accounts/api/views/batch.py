@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.batch_runner import ATOMIC_BATCHES, Batch, Operation, has_writes
+from accounts.api.batch_runner import ATOMIC_BATCHES, BatchRunner, Operation, has_writes
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
@@ -116,7 +116,7 @@ class BatchViewSet(ApiViewSet[Any]):
             Operation(item["method"], item["path"], item.get("body"), item.get("headers") or {})
             for item in data["operations"]
         ]
-        batch = Batch(request._request, self.owner, request.auth, operations, atomic=data["atomic"])
+        batch = BatchRunner(request._request, self.owner, request.auth, operations, atomic=data["atomic"])
         batch.run()
         if batch.held_seconds:
             ATOMIC_BATCHES.pause(self.owner.pk, batch.held_seconds)
