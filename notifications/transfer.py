@@ -9,8 +9,7 @@ from django.db.models import F
 from accounts.models import User
 from accounts.models.user import Plan
 from accounts.transfer.run import NO_ID, ImportRecord, ResolvedIds, TransferRun
-from accounts.transfer.sections import Section, exclude_table, register_section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, exclude_table, register_section, times_of
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,

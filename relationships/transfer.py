@@ -6,8 +6,7 @@ from uuid import UUID
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, ResolvedIds, TransferRun
-from accounts.transfer.sections import Section, register_section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, register_section, times_of
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, StrictCharField
 from contacts_project.kernel.ids import new_id

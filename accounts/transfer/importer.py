@@ -14,9 +14,8 @@ from django.db import DatabaseError
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.transfer.exporter import FORMAT, VERSION
 from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, TransferRun
-from accounts.transfer.sections import Section, sections
+from accounts.transfer.sections import FORMAT, VERSION, Section, sections
 from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, InvalidError, validation_text
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.ids import parse_id

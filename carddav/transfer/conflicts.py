@@ -7,8 +7,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, times_of
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.transfer.runs import NO_CONNECTION
 from contacts_project.kernel.api.errors import InvalidError

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, times_of
 from carddav.models import Connection, ImportMode, NameFormat, Pause, Provider
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from contacts_project.kernel.api.fields import (

@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import TimestampsSerializer
+from accounts.transfer.sections import Section, TimestampsSerializer
 from carddav.models import PendingImport
 from carddav.sync.cards import hash_text
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import ColorField, StrictCharField
 from contacts_project.kernel.json import JsonObject
 from people.api.transferred_fields import RuleSerializer

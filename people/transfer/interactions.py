@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import TimestampsSerializer, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, times_of
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write

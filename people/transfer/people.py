@@ -7,8 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from accounts.transfer.run import NO_ID, ImportRecord, TransferRun
-from accounts.transfer.sections import Section
-from accounts.transfer.times import times_of
+from accounts.transfer.sections import Section, times_of
 from contacts_project.kernel.ids import new_id, parse_id
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.transfer.times import TimestampsSerializer
+from accounts.transfer.sections import TimestampsSerializer
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateField
 from contacts_project.kernel.json import JsonObject

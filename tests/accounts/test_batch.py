@@ -503,7 +503,7 @@ def test_concurrent_requests_with_one_key_run_once_inside_and_outside_a_batch() 
 def test_killed_atomic_batch_leaves_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the process ends during the transaction, its key is rolled back too, and the next request runs."""
     alice = make_user("alice@example.org")
-    api, real = client_of(alice), batch_runner.Batch._run_operation
+    api, real = client_of(alice), batch_runner.BatchRunner._run_operation
     body = {"operations": [group("One"), group("Two", idempotency_key="inner")], "atomic": True}
 
     def kill_process(self: Any, one: Any) -> Any:
@@ -513,7 +513,7 @@ def test_killed_atomic_batch_leaves_no_rows(monkeypatch: pytest.MonkeyPatch) -> 
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch_runner.Batch, "_run_operation", kill_process)
+        patch.setattr(batch_runner.BatchRunner, "_run_operation", kill_process)
         with pytest.raises(KeyboardInterrupt):
             api.call("POST", BATCH, body, HTTP_IDEMPOTENCY_KEY="outer")
     assert not Group.objects.owned_by(alice).exists()

@@ -15,7 +15,7 @@ from django.db import DataError, OperationalError, connection
 
 from accounts.models import User
 from accounts.transfer import importer
-from accounts.transfer.times import times_of
+from accounts.transfer.sections import times_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership import batches
 from people.lookup import replace_keys

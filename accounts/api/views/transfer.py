@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
-from accounts.transfer.exporter import export_document
 from accounts.transfer.importer import import_document
+from accounts.transfer.sections import export_document
 from contacts_project.kernel.api.body_limit import IMPORT_LIMIT
 from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser, UnreadableBodyError
