@@ -6,7 +6,6 @@ from uuid import UUID
 
 from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
-from carddav.sync.tombstones import put_tombstone
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import is_mirrored
 from people.extensions import PersonExtension
@@ -32,7 +31,7 @@ class CardDavExtension(PersonExtension):
             if intent := creates.get(mapping.pk):
                 mapping.href, mapping.href_key, mapping.uid = intent.href, intent.href_key, intent.uid
                 mapping.remote_raw = intent.body
-            put_tombstone(mapping, state)
+            mapping.put_tombstone(state)
 
     def after_restore(self, person: Person, now: dt.datetime) -> None:
         """Map the card to the person again; one that is gone is written anew."""

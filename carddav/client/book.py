@@ -10,6 +10,7 @@ from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
+    ConnectionBrokenError,
     MalformedResponseError,
     NotCardDavError,
     StatusError,
@@ -103,6 +104,13 @@ class Book(Collection):
     def get(self, href: str) -> Card | Missing | Unreadable:
         """Fetch one card by GET."""
         return get_card(self, href)
+
+    def get_readable(self, href: str) -> Card | Missing:
+        """`get`, but raises ConnectionBrokenError if the card exists and cannot be read."""
+        found = self.get(href)
+        if isinstance(found, Unreadable):
+            raise ConnectionBrokenError(found.message, status=found.status)
+        return found
 
     def new_href(self, name: str) -> str:
         """The href that `create` uses for `name`; the journal stores it before the request."""

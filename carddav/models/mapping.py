@@ -1,6 +1,7 @@
 """Which card on the server belongs to which person, and the state on which both sides last agreed."""
 
 import datetime as dt
+import hashlib
 from collections.abc import Mapping as MappingOf
 from typing import Any, Self
 
@@ -59,6 +60,12 @@ def _delay(failures: int) -> dt.timedelta:
     doublings: int = min(failures - MAX_TRIES, 10)
     delay: dt.timedelta = min(_FIRST_DELAY * 2**doublings, _MAX_DELAY)
     return delay
+
+
+def hash_text(text: str) -> str:
+    """The hash by which the text of a card is recognised: SHA-256, hexadecimal."""
+    # "replace": a card may contain lone surrogates, which UTF-8 cannot encode.
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 Bases = tuple[MappingOf[str, Any], MappingOf[str, Any]]
@@ -236,6 +243,23 @@ class Mapping(OwnedModel):
         if self.status != MappingStatus.QUARANTINED or self.body_hash != body_hash:
             return False
         return self.next_try_at is None or now < self.next_try_at
+
+    def put_tombstone(self, state: "TombstoneState") -> None:
+        """The person is deleted: record what becomes of the card."""
+        values = {
+            "person_id": self.person_id,
+            "href": self.href,
+            "uid": self.uid,
+            "etag": self.etag,
+            "remote_raw": self.remote_raw,
+            "state": state,
+        }
+        Tombstone.objects.owned_by(self.owner_id).update_or_create(
+            connection_id=self.connection_id,
+            href_key=self.href_key,
+            defaults=values,
+            create_defaults={"owner_id": self.owner_id, **values},
+        )
 
     def _end_holding_back(self) -> None:
         self.code, self.error, self.body_hash, self.failures = "", "", "", 0

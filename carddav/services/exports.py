@@ -11,8 +11,8 @@ from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.context import Context
+from carddav.sync.journal import recover
 from carddav.sync.push import push_all
-from carddav.sync.recovery import recover
 from carddav.sync.run import drop_confirmed_creates, pull, queue_new_cards, retry_unconfirmed_creates, save_sync_token
 from carddav.sync.unsent import people_for_new_cards
 

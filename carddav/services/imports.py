@@ -18,7 +18,7 @@ from carddav.models import Connection, Mapping, PendingImport, Todo
 from carddav.services.connection_lock import locked_connection
 from carddav.services.receipts import Receipt
 from carddav.sync.context import Context
-from carddav.sync.groups import apply_group_cards
+from carddav.sync.incoming import apply_group_cards
 from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture
 from contacts_project.kernel.errors import DomainError, PlanLimitError

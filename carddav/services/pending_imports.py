@@ -6,7 +6,7 @@ from itertools import islice
 
 from accounts.models import User
 from carddav.models import PendingImport
-from carddav.sync.cards import hash_text
+from carddav.models.mapping import hash_text
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.texts import define_text

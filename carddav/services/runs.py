@@ -13,8 +13,7 @@ from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Ru
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connection_lock import get_connection
 from carddav.signals import contacts_found
-from carddav.sync.context import Context, Tally
-from carddav.sync.dry_run import DryRun
+from carddav.sync.context import Context, DryRun, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from carddav.sync.unsent import next_retry_at

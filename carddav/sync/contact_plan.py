@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from carddav.models import Conflict, Mapping, MappingStatus
-from carddav.sync.cards import hash_text
+from carddav.models.mapping import hash_text
 from carddav.sync.pictures import Picture
 from carddav.sync.plan import Action, Counts, Planned
 from people.contents.contact import LocalContact

@@ -11,9 +11,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import Changes
+from carddav.client import Book, Changes
 from carddav.models import Connection, Run, RunAction, RunChange
-from carddav.sync.book import Book
 from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, Planned
 from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
@@ -209,3 +208,44 @@ class Context:
                 )
                 for person in people
             )
+
+
+@dataclass(slots=True)
+class DryRun(Context):
+    """A run that changes nothing: it decides what a run would do, and counts it.
+
+    `planned` are the contacts that are decided as a whole: what their card would be sent for is counted."""
+
+    planned: set[UUID] = field(default_factory=set)
+
+    @property
+    def unwritten_imports(self) -> int:
+        return self.tally.imported
+
+    def act(self, work: Callable[[], object]) -> None:
+        """Leave it out."""
+
+    def carry_out(self, plan: Callable[[], Iterable[Planned]], work: Callable[[], object]) -> None:
+        for planned in plan():
+            self._count(planned)
+
+    def decide(
+        self,
+        read: Callable[[], S | None],
+        plan: Callable[[S], Planned],
+        apply: Callable[[AccountWrite, S, Planned], object],
+    ) -> Planned | None:
+        state = read()
+        if state is None:
+            return None
+        planned = plan(state)
+        # A contact is decided once: what is listed is merged before what is unsent.
+        if planned.mapping_id is None or planned.mapping_id not in self.planned:
+            self._count(planned)
+        return planned
+
+    def _count(self, planned: Planned) -> None:
+        self.tally.count(planned.here)
+        self.tally.count(planned.there())
+        if planned.mapping_id is not None:
+            self.planned.add(planned.mapping_id)

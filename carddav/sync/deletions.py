@@ -19,7 +19,6 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.sync.book import read_current_card
 from carddav.sync.contact_plan import is_sync_suspended, plan_merge
 from carddav.sync.contacts import load_mapping, load_open_conflict, open_conflict
 from carddav.sync.context import Context
@@ -34,7 +33,6 @@ from carddav.sync.plan import (
     plan_card_deletion,
     plan_remote_deletion,
 )
-from carddav.sync.tombstones import put_tombstone
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
 from people.contents.contact import LocalContact, load_local_contact
@@ -179,7 +177,7 @@ def _is_edited(context: Context, mapping: Mapping, contact: LocalContact) -> boo
 def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> None:
     """Replace the mapping by a tombstone. Must be called inside the write."""
     Conflict.objects.owned_by(context.owner).filter(mapping=mapping, resolved_at=None).delete()
-    put_tombstone(mapping, state)
+    mapping.put_tombstone(state)
     mapping.delete()
 
 
@@ -226,7 +224,7 @@ def _delete_as_planned(context: Context, tombstone: Tombstone, found: FetchedCar
         _finish_card_deletion(context, tombstone)
         context.tally.updated_remotely += written.outcome is Outcome.DONE
     elif written.outcome is Outcome.CHANGED:
-        newest = read_current_card(context.book, found.href)
+        newest = context.book.get_readable(found.href)
         if isinstance(newest, FetchedCard):
             _open_local_deleted_conflict(context, tombstone, newest)
     # UNKNOWN and LOCKED leave the tombstone in TO_DELETE: the next run asks again.

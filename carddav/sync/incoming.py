@@ -1,7 +1,10 @@
-"""Fetched cards: merged with their person, or, if they are new, linked, imported or stored as pending imports."""
+"""Cards that came from the server: merged with their person, or, if they are new, linked, imported or stored as pending
+imports; group cards put their members into groups."""
 
+from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field
 from functools import partial
+from uuid import UUID
 
 from carddav.client import Card as FetchedCard
 from carddav.client import Entry, Unreadable
@@ -16,17 +19,23 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.sync.cards import hash_text
+from carddav.models.mapping import hash_text
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.index import Index, KnownCard
+from carddav.sync.journal import finish_read_back
 from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_cards, link_and_merge
-from carddav.sync.write_results import finish_read_back
+from carddav.sync.unsent import unsent_mappings
+from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
+from people.importing.card_groups import GroupPlan
+from people.importing.known import uid_spellings
+from people.services.groups import put_members
 from people.vcard import Card, VCardError, read_resource
 
 _FETCHING = define_text("progress_fetching", "Fetching %(count)s contacts")
 _TAKING = define_text("progress_taking", "Taking %(count)s new contacts")
+_NO_ROOM_FOR_GROUP = define_text("no_room_for_group", "Your plan has no room for the group %(group)s.")
 
 _BATCH_SIZE = 50
 
@@ -218,3 +227,46 @@ class IncomingCards:
                 )
                 for entry in new
             )
+
+
+def apply_group_cards(context: Context) -> None:
+    """Put the members of group cards into groups, each once, so that a member who was removed here is not added
+    again."""
+    rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection.pk, kind=OtherKind.GROUP)
+    for card in rows.order_by("id"):
+        unapplied = [uid for uid in card.members if uid not in card.joined]
+        if unapplied:
+            _apply_group_card(context, card, unapplied)
+
+
+def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -> None:
+    spellings = {spelling: uid for uid in unapplied for spelling in uid_spellings(uid)}
+    mappings = Mapping.objects.owned_by(context.owner).filter(
+        connection=context.connection, uid__in=spellings, person__deleted_at=None
+    )
+    found: dict[UUID, str] = {row.person_id: spellings[row.uid or ""] for row in mappings.defer("remote_raw")}
+    if not found:
+        return
+    with context.write() as write:
+        plan = GroupPlan(context.owner)
+        plan.load([card.name])
+        if not plan.reserve(card.name):
+            context.tally.messages.append(_NO_ROOM_FOR_GROUP.format(group=card.name))
+            return
+        # What was unsent before stays so: the membership alone is nothing to be sent.
+        unsent = set(unsent_mappings(context.connection).filter(person__in=found).values_list("person_id", flat=True))
+        put_members(plan.make(card.name), list(found), write.now)
+        _add_to_bases(context, list(found), card.name, {key: write.revision for key in found if key not in unsent})
+        card.joined = [*card.joined, *found.values()]
+        card.save()
+
+
+def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revisions: MappingOf[UUID, int]) -> None:
+    """Add the group to the members' bases: the server knows the membership from its group card, so it must not be sent
+    as CATEGORIES of the members' cards. `revisions`: of the people of whom nothing else is unsent."""
+    for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
+        known = {case_key(group) for group in mapping.base_local.get("groups", ())}
+        if case_key(name) not in known:
+            mapping.add_group(name, revisions.get(mapping.person_id))
+        else:
+            mapping.mark_current(revisions.get(mapping.person_id))

@@ -18,10 +18,9 @@ from carddav.sync.contact_plan import ContactState
 from carddav.sync.contacts import apply_state, load_changed_picture, merge_contact, plan_contact_now, read_state
 from carddav.sync.context import Context
 from carddav.sync.index import KnownCard
+from carddav.sync.journal import finish_found_write, matches_intent
 from carddav.sync.pictures import Picture, load_and_store_picture
 from carddav.sync.plan import Planned, plan_new_cards
-from carddav.sync.recovery import matches_intent
-from carddav.sync.write_results import finish_found_write
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.contents.contact import LocalContact, create_from_cards, load_local_contacts

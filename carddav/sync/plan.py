@@ -1,7 +1,7 @@
 """What the sync does with each contact: decided from what is known of both sides since they last agreed. Pure.
 
 A run decides under the account's lock and carries the decision out, a dry run decides the same and counts it
-(carddav.sync.context, carddav.sync.dry_run). The merge of single fields is in people.contents.merge.
+(carddav.sync.context, carddav.sync.context). The merge of single fields is in people.contents.merge.
 """
 
 from collections.abc import Callable, Mapping

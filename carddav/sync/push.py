@@ -12,15 +12,13 @@ from uuid import UUID, uuid4
 
 from carddav.client import DavError, Outcome, WriteResult, href_key, locks_whole_book
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
-from carddav.sync.backoff import hold_back
-from carddav.sync.cards import format_rev, hash_text
+from carddav.models.mapping import hash_text
 from carddav.sync.contact_plan import is_sync_suspended
 from carddav.sync.contacts import load_mapping, merge_contact
 from carddav.sync.context import Context
-from carddav.sync.drafts import Draft, NeedsMergeError, draft_card
-from carddav.sync.push_plan import without_unreadable
-from carddav.sync.recovery import read_back
-from carddav.sync.replies import PushState, handle_reply
+from carddav.sync.journal import read_back
+from carddav.sync.push_plan import Draft, NeedsMergeError, draft_card, without_unreadable
+from carddav.sync.replies import PushState, handle_reply, hold_back
 from carddav.sync.unsent import unsent_mapping_ids
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -185,7 +183,7 @@ def _create_intent(
         href_key=href_key(href, context.book.url),
         uid=contact.person.uid if is_new else mapping.uid,
         if_match=None if is_new else mapping.etag,
-        body=draft.render(format_rev(write.now)),
+        body=draft.render(f"{write.now:%Y%m%dT%H%M%SZ}"),
         body_hash=draft.hash,
         fields=draft.base_local,
         local_rev=write.revision,

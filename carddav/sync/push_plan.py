@@ -1,23 +1,26 @@
-"""Which cards the push would send, decided without sending any."""
+"""What the push would send, decided without sending it: which cards, each with which text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
 from django.utils import timezone
 
 from carddav.models import HeldBack, Mapping, OtherCard, OtherKind
-from carddav.sync.cards import hash_text
+from carddav.models.mapping import hash_text
+from carddav.sync.contact_plan import patched_text, plan_merge
 from carddav.sync.contacts import load_mapping, merge_contact
 from carddav.sync.context import CARD_PROBLEM, Context
-from carddav.sync.drafts import draft_card
+from carddav.sync.pictures import Picture
 from carddav.sync.plan import Action, Counts, Planned
 from carddav.sync.unsent import new_people, unsent_mapping_ids
 from contacts_project.kernel.texts import define_text
-from people.contents.contact import load_local_contact
+from people.contents.contact import LocalContact, load_local_contact
+from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
 from people.photos.files import read_photo
-from people.vcard import VCardError
+from people.vcard import CardText, VCardError, write_card
 
 _NOT_OVERWRITTEN = define_text(
     "contact_not_sent_over_unreadable", "the contact was not sent, since the card there cannot be read"
@@ -76,3 +79,57 @@ def without_unreadable(context: Context, mapping_ids: list[UUID]) -> list[UUID]:
             context.tally.add_error(CARD_PROBLEM.format(href=unreadable[key], reason=_NOT_OVERWRITTEN))
             context.act(partial(_hold_back_unreadable, context, key))
     return [key for key in mapping_ids if key not in unreadable]
+
+
+class NeedsMergeError(Exception):
+    """The card has values that the person does not have: they must be merged first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A card to be sent: `render` returns its text with a REV, `hash` is the hash of its text without one, and
+    `base_local` is the local base once the write has succeeded."""
+
+    render: Callable[[str], str]
+    hash: str
+    base_local: Fields
+
+
+def draft_card(
+    context: Context, mapping: Mapping, contact: LocalContact, photo: bytes | None, revision: int, *, with_photo: bool
+) -> Draft | None:
+    """The card to be sent; None if the server's card is up to date, which is recorded with the account's `revision`.
+
+    Must be called inside the write. Raises NeedsMergeError, VCardError.
+    """
+    name_format = context.connection.name_format
+    full_name = contact.full_name(name_format)
+    base_local = {**contact.fields, "fn": full_name}
+    if not mapping.remote_raw:
+        picture = photo if with_photo else None
+
+        def render_new(revised: str | None = None) -> str:
+            # Version 3.0, which every server accepts, without the field that is never sent.
+            card = replace(contact.card, photo=picture, last_contact=None)
+            return write_card(card, "3.0", full_name=full_name, revised=revised)
+
+        return Draft(render_new, hash_text(render_new()), base_local)
+    before = CardText(mapping.remote_raw)
+    remote = remote_fields(before.card)
+    merge_plan = plan_merge(mapping, contact, remote, Picture(remote["photo"]), name_format)
+    if merge_plan.changed:
+        raise NeedsMergeError
+    conflicting = {conflict.field for conflict in merge_plan.merged.conflicts}
+    # A field in conflict is not sent, so its base stays.
+    base_local |= {field: mapping.base_local.get(field) for field in conflicting}
+
+    def render_patch(revised: str | None = None) -> str | None:
+        return patched_text(before, merge_plan, full_name, photo, with_photo=with_photo, revised=revised)
+
+    if (plain := render_patch()) is not None:
+        return Draft(lambda revised: render_patch(revised) or plain, hash_text(plain), base_local)
+    base_remote = {
+        field: mapping.base_remote.get(field) if field in conflicting else remote[field] for field in EMPTY_FIELDS
+    }
+    mapping.agree((base_local, base_remote), revision, is_conflict=bool(conflicting))
+    return None

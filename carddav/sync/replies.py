@@ -6,14 +6,22 @@ from uuid import UUID
 
 from carddav.client import Missing, Outcome, WriteResult, same_etag
 from carddav.models import ConflictKind, HeldBack, JournalEntry, JournalOp, Mapping
-from carddav.sync.backoff import CARD_LOCKED, REFUSED_FOR_NOW, SERVER_FAILED, hold_back, hold_back_for_now
-from carddav.sync.book import read_current_card
+from carddav.models.mapping import MAX_TRIES
 from carddav.sync.contacts import load_mapping, merge_or_report, open_conflict
 from carddav.sync.context import Context
-from carddav.sync.recovery import matches_intent, resolve_unknown_write
-from carddav.sync.write_results import finish_found_write, finish_write
-from contacts_project.kernel.texts import define_text
+from carddav.sync.journal import finish_found_write, finish_write, matches_intent, resolve_unknown_write
+from contacts_project.kernel.texts import Text, define_text
 
+_NOT_SENT = define_text("card_not_sent", "%(name)s (%(href)s): %(reason)s")
+_NEW_NOT_SENT = define_text("new_card_not_sent", "%(name)s (new): %(reason)s")
+_LATER = define_text("card_tried_later", "%(name)s: %(reason)s It is sent again later, or once it changes.")
+_NEXT_RUN = define_text("card_tried_next_run", "%(name)s: %(reason)s The next run tries again.")
+_SERVER_FAILED = define_text("server_failed", "The server failed with status %(status)d.")
+_REFUSED_FOR_NOW = define_text(
+    "card_refused_for_now",
+    "The server refused the card with status %(status)d, though nobody has changed it there.",
+)
+_CARD_LOCKED = define_text("card_is_locked", "The server was busy with this card.")
 _REFUSED = define_text("server_refused_card", "the server refused it")
 _NO_ROOM = define_text("no_room_for_card", "The server has no room for this card.")
 _NO_RIGHT = define_text("no_right_to_write", "The address book can only be read.")
@@ -70,7 +78,7 @@ def handle_reply(context: Context, intent: JournalEntry, written: WriteResult, s
             state.withdraw(intent)
             if state.retry_once(intent):
                 return True
-            hold_back_for_now(context, intent, HeldBack.LOCKED, CARD_LOCKED)
+            hold_back_for_now(context, intent, HeldBack.LOCKED, _CARD_LOCKED)
         case Outcome.CHANGED | Outcome.GONE:
             return _handle_changed_card(context, intent, written, state)
         case Outcome.READ_ONLY | Outcome.FULL:
@@ -88,7 +96,7 @@ def _handle_unknown(context: Context, intent: JournalEntry, written: WriteResult
         return True
     is_lost = intent.mapping_id in context.unconfirmed_creates and intent.pk in state.resent
     if written.status is not None and written.status >= 500 and (is_undone or is_lost):
-        hold_back_for_now(context, intent, HeldBack.SERVER_ERROR, SERVER_FAILED.format(status=written.status))
+        hold_back_for_now(context, intent, HeldBack.SERVER_ERROR, _SERVER_FAILED.format(status=written.status))
     elif is_undone:
         name = intent.person.name if intent.person else "A contact"
         context.tally.add_error(_UNKNOWN_CHANGE.format(name=f"{name} ({intent.href})"))
@@ -110,7 +118,7 @@ def _handle_refused_writes(context: Context, intent: JournalEntry, written: Writ
 def _handle_changed_card(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
     """Handle a failed precondition: merge the card and send it once more. If the card is there with the ETag that we
     named, or a new card cannot be missing, the refusal may pass: a later run tries again."""
-    found = read_current_card(context.book, intent.href)
+    found = context.book.get_readable(intent.href)
     if isinstance(found, Missing):
         context.book.fetch_properties()  # raises BookGoneError if the book itself is gone
         if intent.op == JournalOp.CREATE:
@@ -135,7 +143,7 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: WriteR
 
 
 def _hold_back_passing(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> None:
-    hold_back_for_now(context, intent, HeldBack.PASSING, REFUSED_FOR_NOW.format(status=written.status or 0))
+    hold_back_for_now(context, intent, HeldBack.PASSING, _REFUSED_FOR_NOW.format(status=written.status or 0))
     state.withdraw(intent)
 
 
@@ -180,3 +188,32 @@ def _can_retry_without_photo(intent: JournalEntry, state: PushState) -> bool:
     state.without_photo.add(mapping.pk)
     intent.delete()
     return True
+
+
+def hold_back(
+    context: Context, mapping: Mapping, code: HeldBack, body_hash: str, reason: Text, now: dt.datetime
+) -> None:
+    """Hold the card back, and report it unless it was for the same content. Must be called inside the write."""
+    if mapping.hold_back(code, reason, body_hash, now):
+        values = {"name": mapping.person.name, "reason": reason}
+        text = _NOT_SENT.format(href=mapping.href, **values) if mapping.href else _NEW_NOT_SENT.format(**values)
+        context.tally.add_error(text)
+
+
+def hold_back_for_now(context: Context, intent: JournalEntry, code: HeldBack, reason: Text) -> None:
+    """Hold the card back until a later run, once in a run. The server must be known not to have its new content."""
+    if intent.mapping_id is None or intent.mapping_id in context.failed_mappings:
+        return
+    context.failed_mappings.add(intent.mapping_id)
+    with context.write() as write:
+        mapping = load_mapping(context, intent.mapping_id)
+        if mapping is None:
+            return
+        mapping.hold_back(code, reason, intent.body_hash, write.now)
+        name = f"{mapping.person.name} ({intent.href})"
+        if mapping.failures >= MAX_TRIES:
+            # The outcome is known: the write failed. The mapping keeps the href for the next try.
+            JournalEntry.objects.owned_by(context.owner).filter(mapping=mapping).delete()
+            context.unconfirmed_creates.discard(mapping.pk)
+    text = _LATER if mapping.failures >= MAX_TRIES else _NEXT_RUN
+    context.tally.add_error(text.format(name=name, reason=reason))

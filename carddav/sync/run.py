@@ -14,12 +14,11 @@ from carddav.client import Changes
 from carddav.models import Connection, ImportMode, Mapping, PendingImport, Run, RunState
 from carddav.sync.context import Context
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
-from carddav.sync.groups import apply_group_cards
-from carddav.sync.incoming import IncomingCards
+from carddav.sync.incoming import IncomingCards, apply_group_cards
 from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
+from carddav.sync.journal import recover
 from carddav.sync.push import push_all
 from carddav.sync.push_plan import plan_push
-from carddav.sync.recovery import recover
 from carddav.sync.unsent import new_people, unmapped_people
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.texts import define_text

@@ -8,7 +8,7 @@ from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section, TimestampsSerializer
 from carddav.models import PendingImport
-from carddav.sync.cards import hash_text
+from carddav.models.mapping import hash_text
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateTimeField
 from contacts_project.kernel.json import JsonObject
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from carddav.client import (
+    Book,
     BookGoneError,
     Capabilities,
     Card,
@@ -83,8 +84,8 @@ class MemoryServer:
         self.gone[href] = self.now
 
 
-class MemoryBook:
-    """carddav.client.Book over a MemoryServer."""
+class MemoryBook(Book):
+    """A book of a MemoryServer."""
 
     url = BOOK_URL
     caps = Capabilities()
