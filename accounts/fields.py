@@ -15,8 +15,14 @@ from accounts.passwords import MAX_PASSWORD_LENGTH
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.text_forms import ascii_domain, mail_address
-from contacts_project.kernel.text_rules import NOT_AN_EMAIL, TOO_LONG, InvalidTextError, check_text
+from contacts_project.kernel.text_forms import (
+    NOT_AN_EMAIL,
+    TOO_LONG,
+    InvalidTextError,
+    ascii_domain,
+    check_text,
+    mail_address,
+)
 from contacts_project.kernel.texts import define_text
 
 _NOT_ASCII = define_text("email_not_ascii", "The part before the @ must be plain ASCII.")

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.mail.utils import CachedDnsName
 from django.db.models.signals import post_migrate, pre_migrate
 
+from contacts_project.kernel.languages import DjangoTranslation
 from contacts_project.kernel.texts import use_translation
-from contacts_project.kernel.translation import DjangoTranslation
 
 
 class ContactsProjectConfig(AppConfig):

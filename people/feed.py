@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 from people.projection import represent_people
 from people.projection.custom_templates import represent_template

@@ -13,8 +13,7 @@ from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import format_id
-from contacts_project.kernel.json import JsonObject, dumps_ascii, format_timestamp
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, dumps_ascii, format_timestamp
 from contacts_project.kernel.text_forms import fold
 from people.models import Person, RelationshipType
 from people.names import COLUMNS, FULL, display_name

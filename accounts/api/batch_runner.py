@@ -29,13 +29,12 @@ from contacts_project.kernel.api.etags import WITHIN_WRITE
 from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
 from contacts_project.kernel.api.request_log import UNKNOWN, ids_of, method_of, route_of
 from contacts_project.kernel.api.secrets import SecretResponse
-from contacts_project.kernel.errors import NO_SUCH_ADDRESS, DomainError, MissingError, UnavailableError
+from contacts_project.kernel.errors import NO_SUCH_ADDRESS, DomainError, MissingError, UnavailableError, is_unavailable
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.texts import define_text
-from contacts_project.kernel.unavailable import is_unavailable
 
 _ANSWERS_TOO_LONG = define_text(
     "batch_answers_too_long", "The answers of this batch are too long: send the rest in another."

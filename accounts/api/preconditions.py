@@ -12,8 +12,8 @@ from accounts.models import User
 from contacts_project.kernel.api.errors import error_response
 from contacts_project.kernel.api.marks import mark
 from contacts_project.kernel.errors import StaleError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write
-from contacts_project.kernel.representations import Representation
 
 _ENTITY_TAGS = re.compile(r'(W/)?"([^"]*)"\s*+(?:,|\Z)')
 _RECORD_TAG = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{16}")  # the format of `Representation.etag`

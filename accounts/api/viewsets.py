@@ -27,10 +27,9 @@ from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.marks import marks_of
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.languages import language_of
 from contacts_project.kernel.ownership.models import FeedModel, OwnedQuerySet, TrashQuerySet
-from contacts_project.kernel.representations import Representation
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T", bound=FeedModel)

@@ -12,9 +12,8 @@ from django.utils import timezone
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
 from accounts.feed.kinds import SETTINGS, RecordsById, feed_kinds, settings_record
 from accounts.models import User
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.ownership.models import Tombstone, TrashModel
-from contacts_project.kernel.representations import Representation
 
 _SETTINGS_ORDER = 0
 _TOMBSTONE_ORDER = 999  # within a revision, removals come after all changes

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.models import User
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.models import FeedModel
-from contacts_project.kernel.representations import Representation
 
 RecordsById = Mapping[UUID, Representation]
 """Records by id, each in the format of its own GET; `in_feed` is without what the feed sends as other records."""

@@ -17,13 +17,12 @@ from accounts.models import User
 from accounts.transfer.run import ERROR, IMPORTED, SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import FORMAT, VERSION, Section, sections
 from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, InvalidError, validation_text
-from contacts_project.kernel.errors import FieldError, PlanLimitError
+from contacts_project.kernel.errors import FieldError, PlanLimitError, is_unavailable
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import Json, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.texts import Text, define_text
-from contacts_project.kernel.unavailable import is_unavailable
 
 _NOT_STORED = define_text("record_not_stored", "This record could not be stored.")
 _NO_ID = define_text("record_without_id", "Every record needs the id it was exported with.")

@@ -40,7 +40,7 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.texts import define_text
 
 _FOUND = define_text(

@@ -21,11 +21,10 @@ from carddav.sync.context import Context
 from carddav.sync.incoming import apply_group_cards
 from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture
-from contacts_project.kernel.errors import DomainError, PlanLimitError
+from contacts_project.kernel.errors import DomainError, PlanLimitError, is_unavailable
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import IMPORTS, BatchWriter, StoppedError
 from contacts_project.kernel.texts import Text, define_text
-from contacts_project.kernel.unavailable import is_unavailable
 from people.contents.contact import create_from_cards
 from people.importing.group_cards import awaiting_groups, forget_awaited
 from people.importing.known import uid_key

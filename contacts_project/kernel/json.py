@@ -1,13 +1,14 @@
-"""JSON with orjson: encoding, the text form of times, and the limit of a document.
+"""JSON with orjson: encoding, the text form of times, the limit of a document, the representation of a record.
 
 orjson is strict on input (RFC 8259, no lone surrogates, bounded depth) and fast on output.
 """
 
 import datetime as dt
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -76,3 +77,25 @@ def stream_list(name: str, entries: Iterable[bytes], *, chunk_size: int = _CHUNK
         yield prefix + chunk
         prefix = b","
     yield b"]}" if prefix == b"," else opening + b"]}"
+
+
+class Representation(NamedTuple):
+    """The body of a record as its GET returns it (a dictionary or an orjson.Fragment), and the revision of its row.
+    `in_feed` is what the change feed sends of it, where that is less.
+
+    Read the revision together with the row, or before the rest of the body: then a body can be newer than its revision,
+    but never older, and a client never keeps old data under a new ETag.
+    """
+
+    revision: int
+    body: Any
+    in_feed: Any = None
+
+    @property
+    def etag(self) -> str:
+        """A strong validator: the revision that changed the record last, and a digest of its JSON.
+
+        The digest covers what the body repeats from other records, such as the names of groups. Those can change
+        without a new revision of this record.
+        """
+        return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'

@@ -1,17 +1,34 @@
 """The one form of a text, of digits, of a domain name and of an e-mail address in which equal ones are equal strings.
 
-`nfc` is the form in which texts are stored. The others are for comparisons. Nothing else calls `unicodedata.normalize`
-(a rule of ruff): its time grows with the square of a run of combining marks.
+`nfc` is the form in which texts are stored, after `check_text` has accepted them. The others are for comparisons.
+Nothing else calls `unicodedata.normalize` (a rule of ruff): its time grows with the square of a run of combining marks.
 """
 
 import re
 import unicodedata
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal
 
 import idna
 
+from contacts_project.kernel.texts import Text, define_text
+
+NOT_A_TEXT = define_text("not_a_text", "This must be a text.")
+BLANK = define_text("blank", "This must not be empty.")
+TOO_LONG = define_text("too_long", "At most %(limit)s characters, this has %(length)s.")
+NOT_AN_EMAIL = define_text("not_an_email", "This is not an e-mail address.")
+NOT_A_NUMBER = define_text("not_a_number", "This must be a number.")
+OUT_OF_RANGE = define_text("out_of_range", "This must be between %(low)s and %(high)s.")
+NOT_A_BOOLEAN = define_text("not_a_boolean", "This must be true or false.")
+NOT_A_CHOICE = define_text("not_a_choice", "This must be one of %(choices)s.")
+_FORBIDDEN = define_text("forbidden_character", "The character %(character)s is not allowed in text.")
+
+# Control characters but tab and newline, and lone surrogates, which UTF-8 cannot encode.
+_FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_DOMAIN_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,62}")
 #: A domain name has at most 253 octets (RFC 1035, section 2.3.4); a longer text is none and is not mapped.
 MAX_DOMAIN_LENGTH = 253
 _NON_ASCII_DIGITS = re.compile(r"[^\D0-9]")
@@ -193,3 +210,44 @@ def fold_email(address: str) -> str:
     """
     local, at, domain = address.strip().rpartition("@")
     return f"{case_key(local)}{at}{fold_domain(domain)}"
+
+
+class InvalidTextError(ValueError):
+    """The text is not accepted, for the reason `text`."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def check_text(value: str) -> str:
+    """Return `value` trimmed, in NFC, with LF line ends.
+
+    Raises InvalidTextError for control characters and lone surrogates.
+    """
+    value = value.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if bad := _FORBIDDEN_CHARACTER.search(value):
+        raise InvalidTextError(_FORBIDDEN.format(character=f"U+{ord(bad.group()):04X}"))
+    return nfc(value)
+
+
+def is_email(address: str) -> bool:
+    """Whether `address` is a mailbox at a domain name.
+
+    The same addresses as Django's EmailValidator accepts, except quoted local parts and IP address literals; and those
+    whose domain has an ASCII form by IDNA 2008, where Django knows that of 2003.
+    """
+    local, at, domain = address.rpartition("@")
+    with suppress(UnicodeError):
+        domain = ascii_domain(domain)
+    labels = domain.split(".")
+    return (
+        len(address) <= 254
+        and bool(at)
+        and len(local) <= 64
+        and _LOCAL_PART.fullmatch(local) is not None
+        and 2 <= len(labels) <= 100
+        and all(_DOMAIN_LABEL.fullmatch(label) and not label.endswith("-") for label in labels)
+        and len(labels[-1]) >= 2
+        and not labels[-1].isdigit()
+    )

@@ -5,7 +5,7 @@
 
 A text has a code that never changes and parameters, for programs. It becomes words when it is read: `str(text)` is in
 the active language, which the API sets to that of the account (`contacts_project.kernel.languages`). Without Django
-(`contacts_project.kernel.translation`) that is English.
+(`contacts_project.kernel.languages`) that is English.
 """
 
 import re

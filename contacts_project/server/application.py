@@ -15,7 +15,7 @@ from contacts_project.kernel.api.asgi_responses import InternalRequest, Internal
 from contacts_project.kernel.api.body_limit import max_kept_body_bytes
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.request_log import count_refusal
-from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.kernel.errors import is_unavailable
 from contacts_project.server.admissions import Admissions
 from contacts_project.server.bodies import Body, BodySpace, ClientDisconnectedError, Message, Receive, receive_body
 from contacts_project.server.callers import Caller, address_of, caller_of, find_account

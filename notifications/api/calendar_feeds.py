@@ -31,9 +31,8 @@ from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.languages import CODES
-from contacts_project.kernel.representations import Representation
 from notifications.models import CalendarFeed
 from notifications.models.destinations import FEED_KINDS
 from notifications.services.calendar_feeds import (

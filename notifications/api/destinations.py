@@ -18,8 +18,8 @@ from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.outbound import Code
-from contacts_project.kernel.representations import Representation
 from notifications.api.serializers import (
     CreateDestination,
     DestinationSerializer,

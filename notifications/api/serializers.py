@@ -8,9 +8,8 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from notifications.models import Destination, DestinationType
 from notifications.models.destinations import MAX_URL_LENGTH

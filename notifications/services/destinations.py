@@ -20,7 +20,7 @@ from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
 from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.text_rules import TOO_LONG
+from contacts_project.kernel.text_forms import TOO_LONG
 from contacts_project.kernel.texts import Text, define_text
 from notifications.channels import channels
 from notifications.channels.interface import Channel, Outcome

@@ -18,7 +18,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.fields import OwnedIdField, OwnedIdsField, StrictCharField
 from contacts_project.kernel.api.schema import AnyField, envelope
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.text_rules import NOT_A_CHOICE
+from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.person_entries import ENTRY_SERIALIZERS
 from people.api.person_query import read_group_ids
 from people.letters.csv_file import households_csv

@@ -23,8 +23,8 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate

@@ -18,7 +18,7 @@ from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import dumps, format_timestamp
 from contacts_project.kernel.ownership.models import retention_cutoff
-from contacts_project.kernel.text_rules import NOT_A_CHOICE
+from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.trash.registry import TrashKind, find_deleters, id_of_record, trash_kinds
 
 KINDS = [

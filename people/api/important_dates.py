@@ -15,9 +15,9 @@ from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person

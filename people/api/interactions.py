@@ -31,8 +31,8 @@ from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.interactions.pages import load_page

@@ -23,9 +23,8 @@ from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
-from contacts_project.kernel.json import dumps, stream_list
+from contacts_project.kernel.json import Representation, dumps, stream_list
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from people.api.person_query import DIRECTIONS, PeopleQuery, read_people_query, read_search
 from people.api.person_serializer import (

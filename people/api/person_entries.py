@@ -27,7 +27,7 @@ from contacts_project.kernel.api.schema import AnyField
 from contacts_project.kernel.errors import NO_SUCH_RECORD
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.text_rules import NOT_A_TEXT
+from contacts_project.kernel.text_forms import NOT_A_TEXT
 from contacts_project.kernel.texts import define_text
 from people import field_table
 from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS, DateKey, EntryKey, KeyKind, Kind, PersonField

@@ -12,7 +12,7 @@ from contacts_project.kernel.api.queries import read_choice, read_flag
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.text_rules import TOO_LONG, InvalidTextError, check_text
+from contacts_project.kernel.text_forms import TOO_LONG, InvalidTextError, check_text
 from contacts_project.kernel.texts import define_text
 from people.models import ImportedRecord, Membership, Person
 from people.projection.people_order import Order, Sort

@@ -28,8 +28,8 @@ from contacts_project.kernel.api.body_limit import PHOTO_LIMIT
 from contacts_project.kernel.api.etags import if_none_match_tags, revalidating
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonSerializer
 from people.api.uploads import uploaded_file

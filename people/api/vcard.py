@@ -18,7 +18,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.ownership.batches import IMPORTS
-from contacts_project.kernel.text_rules import NOT_A_CHOICE
+from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.uploads import JOINED_GROUPS, read_joined_groups
 from people.api.vcard_files import IMPORT_BODY, IMPORT_RECEIPT, PARSERS, read_uploaded_cards
 from people.importing.runs import VCardImport

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Protocol
 
-from contacts_project.kernel.text_rules import (
+from contacts_project.kernel.text_forms import (
     NOT_A_BOOLEAN,
     NOT_A_NUMBER,
     NOT_A_TEXT,

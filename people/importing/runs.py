@@ -9,10 +9,10 @@ from uuid import UUID
 from django.db import Error
 
 from accounts.models import User
+from contacts_project.kernel.errors import is_unavailable
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.texts import Text
-from contacts_project.kernel.unavailable import is_unavailable
 from people.importing.batch import PLAN_LIMIT
 from people.importing.log import ImportLog
 from people.importing.receipts import CARD, Outcome, build_receipt

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from accounts.models import User
-from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
 from people.models import CustomFieldTemplate
 
 

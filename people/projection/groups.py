@@ -6,8 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
-from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
 from contacts_project.kernel.text_forms import fold
 from people.counts import MEMBERS, counts_by_id
 from people.models import Group, Membership

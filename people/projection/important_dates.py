@@ -11,8 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
-from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
 from people.field_table import DATE_KEYS
 from people.models import ImportantDate
 from people.projection.people import DATE_OBJECT, padded_batches

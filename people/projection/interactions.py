@@ -7,8 +7,7 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
-from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
 from people.models import Interaction, Participation
 from people.names import COLUMNS, format_name
 

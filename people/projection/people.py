@@ -18,8 +18,7 @@ from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import format_id
-from contacts_project.kernel.json import dumps_ascii
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import Representation, dumps_ascii
 from people import field_table
 from people.extensions import EXTENSIONS
 from people.field_table import DateKey, Kind

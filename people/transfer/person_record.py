@@ -8,7 +8,7 @@ from accounts.transfer.sections import TimestampsSerializer
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField, StrictDateField
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.text_rules import InvalidTextError, check_text
+from contacts_project.kernel.text_forms import InvalidTextError, check_text
 from contacts_project.kernel.texts import define_text
 from people.api.person_entries import ImportantDateSerializer
 from people.api.person_fields import person_fields

@@ -5,7 +5,7 @@ Text is truncated. A value that would be useless then (a phone number, an e-mail
 
 from collections.abc import Iterable, Mapping
 
-from contacts_project.kernel.text_rules import is_email
+from contacts_project.kernel.text_forms import is_email
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.field_table import OTHER, KeyKind, Kind

@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from psycopg.conninfo import conninfo_to_dict
 
 from accounts.models import User
-from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.kernel.errors import is_unavailable
 from people.models import Person
 from tests.builders import PASSWORD
 from tests.client import Client

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from contacts_project.kernel.text_rules import is_email
+from contacts_project.kernel.text_forms import is_email
 from people.entries import identify_entries
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import UNKNOWN_ID, make_person

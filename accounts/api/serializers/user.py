@@ -14,8 +14,8 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.languages import CODES
-from contacts_project.kernel.representations import Representation
 
 
 class UserSerializer(serializers.Serializer[User]):

@@ -27,11 +27,11 @@ from contacts_project.kernel.errors import (
     RateLimitedError,
     StaleError,
     UnavailableError,
+    is_unavailable,
 )
 from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.languages import language_of
 from contacts_project.kernel.texts import Text, TextCode, define_text
-from contacts_project.kernel.unavailable import is_unavailable
 
 _AT_FIELD = define_text("invalid_field", "%(field)s: %(problem)s")
 

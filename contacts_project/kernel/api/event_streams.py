@@ -21,9 +21,9 @@ from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 from django.utils.translation import get_language, override
 
+from contacts_project.kernel.errors import is_unavailable
 from contacts_project.kernel.json import dumps
 from contacts_project.kernel.texts import define_text
-from contacts_project.kernel.unavailable import is_unavailable
 
 log = logging.getLogger(__name__)
 Params = ParamSpec("Params")

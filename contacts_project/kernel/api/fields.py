@@ -19,7 +19,7 @@ from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.errors import NO_SUCH_RECORD
 from contacts_project.kernel.ids import is_client_id, parse_id
 from contacts_project.kernel.json import format_timestamp
-from contacts_project.kernel.text_rules import (
+from contacts_project.kernel.text_forms import (
     BLANK,
     NOT_A_BOOLEAN,
     NOT_A_CHOICE,

@@ -13,8 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from contacts_project.kernel.api.errors import EncodedBodyError
-from contacts_project.kernel.json import JsonObject, dumps
-from contacts_project.kernel.representations import Representation
+from contacts_project.kernel.json import JsonObject, Representation, dumps
 from contacts_project.kernel.texts import Text, define_text
 
 NESTED_TOO_DEEPLY = define_text("nested_too_deeply", "The body is nested too deeply.")

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.text_rules import NOT_A_BOOLEAN, NOT_A_CHOICE
+from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
 
 _TOO_LOW = define_text("integer_too_low", "This must be a whole number, at least %(low)s.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import OperationalError, connection
 
-from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.kernel.errors import is_unavailable
 
 _OPTIONAL_UPDATE_SECONDS = 0.1
 

@@ -9,11 +9,10 @@ from django.db import Error
 from django.db.models import Model
 
 from contacts_project.kernel.database.statistics import analyze_tables
-from contacts_project.kernel.errors import UnavailableError
+from contacts_project.kernel.errors import UnavailableError, is_unavailable
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.texts import define_text
-from contacts_project.kernel.unavailable import is_unavailable
 
 _IMPORTS_BUSY = define_text(
     "imports_busy", "Other imports are under way. Nothing was changed: try again in a few seconds."

@@ -10,8 +10,7 @@ from tqdm import tqdm
 
 from accounts.models import User
 from accounts.vocabularies import DateFormat
-from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.kernel.errors import FieldError, is_unavailable
 from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
 from people.importing.files import FileImport, Upload

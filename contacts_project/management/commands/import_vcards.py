@@ -7,7 +7,7 @@ from django.db import Error
 from django.utils import timezone
 from tqdm import tqdm
 
-from contacts_project.kernel.unavailable import is_unavailable
+from contacts_project.kernel.errors import is_unavailable
 from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from contacts_project.kernel.text_rules import is_email
+from contacts_project.kernel.text_forms import is_email
 from contacts_project.kernel.texts import Text, define_text
 from people.importing.sources.drafts import Draft
 from people.phone_numbers import split_numbers

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from accounts.vocabularies import DateFormat
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.text_rules import NOT_A_CHOICE, is_email
+from contacts_project.kernel.text_forms import NOT_A_CHOICE, is_email
 from contacts_project.kernel.texts import Text, define_text
 from people.importing.sources.encodings import (
     Encoding,

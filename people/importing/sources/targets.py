@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import orjson
 
 from contacts_project.kernel.errors import FieldError
-from contacts_project.kernel.text_forms import nfc
-from contacts_project.kernel.text_rules import is_email
+from contacts_project.kernel.text_forms import is_email, nfc
 from contacts_project.kernel.texts import define_text
 from people import field_table
 from people.importing.sources.column_words import FIELD_OF, KIND_OF, split_name

@@ -16,9 +16,8 @@ from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
-from contacts_project.kernel.json import stream_list
+from contacts_project.kernel.json import Representation, stream_list
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from contacts_project.kernel.representations import Representation
 from contacts_project.kernel.texts import define_text
 from relationships.api.response_serializers import RelationshipResponseSerializer
 from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer

@@ -14,8 +14,8 @@ from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional_record
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError
+from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
-from contacts_project.kernel.representations import Representation
 from people.models import RelationshipType
 from relationships.api.response_serializers import RelationshipTypeResponseSerializer
 from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
