@@ -11,9 +11,7 @@ from rest_framework.response import Response
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.schema import envelope
 from people.dates import schedule
-from people.insights.drifting import drifting_people
-from people.insights.incomplete import incomplete_people
-from people.insights.milestones import milestones
+from people.insights import drifting_people, incomplete_people, milestones
 
 
 class InsightSerializer(serializers.Serializer[Any]):
