@@ -163,7 +163,7 @@ _CODES: Final = {DateType.BIRTHDAY: "birthday", DateType.ANNIVERSARY: "anniversa
 
 
 def milestones(owner: User, calendar: Calendar, today: dt.date) -> list[Insight]:
-    """Round birthdays and anniversaries of living people within the next 30 days, at most MAX_INSIGHTS, the next first."""
+    """Round birthdays and anniversaries of living people within the next 30 days, the next first."""
     # Keyed by day, person and code: an anniversary may be both a field of the person and one of its dates.
     end = today + dt.timedelta(MILESTONE_DAYS)
     found = {

@@ -2,13 +2,13 @@
 
 from contacts_project.kernel.api.errors import Failure
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError
-from people.merging.merge import AlreadyUndoneError
+from people.merging.merge import MergeUndoneError
 from people.merging.related_rows import UndoConflictError
 from people.models.account_counts import StorageLimitError
 
 FAILURES: dict[type[Exception], Failure] = {
     StorageLimitError: Failure(413, "too_large"),
-    AlreadyUndoneError: Failure(409, "already_undone"),
+    MergeUndoneError: Failure(409, "already_undone"),
     UndoConflictError: Failure(409, "undo_conflict"),
     ImportUndoneError: Failure(400, "already_undone"),
     ImportTooOldError: Failure(410, "import_too_old"),

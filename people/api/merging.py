@@ -19,9 +19,9 @@ from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
-from people.merging.merge import AlreadyUndoneError, list_merges, merge_people, undo_merge
+from people.merging.fields import OVERRIDABLE_COLUMNS
+from people.merging.merge import MergeUndoneError, list_merges, merge_people, undo_merge
 from people.merging.related_rows import UndoConflictError
-from people.merging.scalars import OVERRIDABLE_COLUMNS
 from people.models import MergeRecord
 from people.projection import represent_people, represent_person
 
@@ -82,7 +82,7 @@ class MergeViewSet(OwnedViewSet[MergeRecord]):
         responses=envelope("UndoMergeAnswer", person=PersonSerializer(), secondary=PersonSerializer()),
     )
     @action(detail=True, methods=["post"])
-    @raises(AlreadyUndoneError, UndoConflictError, PlanLimitError)
+    @raises(MergeUndoneError, UndoConflictError, PlanLimitError)
     @sends_etag
     def undo(self, request: Request, merge_id: UUID) -> Response:
         """Put both people back as they were before the merge: `person` is the primary again."""

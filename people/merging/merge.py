@@ -16,7 +16,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.texts import define_text
 from people.extensions import EXTENSIONS, PersonExtension
-from people.merging import card_lines, entries, interactions, related_rows, scalars
+from people.merging import fields, related_rows
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
 from people.services.group_rules import take_back_lead_days, write_rules
@@ -39,7 +39,7 @@ _TYPE_REMOVED = define_text(
 )
 
 __all__ = [
-    "AlreadyUndoneError",
+    "MergeUndoneError",
     "UndoConflictError",
     "delete_old_merges",
     "merge_people",
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-class AlreadyUndoneError(DomainError):
+class MergeUndoneError(DomainError):
     """The merge was undone before; a merge can be undone once."""
 
     message = define_text("merge_already_undone", "This merge has already been undone.")
@@ -71,9 +71,9 @@ def merge_people(
         reminders = reminders_in_plan(owner)
         writer = PersonWriter(owner, write, now)
         writer.edit(primary, secondary)
-        merged = entries.merge_entries(primary, secondary)
-        reminder = scalars.reminder_values(primary)
-        changes = scalars.merge_scalars(primary, secondary, overrides)
+        merged = fields.merge_entries(primary, secondary)
+        reminder = fields.reminder_values(primary)
+        changes = fields.merge_scalars(primary, secondary, overrides)
         rows = related_rows.load_related_rows(primary, secondary)
         joined = related_rows.new_memberships(primary, rows)
         alone = [row.other_id for row in rows[related_rows.INTERACTION] if not row.text]
@@ -82,19 +82,19 @@ def merge_people(
             "groups": [str(row.other_id) for row in joined],
             "dates": related_rows.move_dates(primary, rows),
             "values": related_rows.move_values(primary, rows),
-            "interactions": interactions.move_interactions(writer, primary, secondary, alone),
+            "interactions": related_rows.move_interactions(writer, primary, secondary, alone),
             "dismissals": related_rows.copy_dismissals(primary, rows),
             "extensions": {_app_of(extension): extension.merge(primary, secondary, now) for extension in EXTENSIONS},
             "deletedAt": format_timestamp(now),
         }
         # After the rest: a line is taken over only if the primary took over its fields, or its date moved.
         moved_dates = {key: key for key in image["dates"]}
-        image["cardLines"] = card_lines.merge_lines(primary, secondary, merged.ids | moved_dates)
+        image["cardLines"] = fields.merge_lines(primary, secondary, merged.ids | moved_dates)
         secondary.deleted_at = now
         writer.flush()
         related_rows.move_memberships(primary, joined)
         image |= _join_groups(writer, primary, [row.other_id for row in joined if row.text])
-        image["scalars"] = scalars.to_json(changes | scalars.changes_since(primary, reminder))
+        image["scalars"] = fields.changes_to_json(changes | fields.changes_since(primary, reminder))
         related_rows.mark_kept_rows(primary, rows, image["dates"])
         announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:
@@ -115,14 +115,14 @@ def _join_groups(writer: PersonWriter, primary: Person, group_ids: Iterable[UUID
 def undo_merge(*, owner: User, merge_id: UUID, now: dt.datetime) -> MergeRecord:
     """Revert the changes of a merge and take the secondary out of the trash.
 
-    Raises MissingError (no such merge, or older than the retention period), AlreadyUndoneError, UndoConflictError and
+    Raises MissingError (no such merge, or older than the retention period), MergeUndoneError, UndoConflictError and
     PlanLimitError.
     """
     with account_write(owner) as write:
         rows = MergeRecord.objects.owned_by(owner).filter(created_at__gte=retention_cutoff(now))
         record = rows.find(merge_id)
         if record.undone_at is not None:
-            raise AlreadyUndoneError
+            raise MergeUndoneError
         primary, secondary = _load_merged_people(record)
         # The secondary counts as a person again.
         check_plan(owner, "people")
@@ -163,7 +163,9 @@ def is_undoable(record: MergeRecord) -> bool:
         primary, _ = _load_merged_people(record)
     except UndoConflictError:
         return False
-    return record.undone_at is None and not scalars.conflicts(primary, scalars.from_json(record.image["scalars"]))
+    return record.undone_at is None and not fields.conflicting_columns(
+        primary, fields.changes_from_json(record.image["scalars"])
+    )
 
 
 def merges_of_deleted(owner: User, people: Mapping[UUID, object]) -> dict[UUID, UUID]:
@@ -224,22 +226,22 @@ def _load_merged_people(record: MergeRecord) -> tuple[Person, Person]:
 
 def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, image: JsonObject) -> None:
     writer.edit(primary, secondary)
-    changes = scalars.from_json(image["scalars"])
-    if changed := scalars.conflicts(primary, changes):
+    changes = fields.changes_from_json(image["scalars"])
+    if changed := fields.conflicting_columns(primary, changes):
         raise UndoConflictError(_CHANGED.format(fields=list(changed)))
-    scalars.revert(primary, changes)
+    fields.revert_scalars(primary, changes)
     # The old value is a foreign key from the stored image; its row may have been removed from the trash since.
     type_id = primary.relationship_to_user_id
     if type_id and not RelationshipType.objects.owned_by(primary.owner_id).filter(pk=type_id).exists():
         raise UndoConflictError(_TYPE_REMOVED)
-    entries.revert(primary, image["documents"])
+    fields.revert_entries(primary, image["documents"])
     # `get`: images of older versions have no card lines and no interactions.
-    card_lines.revert(primary, image.get("cardLines", ()))
+    fields.revert_lines(primary, image.get("cardLines", ()))
     related_rows.restore_groups(primary, secondary, image["groups"])
     take_back_lead_days(writer, primary, image.get("leadDays", {}))
     related_rows.restore_dates(primary, secondary, image["dates"])
     related_rows.restore_values(primary, secondary, image["values"])
-    interactions.restore_interactions(writer, primary, secondary, image.get("interactions", ()))
+    related_rows.restore_interactions(writer, primary, secondary, image.get("interactions", ()))
     related_rows.delete_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
     writer.flush()
