@@ -1,11 +1,17 @@
-"""The routes of interactions."""
+"""The routes of interactions. A list comes in pages, newest first.
+
+A cursor encodes the instant and id of the last interaction of a page, so that newly added ones do not shift the pages.
+"""
 
 import datetime as dt
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Model
+import orjson
+from django.db.models import Model, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -35,8 +41,9 @@ from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
-from people.interactions.pages import load_page
-from people.models import Interaction, Person
+from people.dates.recurrence import end_of_day, fire_at
+from people.dates.schedule import calendar_from_user
+from people.models import Interaction, Participation, Person
 from people.models.dates import InteractionQuerySet
 from people.models.person import PersonQuerySet
 from people.projection.interactions import represent_interaction, serialize_interactions_by_id
@@ -44,6 +51,8 @@ from people.services import interactions as service
 from people.vocabularies import InteractionKind
 
 _DELETED = define_text("interaction_deleted", "The interaction was deleted.")
+NO_CURSOR = define_text("unknown_page_cursor", "This is no cursor that was given out here: begin anew, without one.")
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class ActiveOrDeletedPeopleField(OwnedIdsField):
@@ -119,6 +128,72 @@ def _read_day(query: QueryDict, name: str) -> dt.date | None:
         return StrictDateField().to_internal_value(text)
     except serializers.ValidationError as error:
         raise FieldError(name, first_text(error)) from None
+
+
+@dataclass(frozen=True)
+class InteractionPage:
+    """The ids of interactions in order, and the cursor of the next page (None on the last one)."""
+
+    ids: list[UUID]
+    cursor: str | None
+
+
+def load_page(
+    owner: User,
+    *,
+    person: Person | None,
+    first: dt.date | None,
+    last: dt.date | None,
+    cursor: str | None,
+    limit: int,
+) -> InteractionPage:
+    """The next `limit` interactions of one person or all, from the day `first` to `last` in the account's time zone.
+
+    Uses one statement, which reads only the index entries of the page. Raises FieldError.
+    """
+    rows: Any
+    if person is not None:
+        of_one = Participation.objects.owned_by(owner).filter(person=person, interaction__deleted_at=None)
+        rows, key = of_one, "interaction"
+    else:
+        rows, key = Interaction.objects.owned_by(owner).active().with_active_people(), "pk"
+    rows = _filter_days(owner, rows, first, last)
+    if cursor is not None:
+        at, interaction_id = _parse_cursor(cursor)
+        # The entries behind the cursor in the order (at, id). `at <=` is a range of the index.
+        rows = rows.filter(at__lte=at).exclude(Q(at=at) & Q(**{f"{key}__gte": interaction_id}))
+    # One row more than a page, to see whether there is another page.
+    found = list(rows.order_by("-at", f"-{key}").values_list("at", key)[: limit + 1])
+    ids = [interaction_id for _, interaction_id in found[:limit]]
+    return InteractionPage(ids, _format_cursor(*found[limit - 1]) if len(found) > limit else None)
+
+
+Row = TypeVar("Row", Interaction, Participation)
+
+
+def _filter_days(owner: User, rows: QuerySet[Row], first: dt.date | None, last: dt.date | None) -> QuerySet[Row]:
+    zone = calendar_from_user(owner).zone
+    try:
+        if first is not None:
+            rows = rows.filter(at__gte=fire_at(first, zone, 0))
+        if last is not None:
+            rows = rows.filter(at__lt=end_of_day(last, zone))
+    except OverflowError:  # 1 January of year 1 or 31 December 9999: there are no interactions beyond
+        pass
+    return rows
+
+
+def _format_cursor(at: dt.datetime, interaction_id: UUID) -> str:
+    microseconds = (at - _EPOCH) // dt.timedelta(microseconds=1)
+    return urlsafe_b64encode(orjson.dumps([microseconds, interaction_id.hex])).decode().rstrip("=")
+
+
+def _parse_cursor(text: str) -> tuple[dt.datetime, UUID]:
+    try:
+        microseconds, interaction_id = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        return _EPOCH + dt.timedelta(microseconds=int(microseconds)), UUID(interaction_id)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise FieldError("cursor", NO_CURSOR) from None
 
 
 def _page_response(owner: User, query: QueryDict, person: Person | None) -> Response:

@@ -30,9 +30,8 @@ from people.importing.sources.records import (
     RelationshipRecord,
     Source,
 )
-from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation, Person
-from people.services.last_contact import update_last_contacts
+from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import InteractionKind, RecordKind

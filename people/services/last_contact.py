@@ -1,4 +1,8 @@
-"""Keeps lastContact of people up to date: when interactions are written, and when the day of a future one begins."""
+"""Keeps lastContact of people up to date: when interactions are written, and when the day of a future one begins.
+
+An interaction becomes the last contact of its people on its day in the account's time zone, but not before that day has
+begun.
+"""
 
 import datetime as dt
 import logging
@@ -6,10 +10,12 @@ import time
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db.models import OuterRef, QuerySet, Subquery
+
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
-from people.dates import schedule
-from people.interactions.days import annotate_latest, counts_at, end_of_today, latest_day
+from people.dates.recurrence import end_of_day, fire_at, local_day
+from people.dates.schedule import Calendar, calendar_from_user
 from people.models import Interaction, Participation, Person
 from people.services.person_writer import PersonWriter
 
@@ -22,6 +28,42 @@ _MAX_ZONE_DIFFERENCE = dt.timedelta(days=2)
 BATCH_SIZE = 200
 # Reminders wait for a scan. After this time each account gets only one more batch, and the next scan continues.
 _MAX_SCAN_SECONDS = 20.0
+
+
+def counts_at(at: dt.datetime, calendar: Calendar, now: dt.datetime) -> dt.datetime | None:
+    """The instant from which an interaction counts, or None if its day has already begun."""
+    day = local_day(at, calendar.zone)
+    return fire_at(day, calendar.zone, 0) if day > calendar.today(now) else None
+
+
+def set_counts_at(interaction: Interaction, calendar: Calendar, now: dt.datetime) -> None:
+    """Set `counts_at` of the interaction; None if it is in the trash."""
+    interaction.counts_at = None if interaction.is_deleted else counts_at(interaction.at, calendar, now)
+
+
+def annotate_latest(people: QuerySet[Person], before: dt.datetime) -> QuerySet[Person]:
+    """Annotate people with `latest_at`, the instant of their latest interaction before `before` (see end_of_today).
+
+    Reads one index entry per person.
+    """
+    participations = Participation.unscoped.rows().filter(
+        owner=OuterRef("owner"),
+        person=OuterRef("pk"),
+        at__lt=before,
+        interaction__deleted_at=None,
+    )
+    return people.annotate(latest_at=Subquery(participations.order_by("-at").values("at")[:1]))
+
+
+def end_of_today(calendar: Calendar, now: dt.datetime) -> dt.datetime:
+    """When the account's day ends. An interaction counts from the beginning of its day on."""
+    return end_of_day(calendar.today(now), calendar.zone)
+
+
+def latest_day(person: Person, calendar: Calendar) -> dt.date | None:
+    """The day of `latest_at` of a person from annotate_latest."""
+    latest_at: dt.datetime | None = person.latest_at  # type: ignore[attr-defined]  # annotated
+    return local_day(latest_at, calendar.zone) if latest_at else None
 
 
 def update_last_contacts(writer: PersonWriter, person_ids: Collection[UUID]) -> None:
@@ -95,7 +137,7 @@ def recompute_last_contacts(*, owner_id: UUID, now: dt.datetime) -> None:
     """
     with account_lock(owner_id):
         owner = User.objects.get(pk=owner_id)
-        calendar = schedule.calendar_from_user(owner)
+        calendar = calendar_from_user(owner)
         _replan_counts(owner_id, calendar, now)
         people = Person.objects.owned_by(owner_id).filter(participations__isnull=False).distinct()
         rows = annotate_latest(people.only("owner_id", "interacted_on"), end_of_today(calendar, now))
@@ -105,7 +147,7 @@ def recompute_last_contacts(*, owner_id: UUID, now: dt.datetime) -> None:
                     update_last_contacts(PersonWriter(owner, write, now), moved[start : start + BATCH_SIZE])
 
 
-def _replan_counts(owner_id: UUID, calendar: schedule.Calendar, now: dt.datetime) -> None:
+def _replan_counts(owner_id: UUID, calendar: Calendar, now: dt.datetime) -> None:
     rows = (
         Interaction.objects.owned_by(owner_id)
         .active()

@@ -13,10 +13,9 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, TimestampField
 from people.dates import schedule
-from people.interactions.days import set_counts_at
 from people.models import Interaction, Participation
 from people.projection.interactions import participant_ids
-from people.services.last_contact import update_last_contacts
+from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vocabularies import InteractionKind
 from people.word_index import index_interactions

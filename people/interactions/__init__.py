@@ -1,1 +1,0 @@
-"""Interactions: the last contact that follows from them, and their pagination."""
