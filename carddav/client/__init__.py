@@ -1,6 +1,7 @@
 """The CardDAV client: RFC 6352 and RFC 6578 as real servers implement them. Must not import models."""
 
 from carddav.client.book import Book, locks_whole_book
+from carddav.client.collection import same_etag
 from carddav.client.discovery import Discovered, discover
 from carddav.client.errors import (
     AccessDeniedError,
@@ -20,7 +21,6 @@ from carddav.client.errors import (
     StatusError,
     TlsError,
 )
-from carddav.client.etags import same_etag
 from carddav.client.hrefs import href_key, normalize_server_url
 from carddav.client.login import Login
 from carddav.client.session import DavSession, open_session

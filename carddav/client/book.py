@@ -1,11 +1,18 @@
-"""One address book on a server. The deviations of servers from the RFCs are handled here and below."""
+"""One address book on a server: what has changed in it, and conditional writes of its cards, whose replies become an
+`Outcome`. The deviations of servers from the RFCs are handled here and below."""
 
 import re
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Sized
+from urllib.parse import urlsplit
 
 from carddav.client import request_bodies
-from carddav.client.collection import GONE_STATUSES, Collection
-from carddav.client.conditional_writes import delete, put
+from carddav.client.collection import (
+    GONE_STATUSES,
+    UNSUPPORTED_REPORT_STATUSES,
+    Collection,
+    if_match_candidates,
+    parse_etag,
+)
 from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
@@ -13,31 +20,48 @@ from carddav.client.errors import (
     ConnectionBrokenError,
     MalformedResponseError,
     NotCardDavError,
+    ServerTimeoutError,
     StatusError,
 )
-from carddav.client.etags import parse_etag
-from carddav.client.hrefs import MAX_URL_LENGTH, member_path
-from carddav.client.multiget import UNSUPPORTED_REPORT_STATUSES, fetch, get_card
+from carddav.client.hrefs import MAX_URL_LENGTH, member_path, member_url, resolve_url
 from carddav.client.multistatus import CALENDARSERVER, DAV, Response
-from carddav.client.session import LISTING_SECONDS, READ_SECONDS
-from carddav.client.shapes import (
-    Card,
-    Changes,
-    Entry,
-    Fetched,
-    Missing,
-    Unreadable,
-    WriteResult,
-)
+from carddav.client.session import LISTING_SECONDS, READ_SECONDS, is_html, read_error_conditions
+from carddav.client.shapes import Changes, Entry, Outcome, WriteResult
+from contacts_project.kernel.outbound import OutboundResponse
 from contacts_project.kernel.texts import define_text
 
 _EMPTY = define_text("empty_listing", "The server lists nothing at all, not even the address book.")
 _TOO_MANY_CARDS = define_text("book_too_large", "The address book lists more than %(limit)s contacts.")
+_REFUSED = define_text("card_refused", "The server refuses the card with status %(status)d.")
+_REFUSED_FOR = define_text("card_refused_for", "The server refuses the card with status %(status)d (%(conditions)s).")
 
 _MAX_PAGES = 10_000
 _MAX_CARDS = 100_000
 # Content types of other members of the collection: folders, pages, calendars.
 _NON_CARD_TYPES = ("text/html", "text/calendar", "httpd/", "image/")
+_CARD_TYPE = "text/vcard; charset=utf-8"
+_SUCCESS_STATUSES = {200, 201, 202, 204, 205}
+# Preconditions that the card itself violates (RFC 6352, section 6.3.2.1). Other names in a 409 or 412 only repeat the
+# status, such as DAViCal's if-match.
+_CARD_PRECONDITIONS = {
+    "valid-address-data",
+    "supported-address-data",
+    "no-uid-conflict",
+    "addressbook-collection-location-ok",
+}
+_OUTCOME_BY_STATUS = {
+    # By these, servers refuse the content of a card.
+    **dict.fromkeys((400, 403, 405, 415, 422), Outcome.REFUSED),
+    402: Outcome.FULL,
+    404: Outcome.GONE,
+    409: Outcome.CHANGED,
+    410: Outcome.GONE,
+    412: Outcome.CHANGED,
+    413: Outcome.TOO_LARGE,
+    423: Outcome.LOCKED,
+    501: Outcome.REFUSED,
+    507: Outcome.FULL,
+}
 
 
 class Book(Collection):
@@ -96,37 +120,24 @@ class Book(Collection):
             raise NotCardDavError(_EMPTY)
         return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
 
-    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
-        """Fetch cards: each href is answered exactly once, in any order. 50 hrefs a request, two requests in
-        parallel."""
-        return fetch(self, hrefs)
-
-    def get(self, href: str) -> Card | Missing | Unreadable:
-        """Fetch one card by GET."""
-        return get_card(self, href)
-
-    def get_readable(self, href: str) -> Card | Missing:
-        """`get`, but raises ConnectionBrokenError if the card exists and cannot be read."""
-        found = self.get(href)
-        if isinstance(found, Unreadable):
-            raise ConnectionBrokenError(found.message, status=found.status)
-        return found
-
     def new_href(self, name: str) -> str:
         """The href that `create` uses for `name`; the journal stores it before the request."""
         return member_path(self.url, name)
 
     def create(self, name: str, text: str) -> WriteResult:
         """Create a card; fails if the name exists (If-None-Match)."""
-        return put(self, self.new_href(name), text, None)
+        headers = {"Content-Type": _CARD_TYPE, "If-None-Match": "*"}
+        return self._send("PUT", self.new_href(name), headers, text.encode())
 
     def put(self, href: str, text: str, if_match: str) -> WriteResult:
         """Replace a card that still has the ETag (If-Match)."""
-        return put(self, href, text, if_match)
+        return self._send_if_match("PUT", href, {"Content-Type": _CARD_TYPE}, text.encode(), if_match)
 
     def delete(self, href: str, if_match: str | None) -> WriteResult:
         """Delete a card that still has the ETag, if one is given. A card that is gone (404, 410) is `Outcome.GONE`."""
-        return delete(self, href, if_match)
+        if if_match is None:
+            return self._send("DELETE", href, {}, b"")
+        return self._send_if_match("DELETE", href, {}, b"", if_match)
 
     def _sync_collection(self, token: str) -> Changes:
         changed: dict[str, Entry] = {}
@@ -182,6 +193,69 @@ class Book(Collection):
         kind = response.text_of(f"{DAV}getcontenttype").lower()
         is_folder = response.href.endswith("/") or response.has_type(request_bodies.COLLECTION_TYPE)
         return 0 < len(response.href) <= MAX_URL_LENGTH and not is_folder and not kind.startswith(_NON_CARD_TYPES)
+
+    def _send_if_match(self, method: str, href: str, headers: dict[str, str], body: bytes, etag: str) -> WriteResult:
+        """Send with the ETag in standard form; after a 412 again in the server's own form."""
+        written = WriteResult(Outcome.UNKNOWN, href)
+        for form in if_match_candidates(etag):
+            written = self._send(method, href, {**headers, "If-Match": form}, body)
+            if written.status != 412:
+                break
+        return written
+
+    def _send(self, method: str, href: str, headers: dict[str, str], body: bytes) -> WriteResult:
+        try:
+            response, tries = self.session.send(method, member_url(self.url, href), body=body, headers=headers)
+        except (ServerTimeoutError, ConnectionBrokenError) as error:
+            # Nothing was sent, so the outcome is known: the caller may repeat the request.
+            if not error.has_sent:
+                raise
+            return WriteResult(Outcome.UNKNOWN, href, message=error.text)
+        with response:
+            # A 200 with HTML is the login page of a proxy, not a successful write.
+            if response.status in _SUCCESS_STATUSES and not (response.status == 200 and is_html(response)):
+                etag = parse_etag(response.headers.get("ETag")) if method == "PUT" else None
+                return WriteResult(Outcome.DONE, self._resolve_location(href, response), etag, response.status)
+            preconditions = read_error_conditions(response)
+            outcome = self._outcome(response.status, preconditions)
+            if response.status == 412 and tries > 1:
+                # The first attempt, which was answered with 429 or 503, may have succeeded after all.
+                outcome = Outcome.UNKNOWN
+            message = _REFUSED.format(status=response.status)
+            if preconditions:
+                message = _REFUSED_FOR.format(status=response.status, conditions=sorted(preconditions))
+            return WriteResult(outcome, href, None, response.status, message, preconditions)
+
+    def _outcome(self, status: int, preconditions: frozenset[str]) -> Outcome:
+        if "max-resource-size" in preconditions:
+            return Outcome.TOO_LARGE
+        # A 403 may also concern the content of one card: it means read-only only if the book was not writable before.
+        if "need-privileges" in preconditions or (status == 403 and not self.caps.writable):
+            return Outcome.READ_ONLY
+        if preconditions & {"quota-not-exceeded", "sufficient-disk-space"}:
+            return Outcome.FULL
+        if preconditions & _CARD_PRECONDITIONS:
+            return Outcome.REFUSED
+        if status in _OUTCOME_BY_STATUS:
+            return _OUTCOME_BY_STATUS[status]
+        # Another 4xx says nothing of the content: the caller looks at the card. After a 5xx the server may have applied
+        # the write.
+        return Outcome.CHANGED if 400 <= status < 500 else Outcome.UNKNOWN
+
+    def _resolve_location(self, href: str, response: OutboundResponse) -> str:
+        """The href of the card: a server may choose another one and return it in Location."""
+        location = response.headers.get("Location")
+        if not location:
+            return href
+        try:
+            path = urlsplit(resolve_url(self.url, location)).path
+        except ValueError:  # not a URL
+            return href
+        # A Location outside of the book, or of a folder, cannot be the card.
+        is_inside = (
+            self.key(path).startswith(self.key(self.url)) and not path.endswith("/") and len(path) <= MAX_URL_LENGTH
+        )
+        return path if is_inside and self.key(path) != self.key(href) else href
 
 
 def _is_timestamp_token(token: str) -> bool:

@@ -1,27 +1,58 @@
-"""The address book as a WebDAV collection: where it is, what its server can do, and the requests to the book itself."""
+"""The address book as a WebDAV collection: where it is, what its server can do, and its cards, read by
+addressbook-multiget from servers of which some fail a whole request for a single card."""
 
-from collections.abc import Iterator
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
+from threading import Lock
 
 from carddav.client import request_bodies
-from carddav.client.errors import BookGoneError, BookMovedError, StatusError, UntrustedHostError
-from carddav.client.hrefs import href_key
-from carddav.client.multistatus import DAV, Multistatus, Response
-from carddav.client.session import DavSession
-from carddav.client.shapes import Capabilities, FoundBook
+from carddav.client.errors import (
+    AccessDeniedError,
+    BookGoneError,
+    BookMovedError,
+    ConnectionBrokenError,
+    MalformedResponseError,
+    NotCardDavError,
+    ResponseTooLongError,
+    StatusError,
+    UntrustedHostError,
+)
+from carddav.client.hrefs import href_key, member_path, member_url
+from carddav.client.multistatus import CARD, DAV, Multistatus, Response
+from carddav.client.session import MAX_BODY_BYTES, DavSession, is_html, parse_charset
+from carddav.client.shapes import Capabilities, Card, Fetched, FoundBook, Missing, Unreadable
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound import TooLongError
 from contacts_project.kernel.texts import define_text
+from people.vcard.charsets import decode_card
 
 _NO_BOOK = define_text("no_book_any_more", "What is at the address of the book is no address book any more.")
+_STATUS = define_text("card_status", "The server answers with status %(status)d.")
+_HTML = define_text("html_card", "The server answers with a page for a browser, not with a card.")
 
 GONE_STATUSES = {404, 410}
 # 421 Misdirected Request: this host no longer serves the account (RFC 9110, section 15.5.20).
 _BOOK_GONE_STATUSES = GONE_STATUSES | {421}
 _VALID_SYNC_TOKEN = "valid-sync-token"  # noqa: S105 - RFC 6578, section 3.2
+MAX_HREFS = 50
+BATCH_BYTES = 8 * 1024 * 1024
+MAX_IN_FLIGHT = 2
+# Statuses by which servers refuse a whole multiget because of one href or of its size: it is split in halves.
+_SPLIT_STATUSES = {400, 403, 404, 409, 410, 413, 414, 500}
+#: Statuses of a server that does not support a report.
+UNSUPPORTED_REPORT_STATUSES = {405, 415, 501}
+MAX_ETAG_LENGTH = 500
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_COMPRESSION_SUFFIX = re.compile(r"[-;](gzip|br|zstd|df)$")
 
 
 class Collection:
-    """Requests to the book itself. `caps` may change during the requests; the caller stores them afterwards."""
+    """Reading the book and its cards. `caps` may change during the requests; the caller stores them afterwards."""
 
     def __init__(self, session: DavSession, url: str, caps: Capabilities | None = None) -> None:
         self.session = session
@@ -43,6 +74,50 @@ class Collection:
                     self._check_is_book(response)
                     return replace(request_bodies.parse_book(self.session, self.url, response), url=self.url)
         raise BookGoneError
+
+    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
+        """Fetch cards: each href is answered exactly once, in any order. 50 hrefs a request, two requests in
+        parallel."""
+        unfetched = iter({self.key(href): href for href in hrefs}.items())
+        fetcher = _Fetcher(self)
+        running: deque[Future[list[Fetched]]] = deque()
+        pool = ThreadPoolExecutor(MAX_IN_FLIGHT, "carddav-fetch")
+        try:
+            while True:
+                while len(running) < MAX_IN_FLIGHT and (batch := dict(islice(unfetched, fetcher.size))):
+                    running.append(pool.submit(fetcher.fetch, batch))
+                if not running:
+                    return
+                with external_wait():  # this thread only waits for the pool
+                    found = running.popleft().result()
+                yield from found
+        finally:
+            # Also if the caller stops early: no thread may use the session after it is closed.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def get(self, href: str) -> Card | Missing | Unreadable:
+        """Fetch one card by GET. Raises NotCardDavError for an HTML login page."""
+        key = self.key(href)
+        with self.session.response("GET", member_url(self.url, href), headers={"Accept": "text/vcard"}) as response:
+            if response.status in GONE_STATUSES:
+                return Missing(href, key)
+            if response.status != 200:
+                return Unreadable(href, key, response.status, _STATUS.format(status=response.status))
+            if is_html(response):
+                raise NotCardDavError(_HTML)
+            etag, charset = parse_etag(response.headers.get("ETag")), parse_charset(response)
+            try:
+                body = response.read(MAX_BODY_BYTES)
+            except TooLongError as error:
+                return Unreadable(href, key, response.status, error.text)
+        return Card(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
+
+    def get_readable(self, href: str) -> Card | Missing:
+        """`get`, but raises ConnectionBrokenError if the card exists and cannot be read."""
+        found = self.get(href)
+        if isinstance(found, Unreadable):
+            raise ConnectionBrokenError(found.message, status=found.status)
+        return found
 
     def record_unsupported_report(self, report: str) -> None:
         """Do not request this report again: the server does not have it."""
@@ -80,3 +155,105 @@ class Collection:
             if error.status in _BOOK_GONE_STATUSES and _VALID_SYNC_TOKEN not in error.conditions:
                 raise BookGoneError(status=error.status) from error
             raise
+
+
+class _Fetcher:
+    """Fetches batches of hrefs by key. `size` is reduced if the cards turn out to be large."""
+
+    def __init__(self, book: Collection) -> None:
+        self.book = book
+        self.size = MAX_HREFS
+        self._lock = Lock()
+        self._has_looked = False
+
+    def fetch(self, batch: dict[str, str]) -> list[Fetched]:
+        if not self.book.caps.has_multiget:
+            return [self.book.get(href) for href in batch.values()]
+        try:
+            found = self._multiget(batch)
+        except ResponseTooLongError:
+            self.size = max(1, len(batch) // 2)
+            return self._fetch_halves(batch)
+        # One card with characters that XML does not allow can break the whole response.
+        except MalformedResponseError:
+            return self._fetch_halves(batch)
+        except (StatusError, AccessDeniedError) as error:
+            if error.status in UNSUPPORTED_REPORT_STATUSES:
+                self.book.record_unsupported_report("addressbook-multiget")
+                return self.fetch(batch)
+            if error.status not in _SPLIT_STATUSES:
+                raise
+            self._check_book_exists(error.status)
+            return self._fetch_halves(batch)
+        # Some servers omit hrefs that are gone, others hrefs that they failed to find: unless the report has called
+        # them gone, GET decides.
+        unanswered = {key: href for key, href in batch.items() if key not in found}
+        gone = {key: Missing(href, key) for key, href in unanswered.items() if key in self.book.reported_gone}
+        unknown = [href for key, href in unanswered.items() if key not in gone]
+        return [*found.values(), *gone.values(), *(self.book.get(href) for href in unknown)]
+
+    def _multiget(self, batch: dict[str, str]) -> dict[str, Fetched]:
+        """The usable responses of one multiget, by key."""
+        book, size = self.book, 0
+        found: dict[str, Fetched] = {}
+        body = request_bodies.multiget(member_path(book.url, href) for href in batch.values())
+        with book.session.multistatus("REPORT", book.url, body, "0") as (_, responses):
+            for response in responses:
+                key = book.key(response.href)
+                if key in batch and key not in found and (result := _parse_result(response, batch[key], key)):
+                    found[key] = result
+                    size += len(result.text) if isinstance(result, Card) else 0
+        # The next batches are sized by the average of this one.
+        if size > BATCH_BYTES:
+            self.size = max(1, len(batch) * BATCH_BYTES // size)
+        return found
+
+    def _fetch_halves(self, batch: dict[str, str]) -> list[Fetched]:
+        items = list(batch.items())
+        if len(items) == 1:
+            return [self.book.get(items[0][1])]
+        middle = len(items) // 2
+        return [*self.fetch(dict(items[:middle])), *self.fetch(dict(items[middle:]))]
+
+    def _check_book_exists(self, status: int | None) -> None:
+        """A 404 or 403 for the whole request may concern the book itself: check that once before single cards count as
+        gone."""
+        if status not in GONE_STATUSES | {403}:
+            return
+        with self._lock:
+            has_looked, self._has_looked = self._has_looked, True
+        if not has_looked:
+            self.book.fetch_properties()
+
+
+def _parse_result(response: Response, href: str, key: str) -> Fetched | None:
+    if response.status in GONE_STATUSES:
+        return Missing(href, key)
+    data = response.props.get(f"{CARD}address-data")
+    if data is not None and data.text.strip():
+        return Card(href, key, parse_etag(response.text_of(f"{DAV}getetag")), data.text)
+    if data is None and response.status and response.status >= 400:
+        return Unreadable(href, key, response.status, _STATUS.format(status=response.status))
+    return None
+
+
+def parse_etag(text: str | None) -> str | None:
+    """The ETag of a header or a property; None if there is none or it is too long to be stored."""
+    etag = _CONTROLS.sub("", text or "").strip()
+    return etag if 0 < len(etag) <= MAX_ETAG_LENGTH else None
+
+
+def same_etag(one: str | None, other: str | None) -> bool:
+    """Whether both ETags identify the same version; False if either is unknown."""
+    return bool(one and other) and _strip_etag(one or "") == _strip_etag(other or "")
+
+
+def if_match_candidates(etag: str) -> list[str]:
+    """The forms to send in If-Match, in this order: strong and quoted; as the server sent it, which some servers
+    require; without the compression suffix of a GET."""
+    strong, bare = (f'"{text}"' for text in (etag.strip().removeprefix("W/").strip('"'), _strip_etag(etag)))
+    return list(dict.fromkeys([strong, etag.strip(), bare]))
+
+
+def _strip_etag(etag: str) -> str:
+    return _COMPRESSION_SUFFIX.sub("", etag.strip().removeprefix("W/").strip('"'))

@@ -15,7 +15,6 @@ from carddav.client.errors import (
     BusyError,
     ConnectionBrokenError,
     ConnectionRejectedError,
-    DavError,
     LoginRefusedError,
     NotCardDavError,
     OverdueError,
@@ -333,6 +332,3 @@ def _convert_errors() -> Iterator[None]:
         raise convert_outbound_error(error) from error
     except AccountBusyError as error:
         raise BusyError(error.message) from error
-
-
-__all__ = ["DavError", "DavSession", "Login", "open_session"]

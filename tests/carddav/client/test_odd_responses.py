@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Card, Missing, Outcome, Unreadable
-from carddav.client.multiget import MAX_HREFS
+from carddav.client.collection import MAX_HREFS
 from tests.carddav.client.test_discovery import (
     BOOK,
     BOOK_TYPE,
@@ -104,7 +104,7 @@ def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: p
 
 
 def test_too_large_card_does_not_stop_the_others(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carddav.client.multiget.MAX_BODY_BYTES", 100)
+    monkeypatch.setattr("carddav.client.collection.MAX_BODY_BYTES", 100)
     fake.proxy.add(fail(501, when=method("REPORT")))
     fake.proxy.add(fail(200, card("1", "A" * 1000), when=at("/ada/book/1.vcf")))
     fake.proxy.add(fail(200, card("2", "B"), when=at("/ada/book/2.vcf")))
