@@ -5,7 +5,7 @@ also see deletions by cascade. Each kind is described once, as `Counted`, from w
 PostgreSQL are built. Only rows of active people count: deleting a person subtracts its rows, restoring it adds them.
 
 Counted are people (plan limits, /metrics, pages of the list), members (groups), photo bytes (limits, /metrics) and
-relationships (relationships.counts). What else has to be counted is counted when it is asked for.
+relationships (relationships.models). What else has to be counted is counted when it is asked for.
 """
 
 from collections.abc import Collection, Iterator

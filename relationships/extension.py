@@ -11,21 +11,23 @@ from rest_framework.serializers import Field
 from contacts_project.kernel.api.fields import OwnedIdField, OwnedIdsField, StrictBooleanField
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping, JsonObject
+from contacts_project.kernel.texts import define_text
 from people.extensions import ImportedRelationship, PersonExtension, RelationshipTypeSpec
 from people.models import Person
-from relationships.api.response_serializers import RelationshipResponseSerializer
+from relationships.api.serializers import RelationshipResponseSerializer
 from relationships.models import Relationship
+from relationships.orphans import find_orphans
 from relationships.projection import relationships_json_by_person
-from relationships.services.imported import add_relationships, ensure_types
 from relationships.services.merge import (
     merge_relationships,
     relationships_of,
     remove_answered_suggestions,
     return_to_secondary,
 )
-from relationships.services.orphans import orphans_to_delete
-from relationships.services.relationships import NO_INVERSE, create_relationship
-from relationships.services.types import restore_deleted_types
+from relationships.services.relationships import NO_INVERSE, add_relationships, create_relationship
+from relationships.services.types import ensure_types, restore_deleted_types
+
+_NOT_AN_ORPHAN = define_text("not_an_orphan", "This person would not become an orphan.")
 
 
 class RelationshipsExtension(PersonExtension):
@@ -73,7 +75,17 @@ class RelationshipsExtension(PersonExtension):
             )
 
     def before_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> Collection[UUID]:
-        return orphans_to_delete(owner_id, person_ids, options)
+        """All orphans, or those in `orphan_ids`; none without `delete_orphans`. Raises FieldError for anybody else."""
+        if not options.get("delete_orphans"):
+            return ()
+        orphans = {UUID(orphan) for orphan in find_orphans(owner_id, person_ids)}
+        named: list[UUID] | None = options.get("orphan_ids")
+        if named is None:
+            return orphans
+        for index, person_id in enumerate(named):
+            if person_id not in orphans:
+                raise FieldError(f"orphanIds.{index}", _NOT_AN_ORPHAN)
+        return named
 
     def after_restore(self, person: Person, now: dt.datetime) -> None:
         # An active person must not have a type that is in the trash.

@@ -1,4 +1,4 @@
-"""Relationships between people, and answered suggestions of them.
+"""Relationships between people, their stored count, and answered suggestions of them.
 
 A relationship is a pair of rows, one for each direction, each with a foreign key to the other. The types are a model of
 people, whose relationship to the user has a type too.
@@ -15,7 +15,18 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
     owner_without_index,
 )
+from people.counts import Counted
 from people.models import Person, RelationshipType
+
+RELATIONSHIPS = "relationships"
+
+# Counts rows, so each relationship twice: it has a row for each direction.
+COUNTED_RELATIONSHIPS = Counted(
+    RELATIONSHIPS,
+    "relationships_relationship",
+    ("deleted_at", "person_id", "related_person_id"),
+    people=("person_id", "related_person_id"),
+)
 
 
 class RelationshipQuerySet(TrashQuerySet["Relationship"]):

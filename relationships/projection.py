@@ -24,7 +24,7 @@ from relationships.models import Relationship, RelationshipQuerySet
 MAX_IDS_IN_QUERY: Final = 500
 
 
-class NamedPerson(TypedDict):
+class PersonReference(TypedDict):
     """A person as another record refers to it."""
 
     id: str
@@ -37,7 +37,7 @@ def load_named_people(
     *,
     deleted: bool = False,
     form: str | None = None,
-) -> dict[str, NamedPerson]:
+) -> dict[str, PersonReference]:
     """People by `UUID.hex`, ordered by name: those of `keys`, or all (None).
 
     Only active people, unless `deleted`. With many `keys` the result also holds people that were not asked for.
@@ -229,7 +229,13 @@ def list_types(owner: User) -> list[JsonObject]:
     # Sorted here, because databases collate text differently.
     types = RelationshipType.objects.owned_by(owner).active().select_related("inverse")
     rows = sorted(types, key=lambda row: (fold(row.label), row.pk))
-    return serialize_types(rows)
+    return [serialize_type(row) for row in rows]
+
+
+def load_types(owner: User, ids: Collection[UUID]) -> dict[UUID, Representation]:
+    """The active types of `ids`, by id."""
+    rows = RelationshipType.objects.owned_by(owner).active().filter(pk__in=ids).select_related("inverse")
+    return {row.pk: serialize_type_with_revision(row) for row in rows}
 
 
 def represent_type(owner: User, type_id: UUID) -> Representation:
@@ -237,11 +243,6 @@ def represent_type(owner: User, type_id: UUID) -> Representation:
     return serialize_type_with_revision(
         RelationshipType.objects.owned_by(owner).select_related("inverse").find(type_id)
     )
-
-
-def serialize_types(rows: Iterable[RelationshipType]) -> list[JsonObject]:
-    """Types with their inverse. `rows` must select `inverse` too, or each costs a query."""
-    return [serialize_type(row) for row in rows]
 
 
 def serialize_type(row: RelationshipType) -> JsonObject:

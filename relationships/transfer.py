@@ -16,10 +16,8 @@ from people.models import Person, RelationshipType
 from people.related.cards import MAX_NAME
 from people.transfer.dismissals import TWO_PEOPLE_MISSING
 from relationships.api.serializers import TypeNameField
-from relationships.defaults import DEFAULT_TYPES
 from relationships.models import AnsweredSuggestion, Relationship
-from relationships.services.type_names import NAME_LENGTH
-from relationships.services.types import restore_deleted_types
+from relationships.services.types import DEFAULT_TYPES, NAME_LENGTH, restore_deleted_types
 
 _NO_INVERSE = define_text("inverse_not_imported", "Its inverse did not come in, or does not name it as its own.")
 _TYPE_WITHOUT_INVERSE = define_text("type_without_inverse", "Its type has no inverse.")

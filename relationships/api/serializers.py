@@ -1,10 +1,25 @@
-"""Serializers of request bodies, with strict fields and ids of the caller's own rows."""
+"""Serializers of relationships and their types: first bodies of requests, then components of responses.
 
-from typing import Any
+Responses are built in `relationships.projection`; the components below only describe them.
+"""
+
+from typing import Any, cast
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
+from rest_framework.serializers import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    DictField,
+    Field,
+    ListField,
+    Serializer,
+    SerializerMetaclass,
+    UUIDField,
+)
 
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
@@ -18,7 +33,8 @@ from contacts_project.kernel.api.fields import (
 from contacts_project.kernel.errors import NO_SUCH_RECORD
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import define_text
-from relationships.services.type_names import NAME_LENGTH, normalize_type_name
+from relationships.services.types import NAME_LENGTH, normalize_type_name
+from relationships.suggestions.suggestion import REASONS
 
 _LONG_UPPER_CASE = define_text("too_long_in_upper_case", "At most %(limit)s characters in upper case.")
 
@@ -75,3 +91,79 @@ class SuggestionIdsSerializer(serializers.Serializer[Any]):
         if unknown:
             raise InvalidError(unknown)
         return list(dict.fromkeys(key for key in keys if key))
+
+
+def _build_serializer(name: str, /, **fields: "Field[Any, Any, Any, Any]") -> "type[Serializer[Any]]":
+    """The serializer class of a component. In a class body, a field named `label` would clash with `Field.label`."""
+    optional = tuple(key for key, field in fields.items() if not field.required and not field.read_only)
+    attributes: dict[str, Any] = {**fields, "optional": optional, "__doc__": ""}
+    return cast("type[Serializer[Any]]", SerializerMetaclass(f"{name}Serializer", (Serializer,), attributes))
+
+
+_NamedPersonSerializer = _build_serializer("NamedPerson", id=UUIDField(), name=CharField())
+
+RelationshipResponseSerializer = _build_serializer(
+    "Relationship",
+    id=UUIDField(),
+    personId=UUIDField(),
+    relatedPersonId=UUIDField(),
+    relationshipTypeId=UUIDField(allow_null=True),
+    notes=CharField(allow_null=True),
+    person=_NamedPersonSerializer(),
+    relatedPerson=_NamedPersonSerializer(),
+    relationshipType=_build_serializer("RelationshipLabel", id=UUIDField(), label=CharField())(allow_null=True),
+    deletedAt=DateTimeField(allow_null=True),
+    createdAt=DateTimeField(),
+    updatedAt=DateTimeField(),
+)
+
+RelationshipTypeResponseSerializer = _build_serializer(
+    "RelationshipType",
+    id=UUIDField(),
+    name=CharField(),
+    label=CharField(),
+    color=CharField(),
+    inverseId=UUIDField(allow_null=True),
+    inverse=_build_serializer("InverseType", id=UUIDField(), name=CharField(), label=CharField())(allow_null=True),
+    symmetric=BooleanField(),
+    deletedAt=DateTimeField(allow_null=True),
+    createdAt=DateTimeField(),
+    updatedAt=DateTimeField(),
+)
+
+OrphanSerializer = _build_serializer("Orphan", id=UUIDField(), fullName=CharField())
+
+GraphNodeSerializer = _build_serializer(
+    "GraphNode",
+    id=CharField(),
+    label=CharField(),
+    groups=ListField(child=CharField()),
+    colors=ListField(child=CharField()),
+    isCenter=BooleanField(),
+)
+
+GraphEdgeSerializer = _build_serializer(
+    "GraphEdge",
+    source=CharField(),
+    target=CharField(),
+    type=CharField(allow_null=True),
+    label=CharField(allow_null=True),
+    color=CharField(allow_null=True),
+    relationshipId=UUIDField(allow_null=True),
+)
+
+SuggestionSerializer = _build_serializer(
+    "RelationshipSuggestion",
+    id=UUIDField(),
+    personId=UUIDField(),
+    relatedPersonId=UUIDField(allow_null=True),
+    relatedName=CharField(),
+    relationshipTypeId=UUIDField(allow_null=True),
+    typeName=CharField(),
+    reason=ChoiceField(REASONS),
+    personName=CharField(),
+)
+
+SuggestionErrorSerializer = _build_serializer(
+    "SuggestionError", id=UUIDField(), error=CharField(), code=CharField(), params=DictField(required=False)
+)

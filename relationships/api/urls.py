@@ -3,19 +3,20 @@
 from rest_framework.routers import SimpleRouter
 
 from accounts.api.views.changes import describe_changes
-from contacts_project.kernel.api.errors import register_failures
+from contacts_project.kernel.api.errors import Failure, register_failures
 from people.api.deleted import describe_deleted
 from people.models import RelationshipType
-from relationships.api.errors import FAILURES
-from relationships.api.response_serializers import RelationshipResponseSerializer, RelationshipTypeResponseSerializer
-from relationships.api.views.bulk import BulkViewSet
-from relationships.api.views.network import DashboardViewSet, NetworkViewSet
-from relationships.api.views.relationships import RelationshipViewSet
-from relationships.api.views.suggestions import SuggestionViewSet
-from relationships.api.views.types import RelationshipTypeViewSet
+from relationships.api.bulk import BulkViewSet
+from relationships.api.network import DashboardViewSet, NetworkViewSet
+from relationships.api.relationships import RelationshipViewSet
+from relationships.api.serializers import RelationshipResponseSerializer, RelationshipTypeResponseSerializer
+from relationships.api.suggestions import SuggestionViewSet
+from relationships.api.types import RelationshipTypeViewSet
 from relationships.models import Relationship
+from relationships.services.relationships import PersonDeletedError
+from relationships.services.types import TypeInUseError
 
-register_failures(FAILURES)
+register_failures({PersonDeletedError: Failure(400, "person_deleted"), TypeInUseError: Failure(400, "in_use")})
 describe_changes({RelationshipType: RelationshipTypeResponseSerializer, Relationship: RelationshipResponseSerializer})
 describe_deleted(
     {"relationships": RelationshipResponseSerializer, "relationshipTypes": RelationshipTypeResponseSerializer}

@@ -1,7 +1,7 @@
 """Writes of relationships. Each write changes both rows of a pair in one transaction."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from contacts_project.kernel.texts import define_text
+from people.extensions import ImportedRelationship
 from people.models import Person, RelationshipType
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.services.types import restore_deleted_types
@@ -48,7 +49,7 @@ def create_relationship(
     chose for the row of the person; the inverse row gets a new one. Raises FieldError, IdTakenError.
     """
     with account_write(owner):
-        state = _load_state(owner.pk, person_id, related_person_id, type_id)
+        state = _load_pair_state(owner.pk, person_id, related_person_id, type_id)
         for field, key in (("personId", person_id), ("relatedPersonId", related_person_id)):
             if key not in state.people:
                 raise FieldError(field, NO_SUCH_RECORD)
@@ -105,7 +106,7 @@ def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now
         if "type_id" in data:
             columns.append("relationship_type")
             row.relationship_type_id = data["type_id"]
-            state = _load_state(owner.pk, row.person_id, row.related_person_id, row.relationship_type_id)
+            state = _load_pair_state(owner.pk, row.person_id, row.related_person_id, row.relationship_type_id)
             inverse.relationship_type_id = _inverse_type_id(owner, state, row.relationship_type_id, now)
             _check_unique(row, state)
         Relationship.objects.bulk_update([row, inverse], columns)
@@ -127,7 +128,7 @@ def restore_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime
         row = _find_deleted(owner, relationship_id, now)
         if row.person.is_deleted or row.related_person.is_deleted:
             raise PersonDeletedError
-        _check_unique(row, _load_state(owner.pk, row.person_id, row.related_person_id, None))
+        _check_unique(row, _load_pair_state(owner.pk, row.person_id, row.related_person_id, None))
         restore_deleted_types(owner.pk, [row.relationship_type_id, row.inverse.relationship_type_id], now)
         _pair(row).update(deleted_at=None, updated_at=now)
     return row
@@ -166,7 +167,7 @@ def _pair(row: Relationship) -> RelationshipQuerySet:
     return Relationship.objects.owned_by(row.owner_id).filter(pk__in=[row.pk, row.inverse_id])
 
 
-class _State(NamedTuple):
+class _PairState(NamedTuple):
     """What decides whether two people may have a relationship of a type."""
 
     people: set[UUID]
@@ -177,9 +178,9 @@ class _State(NamedTuple):
     """The active relationships of the one with the other, each with its type."""
 
 
-def _load_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_id: UUID | None) -> _State:
+def _load_pair_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_id: UUID | None) -> _PairState:
     """Read all of it by one statement. Must be called inside `account_write`, so that it stays true."""
-    state = _State(set(), [], [])
+    state = _PairState(set(), [], [])
     people = Person.objects.owned_by(owner_id).active().filter(pk__in=[person_id, related_person_id])
     types = RelationshipType.objects.owned_by(owner_id).active().filter(pk=type_id or UUID(int=0))
     relationships = Relationship.objects.owned_by(owner_id).active()
@@ -203,7 +204,7 @@ def _load_state(owner_id: UUID, person_id: UUID, related_person_id: UUID, type_i
 _PERSON, _TYPE, _RELATIONSHIP = "person", "type", "relationship"
 
 
-def _inverse_type_id(owner: User, state: _State, type_id: UUID | None, now: dt.datetime) -> UUID | None:
+def _inverse_type_id(owner: User, state: _PairState, type_id: UUID | None, now: dt.datetime) -> UUID | None:
     """The id of the inverse of a type, None without a type. Takes the inverse out of the trash if it is there."""
     if type_id is None:
         return None
@@ -217,8 +218,41 @@ def _inverse_type_id(owner: User, state: _State, type_id: UUID | None, now: dt.d
     return inverse_id
 
 
-def _check_unique(row: Relationship, state: _State) -> None:
+def _check_unique(row: Relationship, state: _PairState) -> None:
     """Raise FieldError if another active row has the same two people and type."""
     # A unique constraint refuses it too, but only with an error that names no field.
     if any(key != row.pk and type_id == row.relationship_type_id for key, type_id in state.relationships):
         raise FieldError("relationshipTypeId", DUPLICATE)
+
+
+def add_relationships(
+    owner_id: UUID, relationships: Sequence[ImportedRelationship], now: dt.datetime
+) -> Collection[UUID]:
+    """Insert the pairs that do not exist yet. Returns the ids of their rows in the direction of `relationships`."""
+    people = {relationship.person_id for relationship in relationships}
+    type_ids = {relationship.type_id for relationship in relationships if relationship.type_id}
+    types = RelationshipType.objects.owned_by(owner_id).active().filter(pk__in=type_ids)
+    inverses: dict[UUID | None, UUID | None] = dict(types.values_list("pk", "inverse_id"))
+    active = Relationship.objects.owned_by(owner_id).active().filter(person__in=people)
+    existing: set[tuple[UUID, UUID, UUID | None]] = set(
+        active.values_list("person_id", "related_person_id", "relationship_type_id")
+    )
+    rows: list[Relationship] = []
+    new_ids: list[UUID] = []
+    for relationship in relationships:
+        # A type without an inverse cannot be used: the inverse row would have no type.
+        inverse_type_id = inverses.get(relationship.type_id)
+        type_id = relationship.type_id if inverse_type_id else None
+        if (relationship.person_id, relationship.related_id, type_id) in existing:
+            continue
+        row, inverse = build_pair(owner_id, relationship.person_id, relationship.related_id, now=now)
+        row.relationship_type_id, inverse.relationship_type_id = type_id, inverse_type_id
+        row.notes = inverse.notes = relationship.notes
+        existing |= {
+            (relationship.person_id, relationship.related_id, type_id),
+            (relationship.related_id, relationship.person_id, inverse_type_id),
+        }
+        rows += [row, inverse]
+        new_ids.append(row.pk)
+    Relationship.objects.bulk_create(rows)
+    return new_ids

@@ -16,18 +16,16 @@ from people.duplicates.keys import name_key
 from people.models import Person, RelationshipType
 from people.names import NameParts
 from people.services.person_writer import create_person
-from relationships.defaults import default_type
 from relationships.models import AnsweredSuggestion
-from relationships.services.imported import ensure_types
 from relationships.services.relationships import create_relationship
-from relationships.services.types import create_type, restore_deleted_types
+from relationships.services.types import create_type, default_type, ensure_types, restore_deleted_types
 from relationships.suggestions.cards import find_card_suggestions, list_card_suggestions
 from relationships.suggestions.derived import find_derived_suggestions, list_derived_suggestions
-from relationships.suggestions.names import load_names, split_name
 from relationships.suggestions.suggestion import (
     Exclusions,
     Suggestion,
     load_answers,
+    load_names,
     load_relationships,
     load_silent,
     types_by_name,
@@ -200,7 +198,7 @@ class _Acceptance:
             return self._check_active(suggestion.related_person_id, "relatedPersonId")
         if created := self.created.get(_related_name_key(suggestion)):
             return created
-        name, surname = split_name(suggestion.related_name)
+        name, surname = _split_name(suggestion.related_name)
         return create_person(owner=self.owner, data={"name": name, "surname": surname}, now=self.now).pk
 
     def _load_or_create_type(self, name: str) -> RelationshipType:
@@ -229,4 +227,13 @@ class _Acceptance:
 
 def _related_name_key(suggestion: Suggestion) -> str:
     """A key that ignores case, accents and the order of words; the name itself if it has no letters."""
-    return name_key(NameParts(*split_name(suggestion.related_name))) or suggestion.related_name
+    return name_key(NameParts(*_split_name(suggestion.related_name))) or suggestion.related_name
+
+
+def _split_name(name: str) -> tuple[str, str | None]:
+    """Split into given name and surname, for a new person: the surname precedes a comma, or is the last word."""
+    family, comma, given = (part.strip() for part in name.partition(","))
+    if comma and given and family:
+        return given[:100], family[:100]
+    *before, last = name.split()
+    return (" ".join(before)[:100], last[:100]) if before else (last[:100], None)

@@ -1,29 +1,58 @@
-"""Writes of relationship types. After each write, a type is the inverse of its inverse, or has none, and relationships
-match their types."""
+"""Relationship types: their names, their writes, and those that a new account starts with.
+
+After each write, a type is the inverse of its inverse, or has none, and relationships match their types.
+"""
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
 from accounts.models import User
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
+from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.languages import CODES
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
+from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import define_text
+from people.extensions import RelationshipTypeSpec
 from people.models import Person, RelationshipType
 from people.palette import pick_color
 from relationships.models import Relationship, RelationshipQuerySet
-from relationships.services.type_names import (
-    NAME_LENGTH,
-    check_name_free,
-    normalize_type_name,
-    taken_names,
-    unique_name,
-)
+
+_TAKEN = define_text("type_name_taken", "There is already a relationship type named %(name)s.")
+
+NAME_LENGTH: Final = 50
+
+
+def normalize_type_name(text: str) -> str:
+    """`text` in upper case and NFC, with `_` for white space between words: the form in which names are stored."""
+    return nfc("_".join(text.upper().split()))  # upper() takes some letters apart
+
+
+def taken_names(owner_id: UUID) -> set[str]:
+    """The names of the active types."""
+    return set(RelationshipType.objects.owned_by(owner_id).active().values_list("name", flat=True))
+
+
+def check_name_free(name: str, taken: set[str]) -> None:
+    """Raise FieldError if `name` is taken."""
+    if name in taken:
+        raise FieldError("name", _TAKEN.format(name=name))
+
+
+def unique_name(preferred: str, taken: set[str]) -> str:
+    """`preferred`, with a number as suffix if it is taken: `CHILD_2`."""
+    name, number = preferred, 2
+    while name in taken:
+        suffix = f"_{number}"
+        name, number = preferred[: NAME_LENGTH - len(suffix)] + suffix, number + 1
+    return name
 
 
 class TypeInUseError(DomainError):
@@ -246,3 +275,71 @@ def _types(row: RelationshipType) -> TrashQuerySet[RelationshipType]:
 
 def _of_type(row: RelationshipType) -> RelationshipQuerySet:
     return Relationship.objects.owned_by(row.owner_id).filter(relationship_type=row)
+
+
+def ensure_types(owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
+    """The ids of the active types with these names. Creates missing ones; existing ones keep their inverse."""
+    names = {name for kind in specs for name in (kind.name, kind.inverse) if name}
+    active = RelationshipType.objects.owned_by(owner_id).active().filter(name__in=names)
+    existing = dict(active.values_list("name", "pk"))
+    new: dict[str, RelationshipType] = {}
+    for kind in specs:
+        if not kind.name or kind.name in existing or kind.name in new:
+            continue
+        row = new[kind.name] = _build_type(owner_id, kind.name, kind.label)
+        if not kind.inverse:
+            row.inverse_id = row.pk
+        elif kind.inverse in new:
+            new[kind.inverse].inverse_id, row.inverse_id = row.pk, new[kind.inverse].pk
+        elif kind.inverse not in existing:
+            inverse = new[kind.inverse] = _build_type(owner_id, kind.inverse, kind.inverse_label)
+            inverse.inverse_id, row.inverse_id = row.pk, inverse.pk
+        else:
+            # The account has a type of that name, with another inverse: leave it, and make this one symmetric.
+            row.inverse_id = row.pk
+    RelationshipType.objects.bulk_create(new.values())
+    return existing | {name: row.pk for name, row in new.items()}
+
+
+def _build_type(owner_id: UUID, name: str, label: str) -> RelationshipType:
+    return RelationshipType(id=new_id(), owner_id=owner_id, name=name, label=label or name, color=pick_color(name))
+
+
+# Name, name of the inverse, labels in the order of CODES, which is that of settings.LANGUAGES.
+DEFAULT_TYPES: Final = (
+    ("PARENT", "CHILD", ("Parent", "Padre/Madre", "親", "Forelder", "Elternteil", "Parent")),
+    ("CHILD", "PARENT", ("Child", "Hijo/Hija", "子ども", "Barn", "Kind", "Enfant")),
+    ("SIBLING", "SIBLING", ("Sibling", "Hermano/Hermana", "きょうだい", "Søsken", "Geschwister", "Frère/Sœur")),
+    ("SPOUSE", "SPOUSE", ("Spouse", "Cónyuge", "配偶者", "Ektefelle", "Ehepartner", "Conjoint")),
+    ("PARTNER", "PARTNER", ("Partner", "Pareja", "パートナー", "Partner", "Partner", "Partenaire")),
+    ("FRIEND", "FRIEND", ("Friend", "Amigo/Amiga", "友人", "Venn", "Freund/Freundin", "Ami/Amie")),
+    ("COLLEAGUE", "COLLEAGUE", ("Colleague", "Colega", "同僚", "Kollega", "Kollege/Kollegin", "Collègue")),
+    ("ACQUAINTANCE", "ACQUAINTANCE", ("Acquaintance", "Conocido", "知人", "Bekjent", "Bekannte", "Connaissance")),
+    ("RELATIVE", "RELATIVE", ("Relative", "Pariente", "親戚", "Slektning", "Verwandte", "Membre de la famille")),
+    ("OTHER", "OTHER", ("Other", "Otro", "その他", "Annet", "Sonstige", "Autre")),
+)
+
+
+def default_type(name: str, language: str) -> RelationshipTypeSpec:
+    """The default type `name` and its inverse, with labels in `language`."""
+    column = CODES.index(language)
+    labels = {key: translations[column] for key, _, translations in DEFAULT_TYPES}
+    inverse = next(inverse for key, inverse, _ in DEFAULT_TYPES if key == name)
+    return RelationshipTypeSpec(name, labels[name], "" if inverse == name else inverse, labels[inverse])
+
+
+def create_default_types(owner_id: UUID) -> None:
+    """Create the types of a new account. Must be called inside the transaction that creates the account."""
+    column = CODES.index(User.objects.values_list("language", flat=True).get(pk=owner_id))
+    ids = {name: new_id() for name, _, _ in DEFAULT_TYPES}
+    RelationshipType.objects.bulk_create(
+        RelationshipType(
+            id=ids[name],
+            owner_id=owner_id,
+            name=name,
+            label=labels[column],
+            color=pick_color(name),
+            inverse_id=ids[inverse],
+        )
+        for name, inverse, labels in DEFAULT_TYPES
+    )

@@ -14,7 +14,6 @@ from contacts_project.kernel.text_forms import fold
 from people.models import LookupKey
 from people.names import format_name
 from relationships.models import Relationship
-from relationships.suggestions.names import load_names
 from relationships.suggestions.suggestion import (
     HOUSEHOLD,
     MAX_SUGGESTIONS,
@@ -23,6 +22,7 @@ from relationships.suggestions.suggestion import (
     Exclusions,
     Suggestion,
     derived_id,
+    load_names,
 )
 
 # The number of sibling pairs grows with the square of the children, and a thousand children are no family.

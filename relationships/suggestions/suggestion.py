@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID, uuid5
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
 from people.mentions import may_be_mentioned
 from people.models import Person, RelationshipType
+from people.names import COLUMNS, NameParts
 from relationships.models import AnsweredSuggestion, Relationship
 
 CARD, SIBLINGS, SPOUSES_CHILD, HOUSEHOLD = "card", "siblings", "parent_of_spouses_child", "household"
@@ -127,3 +128,9 @@ def load_relationships(exclusions: Exclusions, owner: User, person_ids: Iterable
     rows = Relationship.objects.owned_by(owner).visible().filter(person__in=list(person_ids))
     for person_id, related_id, name in rows.values_list("person_id", "related_person_id", "relationship_type__name"):
         exclusions.add_relationship(person_id, related_id, name or "")
+
+
+def load_names(owner: User, person_ids: Iterable[UUID]) -> dict[UUID, NameParts]:
+    """The names of the active people among these. One statement."""
+    rows: Any = Person.objects.owned_by(owner).active().filter(pk__in=list(person_ids))
+    return {pk: NameParts(*parts) for pk, *parts in rows.values_list("pk", *COLUMNS)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from relationships.network.connectivity import USER
+from relationships.connectivity import USER
 
 
 def connected(people: Collection[str], edges: Collection[tuple[str, str]]) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relationships.network.connectivity import USER, Network
+from relationships.connectivity import USER, Network
 from tests.relationships import reference
 
 LETTERS = "abcdefghijkl"

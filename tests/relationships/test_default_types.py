@@ -3,7 +3,7 @@
 import pytest
 
 from contacts_project.kernel.languages import CODES
-from relationships.defaults import DEFAULT_TYPES
+from relationships.services.types import DEFAULT_TYPES
 from tests.builders import make_user
 from tests.client import Client, client_of
 

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relationships.network.connectivity import USER, Network
-from relationships.network.graph_builder import Edge, Node, build_network_graph, build_person_graph
+from relationships.connectivity import USER, Network
+from relationships.graphs import GraphEdge, GraphNode, build_network_graph, build_person_graph
 from tests.relationships import reference
 
 LETTERS = "abcdefgh"
 
 
-def node(name: str, *, center: bool = False) -> Node:
+def node(name: str, *, center: bool = False) -> GraphNode:
     return {"id": name, "label": name.upper(), "groups": [], "colors": [], "isCenter": center}
 
 
-def edge(source: str, target: str, kind: str | None = "FRIEND") -> Edge:
+def edge(source: str, target: str, kind: str | None = "FRIEND") -> GraphEdge:
     return {
         "source": source,
         "target": target,
@@ -27,7 +27,7 @@ def edge(source: str, target: str, kind: str | None = "FRIEND") -> Edge:
     }
 
 
-def names(nodes: Sequence[Node]) -> list[str]:
+def names(nodes: Sequence[GraphNode]) -> list[str]:
     return [item["id"] for item in nodes]
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import Person, RelationshipType
-from relationships.network.connectivity import USER
-from relationships.network.loader import find_orphans
+from relationships.connectivity import USER
+from relationships.orphans import find_orphans
 from relationships.services.relationships import create_relationship, delete_relationship
 from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client

@@ -25,8 +25,8 @@ from rest_framework.test import APIRequestFactory, force_authenticate
 
 from accounts.models import User
 from people.models import Person
+from relationships.connectivity import USER
 from relationships.models import Relationship
-from relationships.network.connectivity import USER
 from tests.builders import make_user
 from tests.relationships import reference
 from tests.relationships.invariants import check_invariants

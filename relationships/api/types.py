@@ -17,8 +17,11 @@ from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from people.models import RelationshipType
-from relationships.api.response_serializers import RelationshipTypeResponseSerializer
-from relationships.api.serializers import NewRelationshipTypeSerializer, RelationshipTypeSerializer
+from relationships.api.serializers import (
+    NewRelationshipTypeSerializer,
+    RelationshipTypeResponseSerializer,
+    RelationshipTypeSerializer,
+)
 from relationships.projection import list_types, represent_type
 from relationships.services import types as services
 

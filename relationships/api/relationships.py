@@ -19,8 +19,11 @@ from contacts_project.kernel.errors import FieldError, NotDeletedError
 from contacts_project.kernel.json import Representation, stream_list
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.texts import define_text
-from relationships.api.response_serializers import RelationshipResponseSerializer
-from relationships.api.serializers import RelationshipCreateSerializer, RelationshipUpdateSerializer
+from relationships.api.serializers import (
+    RelationshipCreateSerializer,
+    RelationshipResponseSerializer,
+    RelationshipUpdateSerializer,
+)
 from relationships.models import Relationship, RelationshipQuerySet
 from relationships.projection import load_relationship, stream_relationships
 from relationships.services import relationships as services

@@ -1,8 +1,11 @@
-"""Loads the two graphs of the API from the database, each in a fixed number of queries."""
+"""The two graphs of the API: one person with their neighbours, and the whole network.
+
+Each is loaded in a fixed number of queries. `build_person_graph` and `build_network_graph` need no database.
+"""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict
 from uuid import UUID
 
 from accounts.models import User
@@ -12,10 +15,35 @@ from contacts_project.kernel.ids import format_id
 from people.models import Membership, Person, RelationshipType
 from people.names import NameParts, format_name
 from people.projection.lists import active_groups
+from relationships.connectivity import USER, Network
 from relationships.models import Relationship
-from relationships.network.connectivity import USER
-from relationships.network.graph_builder import Edge, Graph, Node, build_network_graph, build_person_graph
-from relationships.projection import MAX_IDS_IN_QUERY, NamedPerson, load_named_people
+from relationships.projection import MAX_IDS_IN_QUERY, PersonReference, load_named_people
+
+
+class GraphNode(TypedDict):
+    """A person, or the user. `groups` are names, `colors` their colors in the same order."""
+
+    id: str
+    label: str
+    groups: list[str]
+    colors: list[str | None]
+    isCenter: bool
+
+
+class GraphEdge(TypedDict):
+    """`source` is `type` of `target`. An edge to the user has no relationshipId."""
+
+    source: str
+    target: str
+    type: str | None
+    label: str | None
+    color: str | None
+    relationshipId: str | None
+
+
+class Graph(TypedDict):
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
 
 
 class _Group(NamedTuple):
@@ -68,12 +96,12 @@ def load_network_graph(
     return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, rows, people), limit)
 
 
-def _user_node(owner: User, *, is_center: bool) -> Node:
+def _user_node(owner: User, *, is_center: bool) -> GraphNode:
     parts = NameParts(owner.name, owner.surname, nickname=owner.nickname)
     return {"id": USER, "label": format_name(owner, parts), "groups": [], "colors": [], "isCenter": is_center}
 
 
-def _node(person: NamedPerson, groups: list[_Group]) -> Node:
+def _node(person: PersonReference, groups: list[_Group]) -> GraphNode:
     return {
         "id": person["id"],
         "label": person["name"],
@@ -125,9 +153,9 @@ def _relationships_of_person(owner_id: UUID, person_id: UUID) -> Rows:
 def _edges(
     owner: User,
     rows: Iterable[_RelationshipRow],
-    people: Mapping[str, NamedPerson],
+    people: Mapping[str, PersonReference],
     person_ids: Collection[UUID] | None = None,
-) -> list[Edge]:
+) -> list[GraphEdge]:
     """Edges of the relationships among `people`, then those to the user: from `person_ids`, or from all (None)."""
     types: dict[str | None, _Type] = {key: _Type(*columns) for key, *columns in _types.rows(owner_id=owner.pk)}
     types[None] = _Type(None, None, None)
@@ -160,7 +188,7 @@ def _related_to_user_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows
     return _related_to_user(owner_id).filter(pk__in=person_ids)
 
 
-def _edge(source: str, target: str, relationship_type: _Type, relationship_id: str | None) -> Edge:
+def _edge(source: str, target: str, relationship_type: _Type, relationship_id: str | None) -> GraphEdge:
     name, label, color = relationship_type
     return {
         "source": source,
@@ -170,3 +198,37 @@ def _edge(source: str, target: str, relationship_type: _Type, relationship_id: s
         "color": color,
         "relationshipId": relationship_id,
     }
+
+
+def build_person_graph(
+    center: GraphNode, edges: Iterable[GraphEdge], user: GraphNode, others: Iterable[GraphNode]
+) -> Graph:
+    """The center, its edges, and the nodes at their other ends.
+
+    The user is a node only if an edge ends there. Edges to ids without a node are left out.
+    """
+    by_id = {node["id"]: node for node in others} | {USER: user, center["id"]: center}
+    kept = [edge for edge in edges if edge["source"] in by_id and edge["target"] in by_id]
+    neighbours = dict.fromkeys(end for edge in kept for end in (edge["source"], edge["target"]))
+    neighbours.pop(center["id"], None)
+    return {"nodes": [center, *(by_id[key] for key in neighbours)], "edges": kept}
+
+
+def build_network_graph(
+    user: GraphNode, people: Sequence[GraphNode], edges: Collection[GraphEdge], limit: int | None = None
+) -> Graph:
+    """The user as center, the people, and the edges among them. With a limit, the people nearest to the user."""
+    kept = people if limit is None or limit >= len(people) else _nearest(people, edges, limit)
+    ids = {node["id"] for node in kept} | {USER}
+    inner_edges = [edge for edge in edges if edge["source"] in ids and edge["target"] in ids]
+    return {"nodes": [user, *kept], "edges": inner_edges}
+
+
+def _nearest(people: Sequence[GraphNode], edges: Iterable[GraphEdge], limit: int) -> list[GraphNode]:
+    """The `limit` people with the shortest paths to the user. Ties keep their order, unreachable people come last."""
+    ids = {node["id"] for node in people} | {USER}
+    pairs = ((edge["source"], edge["target"]) for edge in edges)
+    # Without the edges of people that are filtered out: a path through them would not be in the graph.
+    distances = Network((one, other) for one, other in pairs if one in ids and other in ids).distances()
+    unreachable = len(people) + 1
+    return sorted(people, key=lambda node: distances.get(node["id"], unreachable))[:limit]

@@ -18,10 +18,10 @@ from people.counts import PEOPLE, count_of
 from people.dates import schedule
 from people.dates.upcoming import count_upcoming
 from people.models import Group, Person
-from relationships.api.response_serializers import GraphEdgeSerializer, GraphNodeSerializer, OrphanSerializer
-from relationships.counts import RELATIONSHIPS
-from relationships.network.graphs import load_network_graph, load_person_graph
-from relationships.network.loader import find_orphans
+from relationships.api.serializers import GraphEdgeSerializer, GraphNodeSerializer, OrphanSerializer
+from relationships.graphs import load_network_graph, load_person_graph
+from relationships.models import RELATIONSHIPS
+from relationships.orphans import find_orphans
 from relationships.projection import serialize_orphans
 
 UPCOMING_DAYS = 30

@@ -27,8 +27,8 @@ from contacts_project.kernel.texts import define_text
 from people.extensions import EXTENSIONS
 from people.services import bulk as people_bulk
 from people.vocabularies import DateType, Unit
-from relationships.api.response_serializers import OrphanSerializer
-from relationships.network.loader import find_orphans
+from relationships.api.serializers import OrphanSerializer
+from relationships.orphans import find_orphans
 from relationships.projection import serialize_orphans
 from relationships.services import bulk
 

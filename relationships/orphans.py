@@ -1,4 +1,4 @@
-"""Loads the network of an account from the database: all of it, or the part that a question needs."""
+"""Orphans: reads the whole network of an account, or the part around the people who are removed."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -9,9 +9,8 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from accounts.models import User
 from contacts_project.kernel.database.ids import IdHex
 from people.models import Person
+from relationships.connectivity import ComponentSearch, Network, SearchLimitError
 from relationships.models import Relationship
-from relationships.network.components import ComponentSearch, SearchLimitError
-from relationships.network.connectivity import Network
 
 # With more removed people, or more visited ones, it costs less to read the whole network in two queries.
 MAX_REMOVED, MAX_VISITED = 200, 1_000

@@ -16,8 +16,7 @@ from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
 from people.models import Person
-from relationships.api.response_serializers import SuggestionErrorSerializer, SuggestionSerializer
-from relationships.api.serializers import SuggestionIdsSerializer
+from relationships.api.serializers import SuggestionErrorSerializer, SuggestionIdsSerializer, SuggestionSerializer
 from relationships.services import suggestions as services
 
 _ONE_ID = define_text("one_id_alone", "This goes with one id alone.")

@@ -1,1 +1,0 @@
-"""Views of relationships, types and the network."""
