@@ -17,8 +17,8 @@ from typing import Any
 from celery import bootsteps
 from kombu.utils.imports import symbol_by_name
 
-from contacts_project.processes.child import exit_with_parent, set_up_django
-from contacts_project.processes.watchdog import beat_to_supervisor, watch_interpreter
+from contacts_project.processes.child import add_pipes, set_up
+from contacts_project.processes.watchdog import watch_interpreter
 
 log = logging.getLogger(__name__)
 
@@ -56,16 +56,11 @@ class SchedulerThread(bootsteps.StartStopStep):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m contacts_project.processes.background", description=__doc__)
-    parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
-    parser.add_argument("--beats", type=int, help="a pipe to that process, which replaces this one if it is silent")
+    add_pipes(parser)
     parser.add_argument("--queues", help="these alone, with commas, and no scheduler; default: all, with it")
     parser.add_argument("--threads", type=int, help="tasks of reminders, and of sync, at a time; default 4 and 2")
     options = parser.parse_args()
-    if options.parent is not None:
-        exit_with_parent(options.parent)
-    if options.beats is not None:
-        beat_to_supervisor(options.beats)
-    set_up_django()
+    set_up(options)
     from contacts_project.celery import app  # noqa: PLC0415 - needs Django set up
     from contacts_project.processes.queue_pool import WINDOW, QueuePool, use_threads  # noqa: PLC0415 - after exit_with_parent
 

@@ -5,20 +5,14 @@ It listens on HOST and PORT, or on the already bound socket that its parent pass
 
 import argparse
 
-from contacts_project.processes.child import exit_with_parent, set_up_django
-from contacts_project.processes.watchdog import beat_to_supervisor
+from contacts_project.processes.child import add_pipes, set_up
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m contacts_project.server", description=__doc__)
     parser.add_argument("--fd", type=int)
-    parser.add_argument("--parent", type=int, help="a pipe that ends with the process that started this one")
-    parser.add_argument("--beats", type=int, help="a pipe to that process, which replaces this one if it is silent")
+    add_pipes(parser)
     options = parser.parse_args()
-    if options.parent is not None:
-        exit_with_parent(options.parent)
-    if options.beats is not None:
-        beat_to_supervisor(options.beats)
-    set_up_django()
+    set_up(options)
     from contacts_project.server.process import run  # needs Django set up
 
     run(options.fd)

@@ -12,21 +12,45 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
-from contacts_project.kernel.api.body_limit import max_kept_body_bytes
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.request_log import count_refusal
 from contacts_project.kernel.errors import is_unavailable
-from contacts_project.server.admissions import Admissions
-from contacts_project.server.bodies import Body, BodySpace, ClientDisconnectedError, Message, Receive, receive_body
-from contacts_project.server.callers import Caller, address_of, caller_of, find_account
-from contacts_project.server.connection import CONNECTION, DISCONNECTED, LINGER_SECONDS_OF_SLOW, Connection
-from contacts_project.server.environ import Environ, Scope, in_origin_form, make_environ
-from contacts_project.server.memory import MemoryReleaser, is_large
+from contacts_project.server.bodies import (
+    MIB,
+    WINDOW_BYTES,
+    Body,
+    BodySpace,
+    ClientDisconnectedError,
+    Holder,
+    Message,
+    Receive,
+    Space,
+    receive_body,
+)
+from contacts_project.server.connection import (
+    CONNECTION,
+    DISCONNECTED,
+    LINGER_SECONDS_OF_SLOW,
+    HttpConnection,
+    free_space,
+)
 from contacts_project.server.refusals import Headers, RefusedError, refusal
-from contacts_project.server.spool import MIB, WINDOW_BYTES, Holder, ResponseCutError, ResponseSpool, Space
-from contacts_project.server.stalled import free_space
-from contacts_project.server.thread_queues import QueueKey, ThreadQueue
-from contacts_project.server.wsgi_responses import WsgiApplication, WsgiResponse
+from contacts_project.server.request_head import (
+    Caller,
+    Environ,
+    QueueKey,
+    Scope,
+    accept_language,
+    find_account,
+    in_origin_form,
+    inner_scope,
+    make_environ,
+    queue_key,
+    read_head,
+)
+from contacts_project.server.responses import ResponseCutError, ResponseSpool, WsgiApplication, WsgiResponse
+from contacts_project.server.thread_queues import Admissions, ThreadQueue
+from contacts_project.server.threads import MemoryReleaser, is_large
 
 log = logging.getLogger(__name__)
 Send = Callable[[Message], Awaitable[None]]
@@ -36,7 +60,6 @@ LARGE_BODY_BYTES = 1024 * 1024
 # "method path" of what has space of its own.
 _CLIENT_FILES = re.compile(rb"(?:GET|HEAD) (?:/app(?:/.*)?|/static/.*)\Z", re.DOTALL)
 _HEALTH = (b"GET /api/health", b"HEAD /api/health")
-MAX_HEADER_BYTES = 32 * 1024  # with the request target
 # Open event streams of one caller: many devices and windows, but no large part of the connections of a process.
 MAX_STREAMS_PER_CALLER = 100
 
@@ -88,7 +111,7 @@ class Application:
             count_refusal(scope["method"], refused.status)
             if refused.status == 408:
                 connection.linger_seconds = LINGER_SECONDS_OF_SLOW
-            await send_refusal(send, refused.status, _accept_language(scope))
+            await send_refusal(send, refused.status, accept_language(scope))
         except ClientDisconnectedError:
             return
         finally:
@@ -178,7 +201,7 @@ class Application:
         response: WsgiResponse,
     ) -> None:
         """Make the response in the acquired thread, and send it meanwhile if it is long. Raises RefusedError."""
-        connection: Connection = scope["state"][CONNECTION]
+        connection: HttpConnection = scope["state"][CONNECTION]
         disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
         spool = response.spool
         spool.discards, spool.disconnect = scope["method"] == "HEAD", connection.abort
@@ -253,7 +276,7 @@ class Application:
                 self._release(self.requests, key, len(request.body), response)
             return InternalResponse(response.status, response.spool.read_whole())
         except RefusedError as refused:
-            return InternalResponse(refused.status, refusal(refused.status, _accept_language(scope))[1])
+            return InternalResponse(refused.status, refusal(refused.status, accept_language(scope))[1])
         finally:
             body.close()
             response.spool.close()
@@ -274,32 +297,6 @@ class Application:
         finally:
             stopping.cancel()
         await send({"type": "http.response.body", "body": b""})
-
-
-# What authenticates and describes the caller. Not the cookie: an inner request is authenticated by its token alone.
-_INNER_REQUEST_HEADERS = {
-    b"authorization",
-    b"host",
-    b"user-agent",
-    b"accept-language",
-    b"x-forwarded-for",
-    b"x-forwarded-proto",
-}
-
-
-def inner_scope(outer: Scope, headers: Headers, request: InternalRequest) -> Scope:
-    """Return the scope of a request for the caller of `outer`, which is logged under the same request id."""
-    ids = [(name, value) for name, value in headers if name == b"x-request-id"]
-    kept = [(name, value) for name, value in outer["headers"] if name in _INNER_REQUEST_HEADERS]
-    path = request.path.encode()
-    return {
-        **outer,
-        "method": request.method,
-        "path": request.path,
-        "raw_path": path,
-        "query_string": request.query.encode(),
-        "headers": [*kept, *ids, (b"content-type", b"application/json")],
-    }
 
 
 def replay_body(body: Body, disconnected: "asyncio.Future[Message]") -> Receive:
@@ -332,29 +329,6 @@ def add_headers(send: Send, headers: Headers) -> Send:
     return send_with_headers
 
 
-def queue_key(scope: Scope) -> QueueKey:
-    """The method is part of the path: a write does not wait for the caller's reads of the same path."""
-    # Decoded, as the application resolves it: an escaped letter must not make another path.
-    path = f"{scope['method']} {scope['path']}".encode()
-    return QueueKey(caller_of(scope), path, scope["query_string"], address_of(scope))
-
-
-def read_head(scope: Scope) -> tuple[int | None, int, bool]:
-    """The length of the body (None if it is chunked), how much of it is kept, and whether its client waits for 100
-    Continue. Raises RefusedError."""
-    headers = dict(scope["headers"])
-    target_bytes = len(scope["raw_path"]) + len(scope["query_string"])
-    if target_bytes + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
-        raise RefusedError(431)
-    declared, is_chunked = headers.get(b"content-length"), b"transfer-encoding" in headers
-    # Request smuggling: a proxy may see one request where we see two, or the reverse (RFC 9112 6.1, 11.2).
-    if is_chunked and (declared is not None or scope["http_version"] != "1.1"):
-        raise RefusedError(400)
-    length = None if is_chunked else int(declared or 0)
-    limit = max_kept_body_bytes(scope["path"], headers.get(b"content-type", b"").decode("latin1")) if length != 0 else 0
-    return length, limit, b"expect" in headers
-
-
 async def send_response(
     send: Send, body: Body, response: WsgiResponse, disconnected: "asyncio.Future[Message]"
 ) -> None:
@@ -367,10 +341,6 @@ async def send_response(
             return
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
-
-
-def _accept_language(scope: Scope) -> str:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-language"), "")
 
 
 async def send_refusal(send: Send, status: int, accept_language: str = "") -> None:

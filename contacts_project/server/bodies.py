@@ -1,5 +1,8 @@
 """Receives request bodies completely before a thread is used, with limits on size, time and space.
 
+Bodies, the beginnings of responses, what slow readers leave of long ones, and the pages of health and of the client
+have a Space of their own each (docs/fairness.md): no kind takes room of another.
+
 Without a credential that the service knows, STRANGER_BYTES of a body are taken, for STRANGER_SECONDS at most. Every
 body counts from its first byte: for its address, and for its account once that is known. If there is no space, the
 upload that has held most for longest is dropped, of the account or address that has too much, or else of all.
@@ -7,16 +10,124 @@ upload that has held most for longest is dropped, of the account or address that
 
 import asyncio
 import io
+import logging
+import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import IO, Any, Protocol
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, ClassVar, NamedTuple, Protocol
 
 from django.core.exceptions import RequestDataTooBig
 
 from contacts_project.server.refusals import RefusedError
-from contacts_project.server.spool import Holder, Space, Spool
+
+log = logging.getLogger(__name__)
+
+MIB = 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+# What of a response has room without being counted for its caller. A page of a hundred people takes half of it.
+WINDOW_BYTES = 256 * 1024
+# Above this sum, no more than CHUNK_BYTES of a body or response stay in memory. A file costs ten times the CPU.
+BUSY_BYTES = 32 * MIB
+
+
+class Holder(NamedTuple):
+    """Whose bytes are counted. `caller` is an account if it is known; an empty address is not counted."""
+
+    caller: object
+    address: str
+
+
+class Space:
+    """How many bytes are held at once: in all, by each caller and by each address. Used by threads and event loop."""
+
+    def __init__(self, total: int, per_caller: int | None = None) -> None:
+        self.total = total
+        self.per_caller = total if per_caller is None else per_caller
+        # Many users may share an address. Accounts are made in a row: without this limit, one address could have all.
+        self.per_address = total if per_caller is None else max(total // 2, self.per_caller)
+        self.used = 0
+        self.held: Counter[tuple[str, object]] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self, holder: Holder, number: int, *, is_urgent: bool = False) -> bool:
+        """Count the bytes, unless a limit would be passed and they are not urgent."""
+        with self._lock:
+            if not is_urgent and self._passed_limit(holder, number) is not None:
+                return False
+            self._count(holder, number)
+            return True
+
+    def give_back(self, holder: Holder, number: int) -> None:
+        with self._lock:
+            self._count(holder, -number)
+
+    def passed_limit(self, holder: Holder, number: int) -> str | None:
+        """Which limit so many more bytes would pass: of the `caller`, of the `address`, or of `all`; None if none."""
+        with self._lock:
+            return self._passed_limit(holder, number)
+
+    def _passed_limit(self, holder: Holder, number: int) -> str | None:
+        if self.held["caller", holder.caller] + number > self.per_caller:
+            return "caller"
+        if holder.address and self.held["address", holder.address] + number > self.per_address:
+            return "address"
+        return "all" if self.used + number > self.total else None
+
+    def _count(self, holder: Holder, number: int) -> None:
+        self.used += number
+        for key in (("caller", holder.caller), ("address", holder.address)):
+            self.held[key] += number
+            # Counters keep zeros: keys of callers that are gone would pile up.
+            if not self.held[key]:
+                del self.held[key]
+
+
+class Spool:
+    """A request body: bytes that are written once and then read once. Must be closed after use.
+
+    More than WINDOW_BYTES go to an unnamed temporary file; more than CHUNK_BYTES do so while much is in memory.
+    """
+
+    #: Of all spools of the process, bodies and responses.
+    total_bytes: ClassVar[int] = 0
+    _lock: ClassVar[threading.Lock] = threading.Lock()  # of it: threads and the event loop write
+
+    def __init__(self) -> None:
+        self.file = SpooledTemporaryFile(max_size=WINDOW_BYTES)  # noqa: SIM115 - closed by close()
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Append `data`, for which its owner has taken space. Raises RefusedError (503) if the disk is full."""
+        # Before the write, which may fail: close() subtracts exactly what was added here.
+        self.size += len(data)
+        Spool.count(len(data))
+        try:
+            if self.size > CHUNK_BYTES and Spool.total_bytes > BUSY_BYTES:
+                self.file.rollover()
+            self.file.write(data)
+        except OSError as error:
+            raise disk_full(self.size, error) from error
+
+    def close(self) -> None:
+        self.file.close()
+        Spool.count(-self.size)
+        self.size = 0
+
+    @classmethod
+    def count(cls, number: int) -> None:
+        with cls._lock:
+            cls.total_bytes += number
+
+
+def disk_full(size: int, error: OSError) -> RefusedError:
+    """The refusal where the disk is full, or no folder for temporary files is writable."""
+    log.warning("Cannot keep a body or an answer of %d bytes in a temporary file: %s", size, error)
+    return RefusedError(503)
+
 
 Message = Mapping[str, Any]
 """A message of ASGI."""
@@ -37,7 +148,7 @@ class ClientDisconnectedError(Exception):
     """The client closed the connection before its body was complete, or the server did so to make room."""
 
 
-class Upload(Protocol):
+class BodyConnection(Protocol):
     """The connection that a body comes from."""
 
     def drop(self, status: int) -> None:
@@ -77,7 +188,7 @@ class Body:
 
     holder: Holder
     space: BodySpace
-    upload: Upload | None = None
+    connection: BodyConnection | None = None
     spool: Spool = field(default_factory=Spool)
     length: int = 0
     counted: int = 0
@@ -132,8 +243,8 @@ class Body:
     def drop(self) -> None:
         """End the upload at once: it is too slow, or too much."""
         self.close()
-        if self.upload is not None:
-            self.upload.drop(408)
+        if self.connection is not None:
+            self.connection.drop(408)
 
     def end(self) -> None:
         """Nothing more comes. What has come stays until it is closed."""

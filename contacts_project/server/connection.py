@@ -16,11 +16,9 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from contacts_project.kernel.api.request_log import count_refusal
-from contacts_project.server.bodies import Message
-from contacts_project.server.callers import caller_of
-from contacts_project.server.environ import Scope
+from contacts_project.server.bodies import Message, Space
 from contacts_project.server.refusals import refusal
-from contacts_project.server.stalled import stalled_connections
+from contacts_project.server.request_head import Scope, caller_of
 
 HEADER_TIMEOUT_SECONDS = 20
 SEND_TIMEOUT_SECONDS = 30
@@ -28,8 +26,6 @@ SEND_TIMEOUT_SECONDS = 30
 SEND_BUFFER_BYTES = 128 * 1024
 # SO_LINGER, on with 0 seconds: close() sends a reset and discards the send buffer.
 NO_LINGER = struct.pack("ii", 1, 0)
-
-
 # What is written at once by itself: to join it with what follows would copy it.
 _MAX_HELD_BYTES = 16 * 1024
 #: Keys in the state of a request's scope: a future that is done when its client has disconnected, and the connection.
@@ -38,6 +34,8 @@ DISCONNECTED, CONNECTION = "disconnected", "connection"
 # the response would get a reset instead.
 LINGER_SECONDS, LINGER_SECONDS_OF_SLOW = 30, 2
 
+# A connection whose client does not read may be closed early after this time without a read.
+STALLED_SECONDS = 3
 # Parts of a body that are parsed at once of what is read at once: most bodies have no more.
 FIRST_DATA_EVENTS = 8
 DATA_EVENTS_PER_TURN = 64
@@ -73,8 +71,10 @@ class BodyFlow(FlowControl):
             super().resume_reading()
 
 
+# When each connection stopped that waits for its client to read, the oldest first. Only the event loop uses it.
+stalled_connections: dict["HttpConnection", float] = {}
 # By event loop: the connections that have more to parse. One of them does so in each iteration of its loop.
-_parsing: WeakKeyDictionary[asyncio.AbstractEventLoop, deque["Connection"]] = WeakKeyDictionary()
+_parsing: WeakKeyDictionary[asyncio.AbstractEventLoop, deque["HttpConnection"]] = WeakKeyDictionary()
 
 
 def _give_turn(loop: asyncio.AbstractEventLoop) -> None:
@@ -124,7 +124,7 @@ class JoiningTransport:
         return getattr(self._transport, name)
 
 
-class Connection(H11Protocol):
+class HttpConnection(H11Protocol):
     """One client's connection.
 
     The headers of a request must be complete HEADER_TIMEOUT_SECONDS after its first byte (or after connecting). A chunk
@@ -150,7 +150,7 @@ class Connection(H11Protocol):
         self.transport = cast("asyncio.Transport", JoiningTransport(transport, self.loop, self._linger))
         self.flow: BodyFlow = BodyFlow(transport)
         # With more, the process could not open files any more: no database, no photos, for any client.
-        if len(self.connections) > Connection.max_connections:
+        if len(self.connections) > HttpConnection.max_connections:
             self.abort()
         # Backpressure from the first byte that the kernel does not take: pause_writing starts the send timer.
         transport.set_write_buffer_limits(high=0)
@@ -283,3 +283,17 @@ class Connection(H11Protocol):
         ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+
+def free_space(windows: Space) -> None:
+    """Close the connection that has stalled for longest, if the beginnings of responses take more than half of it."""
+    oldest = next(iter(stalled_connections.items()), None)
+    if oldest and windows.used > windows.total // 2 and oldest[1] <= time.monotonic() - STALLED_SECONDS:
+        oldest[0].abort()
+
+
+def close_stalled_connection(caller: object) -> None:
+    """Close the caller's connection that has stalled for longest, if that is at least STALLED_SECONDS."""
+    oldest = next((found for found in stalled_connections.items() if found[0].caller == caller), None)
+    if oldest and oldest[1] <= time.monotonic() - STALLED_SECONDS:
+        oldest[0].abort()

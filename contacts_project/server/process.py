@@ -13,10 +13,11 @@ import uvicorn
 from django.conf import settings
 from django.urls import get_resolver
 
+from contacts_project.processes.supervisor import CannotListenError, bind
 from contacts_project.processes.watchdog import stop_watching, watch_event_loop
-from contacts_project.server.application import MAX_HEADER_BYTES, Application
-from contacts_project.server.connection import Connection
-from contacts_project.server.listener import CannotListenError, bind
+from contacts_project.server.application import Application
+from contacts_project.server.connection import HttpConnection
+from contacts_project.server.request_head import MAX_HEADER_BYTES
 from contacts_project.tracing import stop_tracing
 from contacts_project.wsgi import application as wsgi
 
@@ -65,7 +66,7 @@ def raise_open_files_limit() -> int:
 def make_config(application: Application) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=Connection,
+        http=HttpConnection,
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -90,7 +91,7 @@ def run(fd: int | None) -> None:
     # uvicorn has its own handlers while it serves, and raises the signal again after it has stopped.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, exit_successfully)
-    Connection.max_connections = raise_open_files_limit() - RESERVED_FILES
+    HttpConnection.max_connections = raise_open_files_limit() - RESERVED_FILES
     application = Application(wsgi)
     server = Server(make_config(application), application)
     server.is_watched = True

@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -16,10 +15,46 @@ from contacts_project.kernel.external_waits import (
     account_of_request,
     release_thread,
 )
-from contacts_project.server.admissions import Admissions
+from contacts_project.server.connection import close_stalled_connection
 from contacts_project.server.refusals import RefusedError
-from contacts_project.server.stalled import close_stalled_connection
-from contacts_project.server.thread_pool import DatabaseThreadPool
+from contacts_project.server.request_head import QueueKey
+from contacts_project.server.threads import DatabaseThreadPool
+
+# A credential may be made up, and accounts are made in a row: without this limit, each would have a turn of its own.
+CALLERS_PER_ADDRESS = 10
+
+
+class Admissions:
+    """Counts requests, or open streams, by caller and address. All methods are called on one event loop.
+
+    An address may have ten times `max_per_caller`. Of each of its callers at most `max_per_caller` count, so that one
+    who sends a thousand does not use it up.
+    """
+
+    def __init__(self, max_per_caller: int) -> None:
+        self.max_per_caller = max_per_caller
+        self.by_caller: Counter[tuple[str, object]] = Counter()
+        self.by_address: Counter[str] = Counter()
+
+    def admit(self, caller: object, address: str) -> None:
+        """Count one. Raises RefusedError (429) where the address has too many; an empty address is not limited."""
+        if address and self.by_caller[address, caller] < self.max_per_caller:
+            if self.by_address[address] >= CALLERS_PER_ADDRESS * self.max_per_caller:
+                raise RefusedError(429)
+            self.by_address[address] += 1
+        self.by_caller[address, caller] += 1
+
+    def dismiss(self, caller: object, address: str) -> None:
+        """What `admit` has counted has ended."""
+        self.by_caller[address, caller] -= 1
+        if address and self.by_caller[address, caller] < self.max_per_caller:
+            self.by_address[address] -= 1
+        # Counters keep zeros: keys of callers that are gone would pile up.
+        if not self.by_caller[address, caller]:
+            del self.by_caller[address, caller]
+        if not self.by_address[address]:
+            del self.by_address[address]
+
 
 # Requests of one caller, and those of them for one path, that may be in progress: from getting a thread until the last
 # byte of the response was read. So a caller who sends a thousand requests and never reads delays only itself. One
@@ -51,16 +86,6 @@ class WaitingResponse(Protocol):
 
     def speed(self) -> float:
         """How fast it is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueKey:
-    """Requests with the same key are served in order: the same caller asks for the same resource."""
-
-    caller: object
-    path: bytes  # with the method
-    query: bytes = b""
-    address: str = ""  # empty if it is unknown, and then not limited
 
 
 Waiters = dict[bytes, dict[QueueKey, "deque[asyncio.Future[None]]"]]  # of one caller, by path

@@ -12,7 +12,7 @@ from django.db import connections
 
 from contacts_project.data_folder import make_private, own_paths
 from contacts_project.management.service_command import ServiceCommand
-from contacts_project.server.listener import CannotListenError, bind
+from contacts_project.processes.supervisor import CannotListenError, bind
 
 
 class Command(ServiceCommand):

@@ -13,10 +13,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.http.response import HttpResponseBase
 
+from contacts_project.processes.supervisor import bind
 from contacts_project.server.application import Application
-from contacts_project.server.callers import Caller, find_account
-from contacts_project.server.listener import bind
 from contacts_project.server.process import Server, make_config
+from contacts_project.server.request_head import Caller, find_account
 
 View = Callable[[WSGIRequest], HttpResponseBase]
 

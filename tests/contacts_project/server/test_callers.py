@@ -14,11 +14,9 @@ from accounts.models.tokens import new_token
 from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.server import application
-from contacts_project.server.admissions import CALLERS_PER_ADDRESS
-from contacts_project.server.application import queue_key
-from contacts_project.server.callers import Caller, address_of, caller_of
 from contacts_project.server.refusals import RefusedError
-from contacts_project.server.thread_queues import MAX_PER_CALLER, QueueKey, ThreadQueue
+from contacts_project.server.request_head import Caller, QueueKey, address_of, caller_of, queue_key
+from contacts_project.server.thread_queues import CALLERS_PER_ADDRESS, MAX_PER_CALLER, ThreadQueue
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 

@@ -13,7 +13,8 @@ from django.http import StreamingHttpResponse
 
 from accounts.models import User
 from contacts_project.server import thread_queues
-from contacts_project.server.spool import MIB, SEGMENT_BYTES, WINDOW_BYTES, Holder, ResponseSpool, Space, Spool
+from contacts_project.server.bodies import MIB, WINDOW_BYTES, Holder, Space, Spool
+from contacts_project.server.responses import SEGMENT_BYTES, ResponseSpool
 from tests.builders import make_token, make_user
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, serve_views, serve_whole_service

@@ -14,18 +14,19 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import resolve
 
-from contacts_project.server import memory
-from contacts_project.server.thread_queues import QueueKey, ThreadQueue
+from contacts_project.server import threads
+from contacts_project.server.request_head import QueueKey
+from contacts_project.server.thread_queues import ThreadQueue
 
 
 def count_releases(monkeypatch: pytest.MonkeyPatch, requests: int) -> int:
     """End this number of large requests together; returns how often memory is released."""
     done: list[None] = []
-    monkeypatch.setattr(memory, "release_memory", lambda: done.append(None))
-    monkeypatch.setattr(memory, "RELEASE_DELAY_SECONDS", 0)
+    monkeypatch.setattr(threads, "release_memory", lambda: done.append(None))
+    monkeypatch.setattr(threads, "RELEASE_DELAY_SECONDS", 0)
 
     async def end_all() -> None:
-        releaser = memory.MemoryReleaser(ThreadQueue("test", 1))
+        releaser = threads.MemoryReleaser(ThreadQueue("test", 1))
         for _ in range(requests):
             releaser.schedule()
         await asyncio.sleep(0.01)
@@ -64,8 +65,8 @@ class Caller:
 
 def run_with_quiet_time(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Caller], Awaitable[None]]) -> None:
     """Run the scenario with a quiet time of an instant. Memory is not released after a time alone."""
-    monkeypatch.setattr(memory, "RELEASE_DELAY_SECONDS", 1000)
-    monkeypatch.setattr(memory, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(threads, "RELEASE_DELAY_SECONDS", 1000)
+    monkeypatch.setattr(threads, "QUIET_SECONDS", 0.05)
     caller = Caller()
 
     async def run() -> None:
@@ -95,7 +96,7 @@ def test_all_idle_threads_end_with_their_connections_in_the_next_quiet_time(monk
         finish.set()
         await asyncio.gather(*requests)
         assert all(database.connection for database in caller.databases)
-        memory.MemoryReleaser(caller.queue).schedule()
+        threads.MemoryReleaser(caller.queue).schedule()
         await wait_until(lambda: not any(thread.is_alive() for thread in caller.threads))
         await wait_until(lambda: not any(database.connection for database in caller.databases))
         await caller.request()
@@ -111,7 +112,7 @@ def test_threads_do_not_end_while_one_of_them_runs_a_request(monkeypatch: pytest
         request = asyncio.ensure_future(caller.request(finish))
         await wait_until(lambda: len(caller.databases) == 1)
         pool = caller.queue.pool
-        memory.MemoryReleaser(caller.queue).schedule()
+        threads.MemoryReleaser(caller.queue).schedule()
         await asyncio.sleep(0.3)
         assert caller.queue.pool is pool
         finish.set()
@@ -123,7 +124,7 @@ def test_threads_do_not_end_while_one_of_them_runs_a_request(monkeypatch: pytest
 
 def test_threads_do_not_end_while_requests_keep_coming(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(caller: Caller) -> None:
-        releaser, pool = memory.MemoryReleaser(caller.queue), caller.queue.pool
+        releaser, pool = threads.MemoryReleaser(caller.queue), caller.queue.pool
         releaser.schedule()
         for _ in range(3):
             caller.queue.requests_started += 1
@@ -137,13 +138,13 @@ def test_threads_do_not_end_while_requests_keep_coming(monkeypatch: pytest.Monke
 
 
 def test_requests_with_many_bytes_or_much_cpu_time_are_large() -> None:
-    assert memory.is_large(memory.LARGE_BYTES, 0.0)
-    assert memory.is_large(0, memory.LARGE_CPU_SECONDS)
-    assert not memory.is_large(memory.LARGE_BYTES - 1, memory.LARGE_CPU_SECONDS / 2)
+    assert threads.is_large(threads.LARGE_BYTES, 0.0)
+    assert threads.is_large(0, threads.LARGE_CPU_SECONDS)
+    assert not threads.is_large(threads.LARGE_BYTES - 1, threads.LARGE_CPU_SECONDS / 2)
 
 
 def test_memory_can_be_released_on_this_system() -> None:
-    memory.release_memory()
+    threads.release_memory()
 
 
 def test_resolved_route_keeps_no_view_alive() -> None:

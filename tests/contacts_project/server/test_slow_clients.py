@@ -12,8 +12,8 @@ import requests
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, StreamingHttpResponse
 
-from contacts_project.server import bodies, connection, stalled
-from contacts_project.server.spool import WINDOW_BYTES, Holder, Spool
+from contacts_project.server import bodies, connection
+from contacts_project.server.bodies import WINDOW_BYTES, Holder, Spool
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
@@ -62,12 +62,12 @@ def test_clients_that_never_read_do_not_delay_others_at_the_same_address(
     monkeypatch: pytest.MonkeyPatch, paths: int
 ) -> None:
     """Many clients may share one address: their requests for other paths are served, whatever the query strings are."""
-    monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
+    monkeypatch.setattr(connection, "STALLED_SECONDS", 0)
     with serve_views({"/quick": quick} | {f"/{number}": big for number in range(paths)}) as served:
         for number in range(100):
             head = f"GET /{number % paths}?{number} HTTP/1.1\r\nHost: a\r\n\r\n"
             served.connect(head.encode(), receive_buffer=4096)
-        wait_until(lambda: len(stalled.stalled_connections) >= min(8 * paths, 24))
+        wait_until(lambda: len(connection.stalled_connections) >= min(8 * paths, 24))
         assert requests.get(f"{served.base}/quick", timeout=20).content == b"quick"
         assert requests.delete(f"{served.base}/0", timeout=20).status_code == 200
 
@@ -104,7 +104,7 @@ def test_stalled_or_slow_body_is_408(server: RunningServer, monkeypatch: pytest.
 def test_client_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SEND_TIMEOUT_SECONDS", 0.2)
     not_reading = server.connect(REQUEST_OF_BIG % 1, receive_buffer=4096)
-    wait_until(lambda: bool(stalled.stalled_connections))
+    wait_until(lambda: bool(connection.stalled_connections))
     wait_until(lambda: not server.server.server_state.connections)
     with pytest.raises(ConnectionResetError):
         not_reading.makefile("rb").read()
@@ -115,10 +115,10 @@ def test_longest_stalled_connection_is_closed_to_make_room(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server.application.windows, "total", 4 * WINDOW_BYTES)
-    monkeypatch.setattr(stalled, "STALLED_SECONDS", 0)
+    monkeypatch.setattr(connection, "STALLED_SECONDS", 0)
     for caller in range(8):
         server.connect(REQUEST_OF_BIG % caller, receive_buffer=4096).recv(1)  # the response has begun
-        wait_until(lambda: bool(stalled.stalled_connections))
+        wait_until(lambda: bool(connection.stalled_connections))
     response = requests.get(f"{server.base}/big", timeout=60)
     assert (response.status_code, len(response.content)) == (200, BIG_BYTES)
 

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from contacts_project.server import thread_queues
-from contacts_project.server.thread_queues import MAX_LARGE_RUNNING, MAX_PER_CALLER, MAX_PER_PATH, QueueKey, ThreadQueue
+from contacts_project.server.request_head import QueueKey
+from contacts_project.server.thread_queues import MAX_LARGE_RUNNING, MAX_PER_CALLER, MAX_PER_PATH, ThreadQueue
 
 
 def run_scenario(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:

@@ -25,10 +25,9 @@ from accounts.models.tokens import new_token
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.operation import health
 from contacts_project.server import bodies
-from contacts_project.server.bodies import STRANGER_BYTES, BodySpace
-from contacts_project.server.callers import Caller
+from contacts_project.server.bodies import MIB, STRANGER_BYTES, BodySpace, Holder, Spool
 from contacts_project.server.connection import DATA_EVENTS_PER_TURN, FIRST_DATA_EVENTS
-from contacts_project.server.spool import MIB, Holder, Spool
+from contacts_project.server.request_head import Caller
 from tests.builders import make_token, make_user
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import (

@@ -1,128 +1,40 @@
-"""Space for bodies and responses between a client and a thread: small ones in memory, large ones on disk.
+"""Responses of the WSGI application, made in a thread and sent as they are made.
 
-Bodies, the beginnings of responses, what slow readers leave of long ones, and the pages of health and of the client
-have space of their own each (docs/fairness.md): no kind takes room of another.
+A slow reader holds neither a thread nor a database cursor, up to the space that its caller may hold.
 """
 
 import asyncio
-import logging
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import IO, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from tempfile import TemporaryFile
+from typing import IO, Any
 
-from contacts_project.server.refusals import RefusedError
+from django.http.response import HttpResponseBase
 
-log = logging.getLogger(__name__)
+from contacts_project.kernel.api.asgi_responses import AsgiResponse
+from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.request_log import ACCOUNT
+from contacts_project.server.bodies import (
+    BUSY_BYTES,
+    CHUNK_BYTES,
+    MIB,
+    WINDOW_BYTES,
+    Holder,
+    Space,
+    Spool,
+    disk_full,
+)
+from contacts_project.server.refusals import Headers, RefusedError
+from contacts_project.server.request_head import Environ
 
-MIB = 1024 * 1024
-CHUNK_BYTES = 64 * 1024
-# What of a response has room without being counted for its caller. A page of a hundred people takes half of it.
-WINDOW_BYTES = 256 * 1024
-# Above this sum, no more than CHUNK_BYTES of a body or response stay in memory. A file costs ten times the CPU.
-BUSY_BYTES = 32 * MIB
 # What a slow reader leaves is in files of this size, each of which is deleted once it has been read.
 SEGMENT_BYTES = 8 * MIB
 # Of a response that another part of the service reads as a whole.
 MAX_WHOLE_BYTES = 64 * MIB
-
-
-class Holder(NamedTuple):
-    """Whose bytes are counted. `caller` is an account if it is known; an empty address is not counted."""
-
-    caller: object
-    address: str
-
-
-class Space:
-    """How many bytes are held at once: in all, by each caller and by each address. Used by threads and event loop."""
-
-    def __init__(self, total: int, per_caller: int | None = None) -> None:
-        self.total = total
-        self.per_caller = total if per_caller is None else per_caller
-        # Many users may share an address. Accounts are made in a row: without this limit, one address could have all.
-        self.per_address = total if per_caller is None else max(total // 2, self.per_caller)
-        self.used = 0
-        self.held: Counter[tuple[str, object]] = Counter()
-        self._lock = threading.Lock()
-
-    def take(self, holder: Holder, number: int, *, is_urgent: bool = False) -> bool:
-        """Count the bytes, unless a limit would be passed and they are not urgent."""
-        with self._lock:
-            if not is_urgent and self._passed_limit(holder, number) is not None:
-                return False
-            self._count(holder, number)
-            return True
-
-    def give_back(self, holder: Holder, number: int) -> None:
-        with self._lock:
-            self._count(holder, -number)
-
-    def passed_limit(self, holder: Holder, number: int) -> str | None:
-        """Which limit so many more bytes would pass: of the `caller`, of the `address`, or of `all`; None if none."""
-        with self._lock:
-            return self._passed_limit(holder, number)
-
-    def _passed_limit(self, holder: Holder, number: int) -> str | None:
-        if self.held["caller", holder.caller] + number > self.per_caller:
-            return "caller"
-        if holder.address and self.held["address", holder.address] + number > self.per_address:
-            return "address"
-        return "all" if self.used + number > self.total else None
-
-    def _count(self, holder: Holder, number: int) -> None:
-        self.used += number
-        for key in (("caller", holder.caller), ("address", holder.address)):
-            self.held[key] += number
-            # Counters keep zeros: keys of callers that are gone would pile up.
-            if not self.held[key]:
-                del self.held[key]
-
-
-class Spool:
-    """A request body: bytes that are written once and then read once. Must be closed after use.
-
-    More than WINDOW_BYTES go to an unnamed temporary file; more than CHUNK_BYTES do so while much is in memory.
-    """
-
-    #: Of all spools of the process, bodies and responses.
-    total_bytes: ClassVar[int] = 0
-    _lock: ClassVar[threading.Lock] = threading.Lock()  # of it: threads and the event loop write
-
-    def __init__(self) -> None:
-        self.file = SpooledTemporaryFile(max_size=WINDOW_BYTES)  # noqa: SIM115 - closed by close()
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        """Append `data`, for which its owner has taken space. Raises RefusedError (503) if the disk is full."""
-        # Before the write, which may fail: close() subtracts exactly what was added here.
-        self.size += len(data)
-        Spool.count(len(data))
-        try:
-            if self.size > CHUNK_BYTES and Spool.total_bytes > BUSY_BYTES:
-                self.file.rollover()
-            self.file.write(data)
-        except OSError as error:
-            raise disk_full(self.size, error) from error
-
-    def close(self) -> None:
-        self.file.close()
-        Spool.count(-self.size)
-        self.size = 0
-
-    @classmethod
-    def count(cls, number: int) -> None:
-        with cls._lock:
-            cls.total_bytes += number
-
-
-def disk_full(size: int, error: OSError) -> RefusedError:
-    """The refusal where the disk is full, or no folder for temporary files is writable."""
-    log.warning("Cannot keep a body or an answer of %d bytes in a temporary file: %s", size, error)
-    return RefusedError(503)
 
 
 class ReaderGoneError(Exception):
@@ -354,3 +266,61 @@ class ResponseSpool:
             return
         with suppress(RuntimeError):  # the loop has ended, and nobody waits
             self._loop.call_soon_threadsafe(self._news.set)
+
+
+WsgiApplication = Callable[[dict[str, Any], Any], HttpResponseBase]
+
+
+@dataclass
+class WsgiResponse:
+    """The response to one request: a body in `spool`, an `event_stream`, or an `asgi_response` that ASGI code sends.
+
+    `cpu_seconds` is the CPU time that the thread spent on it.
+    """
+
+    spool: ResponseSpool
+    status: int = 500
+    headers: Headers = field(default_factory=list)
+    event_stream: EventStream | None = None
+    asgi_response: AsgiResponse | None = None
+    cpu_seconds: float = 0.0
+
+    def produce(self, application: WsgiApplication, environ: Environ) -> None:
+        """Call the application and write its whole body to the spool, also where Django streams it."""
+        try:
+            self._produce(application, environ)
+        except ReaderGoneError:
+            self.spool.end()
+        except BaseException as error:
+            self.spool.end(error)
+            raise
+        else:
+            self.spool.end()
+
+    def _produce(self, application: WsgiApplication, environ: Environ) -> None:
+        started = time.thread_time()
+        response = application(environ, self._start_response)
+        # Now the account is known: what its credentials hold together is counted.
+        if account := environ.pop(ACCOUNT, None):
+            self.spool.holder = Holder(account, self.spool.holder.address)
+        try:
+            if isinstance(response, EventStream):
+                self.event_stream = response
+                return
+            if isinstance(response, AsgiResponse):
+                self.asgi_response = response
+                return
+            for chunk in response:
+                self.spool.write(chunk)
+        finally:
+            # Sends request_finished, on which Django closes old database connections.
+            response.close()
+            self.cpu_seconds = time.thread_time() - started
+        # RFC 9110 8.6: a 204 must not have a Content-Length; the one of a 304 would have to be that of the 200.
+        if self.status not in {204, 304} and not any(name == b"content-length" for name, _ in self.headers):
+            self.headers.append((b"content-length", b"%d" % self.spool.size))
+
+    def _start_response(self, status: str, headers: list[tuple[str, str]], exc_info: object = None) -> None:
+        self.status = int(status.partition(" ")[0])
+        # strip(): Django puts a space in front of the values of Set-Cookie.
+        self.headers = [(name.lower().encode("latin1"), value.strip().encode("latin1")) for name, value in headers]
