@@ -1,6 +1,6 @@
-"""Semaphores that are fair between keys, such as accounts or hosts, and the table of their limits.
+"""Semaphores that are fair between keys, such as accounts or hosts, and the table of all limits on what is under way.
 
-docs/fairness.md has the same table, and says which shared things have rules of their own instead.
+docs/fairness.md has the same table, and says which shared things are no FairSemaphore, though their limits are in it.
 """
 
 import threading
@@ -38,6 +38,25 @@ LIMITS = {
     "deliveries of slow accounts": Limits(key="account", total=24, seconds=0.05),
     "calls to a host": Limits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
     "requests that wait for other servers": Limits(key="account", per_key=4),
+    # Of a web process. In progress is a request from getting a thread until the last byte of the response was read. So
+    # a caller who sends a thousand requests and never reads delays only itself. One address may be many users: the
+    # lower limit of a path leaves room for requests to other paths.
+    "requests": Limits(key="caller", per_key=24, seconds=60),
+    "requests to one path": Limits(key="caller and path", per_key=8),
+    # Waiting ones included. A credential may be made up, and accounts are made in a row: without this limit, each would
+    # have a turn of its own.
+    "requests of an address": Limits(key="address", per_key=240),
+    # Each takes memory in proportion to its account, and of what eight take together the allocator cannot return all:
+    # small objects lie between. More would not be faster, as they wait for each other's GIL. After the wait they run
+    # anyway: on a slow machine, late is better than refused.
+    "large requests": Limits(key="caller and path", total=2, seconds=10),
+    # Each keeps an idle thread.
+    "threads that wait for other servers": Limits(key="caller", total=32),
+    "threads that wait for readers": Limits(key="caller", total=16),
+    # Many devices and windows, but no large part of the connections of a process.
+    "event streams": Limits(key="caller", per_key=100),
+    "event streams of an address": Limits(key="address", per_key=1000),
+    "long answers to assistants": Limits(key="process", total=2, seconds=inf),
 }
 
 

@@ -22,6 +22,7 @@ from mcp.types import Tool as ListedTool
 
 from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
 from contacts_project.kernel.api.event_streams import in_thread
+from contacts_project.kernel.fair_semaphore import LIMITS
 from contacts_project.kernel.json import Json, JsonMapping, JsonObject, dumps
 from contacts_project.mcp.schemas import with_integers
 from contacts_project.mcp.tools import DEFAULT_LIMIT, Tool, tools
@@ -33,7 +34,8 @@ INSTRUCTIONS = (
 )
 
 # Summarising a response takes several times its size in memory. Only so many long ones (bytes) are summarised at once.
-LONG_RESPONSE_BYTES, MAX_CONCURRENT_LONG_RESPONSES = 256 * 1024, 2
+LONG_RESPONSE_BYTES = 256 * 1024
+MAX_CONCURRENT_LONG_RESPONSES = int(LIMITS["long answers to assistants"].total)
 _long_response_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _MAX_ERRORS = 20  # reported per call: a client corrects a few at a time, and a body may contain half a million
 

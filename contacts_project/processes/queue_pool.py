@@ -17,6 +17,7 @@ from celery.concurrency.thread import ApplyResult, TaskPool  # type: ignore[attr
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from contacts_project.kernel.external_waits import release_thread
+from contacts_project.kernel.fair_semaphore import FairSemaphore, Limits
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,14 @@ T = TypeVar("T")
 class QueueExecutor(ThreadPoolExecutor):
     """The threads of a queue. A task takes a place to start, and gives it back while it waits for another server.
 
-    No thread waits for a place, but the task itself, so this is no FairSemaphore (docs/fairness.md).
+    No thread waits for a place to run, but the task itself, so that is no FairSemaphore (docs/fairness.md).
     """
 
     def __init__(self, name: str, threads: QueueThreads) -> None:
         super().__init__(threads.running + threads.waiting, name)
         self._lock = threading.Lock()
         self._free = threads.running
-        self._number_waiting = 0
-        self._waits = threading.Semaphore(threads.waiting)
+        self._waits = FairSemaphore[None](Limits(key="process", total=threads.waiting))
         self._pending: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -107,23 +107,18 @@ class QueueExecutor(ThreadPoolExecutor):
 
     @contextmanager
     def _external_wait(self) -> Iterator[None]:
-        if not self._waits.acquire(blocking=False):
+        if not self._waits.try_acquire(None):
             yield  # as many wait as may: this one keeps its place
             return
-        with self._lock:
-            self._number_waiting += 1
-            is_one_of_many = self._number_waiting > MAX_IDLE_CONNECTIONS
-        if is_one_of_many:
+        if self._waits.held(None) > MAX_IDLE_CONNECTIONS:
             close_idle_connection()
         self._change_free(1)
         try:
             yield
         finally:
-            with self._lock:
-                self._number_waiting -= 1
             # It continues at once, even where its place was given away: the number may be negative for a while.
             self._change_free(-1)
-            self._waits.release()
+            self._waits.release(None)
 
 
 class QueuePool(TaskPool):

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from contacts_project.kernel.api.asgi_responses import InternalRequest, Internal
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.request_log import count_refusal
 from contacts_project.kernel.errors import is_unavailable
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.server.bodies import (
     MIB,
     WINDOW_BYTES,
@@ -49,7 +50,7 @@ from contacts_project.server.request_head import (
     read_head,
 )
 from contacts_project.server.responses import ResponseCutError, ResponseSpool, WsgiApplication, WsgiResponse
-from contacts_project.server.thread_queues import Admissions, ThreadQueue
+from contacts_project.server.thread_queues import ThreadQueue
 from contacts_project.server.threads import MemoryReleaser, is_large
 
 log = logging.getLogger(__name__)
@@ -60,8 +61,6 @@ LARGE_BODY_BYTES = 1024 * 1024
 # "method path" of what has space of its own.
 _CLIENT_FILES = re.compile(rb"(?:GET|HEAD) (?:/app(?:/.*)?|/static/.*)\Z", re.DOTALL)
 _HEALTH = (b"GET /api/health", b"HEAD /api/health")
-# Open event streams of one caller: many devices and windows, but no large part of the connections of a process.
-MAX_STREAMS_PER_CALLER = 100
 
 
 class Application:
@@ -82,7 +81,8 @@ class Application:
         self.responses = Space(448 * MIB, settings.SPOOL_BYTES_PER_CALLER * 3 // 4)
         self.requests = ThreadQueue("request", threads)
         self.uploads = ThreadQueue("upload", 2)
-        self.streams = Admissions(MAX_STREAMS_PER_CALLER)
+        self.streams = FairSemaphore[tuple[str, object]](LIMITS["event streams"], _refuse)
+        self.streams_of_addresses = FairSemaphore[str | None](LIMITS["event streams of an address"], _refuse)
         self.stopping = asyncio.Event()
         self.memory_releaser = MemoryReleaser(self.requests, self.uploads)
 
@@ -182,7 +182,8 @@ class Application:
         if response.event_stream is not None:
             # The headers alone answer a HEAD; its stream would never end.
             events = response.event_stream if scope["method"] != "HEAD" else None
-            with self._open_stream(key):
+            # Each holds a connection, and a process has not many.
+            with self.streams.hold((key.address, key.caller)), self.streams_of_addresses.hold(key.address or None):
                 await self._send_events(send, response, events, disconnected)
         elif response.asgi_response is not None:
             ask = partial(self._answer_inner_request, scope, response.headers, disconnected)
@@ -224,17 +225,6 @@ class Application:
                 await asyncio.wait({making})
             if not making.cancelled():
                 making.exception()
-
-    @contextmanager
-    def _open_stream(self, key: QueueKey) -> Iterator[None]:
-        """Count an open stream. Each holds a connection, and a process has not many. Raises RefusedError."""
-        if self.streams.by_caller[key.address, key.caller] >= MAX_STREAMS_PER_CALLER:
-            raise RefusedError(429)
-        self.streams.admit(key.caller, key.address)
-        try:
-            yield
-        finally:
-            self.streams.dismiss(key.caller, key.address)
 
     def _release(self, queue: ThreadQueue, key: QueueKey, body_bytes: int, response: WsgiResponse) -> None:
         """Let the next request in, and after a large one return its memory."""
@@ -341,6 +331,10 @@ async def send_response(
             return
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
+
+
+def _refuse(key: object) -> RefusedError:
+    return RefusedError(429)
 
 
 async def send_refusal(send: Send, status: int, accept_language: str = "") -> None:

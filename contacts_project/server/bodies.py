@@ -53,7 +53,7 @@ class Space:
         self.held: Counter[tuple[str, object]] = Counter()
         self._lock = threading.Lock()
 
-    def take(self, holder: Holder, number: int, *, is_urgent: bool = False) -> bool:
+    def try_acquire(self, holder: Holder, number: int, *, is_urgent: bool = False) -> bool:
         """Count the bytes, unless a limit would be passed and they are not urgent."""
         with self._lock:
             if not is_urgent and self._passed_limit(holder, number) is not None:
@@ -61,7 +61,7 @@ class Space:
             self._count(holder, number)
             return True
 
-    def give_back(self, holder: Holder, number: int) -> None:
+    def release(self, holder: Holder, number: int) -> None:
         with self._lock:
             self._count(holder, -number)
 
@@ -162,9 +162,9 @@ class BodySpace:
         self.space = Space(total, per_caller)
         self.coming: dict[Body, None] = {}
 
-    def take(self, body: "Body", number: int) -> None:
+    def acquire(self, body: "Body", number: int) -> None:
         """Count so many bytes more for the body, and drop others to have room. Raises RefusedError."""
-        while not self.space.take(body.holder, number):
+        while not self.space.try_acquire(body.holder, number):
             limit = self.space.passed_limit(body.holder, number)
             # Not a body that is complete: it is not slow, and its request may be running.
             costly = max((other for other in self.coming if _share(limit, other, body)), key=Body.cost, default=body)
@@ -212,7 +212,7 @@ class Body:
         """Count it from now on. Raises RefusedError."""
         self.space.coming[self] = None
         if not self.counted:
-            self.space.take(self, _LEAST_BYTES)
+            self.space.acquire(self, _LEAST_BYTES)
 
     def write(self, data: bytes) -> None:
         """Keep these bytes. Raises RefusedError, ClientDisconnectedError if the body was dropped."""
@@ -222,7 +222,7 @@ class Body:
             raise ClientDisconnectedError
         # The first bytes are counted already.
         if (more := self.spool.size + len(data) - self.counted) > 0:
-            self.space.take(self, more)
+            self.space.acquire(self, more)
         self.spool.write(data)
 
     def move(self, holder: Holder, space: BodySpace) -> None:
@@ -231,13 +231,13 @@ class Body:
             raise ClientDisconnectedError
         self.forget()
         self.holder, self.space = holder, space
-        self.space.take(self, max(self.spool.size, _LEAST_BYTES))
+        self.space.acquire(self, max(self.spool.size, _LEAST_BYTES))
         self.space.coming[self] = None
 
     def forget(self) -> None:
         """Do not count it any more."""
         self.space.coming.pop(self, None)
-        self.space.space.give_back(self.holder, self.counted)
+        self.space.space.release(self.holder, self.counted)
         self.counted = 0
 
     def drop(self) -> None:

@@ -141,12 +141,12 @@ class ResponseSpool:
         unread = self.size - self.read
         if unread + number <= WINDOW_BYTES:
             # A response that was begun goes on: at least one piece of it has always room.
-            taken = self.windows.take(self.holder, number, is_urgent=bool(self.size) and not unread)
+            taken = self.windows.try_acquire(self.holder, number, is_urgent=bool(self.size) and not unread)
             self._in_window += number if taken else 0
             return taken
         if not self._has_disk or (self.whole and self.size + number > MAX_WHOLE_BYTES):
             return False
-        taken = self.space.take(self.holder, number)
+        taken = self.space.try_acquire(self.holder, number)
         self._in_space += number if taken else 0
         return taken
 
@@ -255,10 +255,10 @@ class ResponseSpool:
         surplus = self._in_window + self._in_space - (0 if self.discards else self.size - self.read)
         of_space = min(surplus, self._in_space)
         if of_space:
-            self.space.give_back(self.holder, of_space)
+            self.space.release(self.holder, of_space)
             self._in_space -= of_space
         if surplus > of_space:
-            self.windows.give_back(self.holder, surplus - of_space)
+            self.windows.release(self.holder, surplus - of_space)
             self._in_window -= surplus - of_space
 
     def _tell_reader(self) -> None:

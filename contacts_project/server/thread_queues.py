@@ -1,7 +1,6 @@
 """Decides which waiting request gets a worker thread next: callers take turns, and none can occupy all threads."""
 
 import asyncio
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,65 +14,50 @@ from contacts_project.kernel.external_waits import (
     account_of_request,
     release_thread,
 )
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.server.connection import close_stalled_connection
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.request_head import QueueKey
 from contacts_project.server.threads import DatabaseThreadPool
 
-# A credential may be made up, and accounts are made in a row: without this limit, each would have a turn of its own.
-CALLERS_PER_ADDRESS = 10
+# Who waits for a thread, waits on the event loop, and three keys limit it at once: that is no FairSemaphore.
+REQUESTS, REQUESTS_TO_PATH = LIMITS["requests"], LIMITS["requests to one path"]
+REQUESTS_OF_ADDRESS = LIMITS["requests of an address"]
+LARGE_REQUESTS, READER_WAITS = LIMITS["large requests"], LIMITS["threads that wait for readers"]
+_STALL_CHECK_SECONDS = 0.2
+_MAX_LARGE_PATHS = 1_000
 
 
-class Admissions:
-    """Counts requests, or open streams, by caller and address. All methods are called on one event loop.
+class AddressLimit:
+    """Counts the requests of each address, up to `per_address`.
 
-    An address may have ten times `max_per_caller`. Of each of its callers at most `max_per_caller` count, so that one
-    who sends a thousand does not use it up.
+    Of each of its callers at most `per_caller` count, so that one who sends a thousand does not use it up.
     """
 
-    def __init__(self, max_per_caller: int) -> None:
-        self.max_per_caller = max_per_caller
+    def __init__(self, per_caller: float, per_address: float) -> None:
+        self.per_caller, self.per_address = per_caller, per_address
         self.by_caller: Counter[tuple[str, object]] = Counter()
-        self.by_address: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
 
-    def admit(self, caller: object, address: str) -> None:
+    def acquire(self, key: QueueKey) -> None:
         """Count one. Raises RefusedError (429) where the address has too many; an empty address is not limited."""
-        if address and self.by_caller[address, caller] < self.max_per_caller:
-            if self.by_address[address] >= CALLERS_PER_ADDRESS * self.max_per_caller:
+        address, caller = key.address, key.caller
+        if address and self.by_caller[address, caller] < self.per_caller:
+            if self.held[address] >= self.per_address:
                 raise RefusedError(429)
-            self.by_address[address] += 1
+            self.held[address] += 1
         self.by_caller[address, caller] += 1
 
-    def dismiss(self, caller: object, address: str) -> None:
-        """What `admit` has counted has ended."""
+    def release(self, key: QueueKey) -> None:
+        address, caller = key.address, key.caller
         self.by_caller[address, caller] -= 1
-        if address and self.by_caller[address, caller] < self.max_per_caller:
-            self.by_address[address] -= 1
+        if address and self.by_caller[address, caller] < self.per_caller:
+            self.held[address] -= 1
         # Counters keep zeros: keys of callers that are gone would pile up.
         if not self.by_caller[address, caller]:
             del self.by_caller[address, caller]
-        if not self.by_address[address]:
-            del self.by_address[address]
-
-
-# Requests of one caller, and those of them for one path, that may be in progress: from getting a thread until the last
-# byte of the response was read. So a caller who sends a thousand requests and never reads delays only itself. One
-# address may be many users: the lower limit by path leaves room for requests to other paths.
-MAX_PER_CALLER = 24
-MAX_PER_PATH = 8
-QUEUE_TIMEOUT_SECONDS = 60
-_STALL_CHECK_SECONDS = 0.2
-# Large requests that may run at a time. Each takes memory in proportion to its account, and of what eight take together
-# the allocator cannot return all: small objects lie between. More would not be faster, as they wait for each other's
-# GIL.
-MAX_LARGE_RUNNING = 2
-# After this wait a large request ignores that limit: on a slow machine, late is better than refused.
-LARGE_WAIT_SECONDS = 10
-_MAX_LARGE_PATHS = 1_000
-# Requests that may wait for other servers at a time, in addition to those that run. Each has an idle thread.
-MAX_EXTERNAL_WAITS = 32
-# Responses that may wait for their clients to read, in addition to those. Each has an idle thread, too.
-MAX_READER_WAITS = 16
+        if not self.held[address]:
+            del self.held[address]
 
 
 class WaitingResponse(Protocol):
@@ -98,7 +82,7 @@ class ThreadQueue:
         self._name = name
         self.pool = DatabaseThreadPool(name)
         self.free_threads = threads
-        self.external_waits = threading.Semaphore(MAX_EXTERNAL_WAITS)
+        self.external_waits = FairSemaphore(LIMITS["threads that wait for other servers"], TooManyExternalWaitsError)
         self.reader_waits: dict[WaitingResponse, object] = {}  # by the response: its caller
         self.requests_started = 0
         self.requests_in_threads = 0  # with those that wait for other servers
@@ -108,19 +92,20 @@ class ThreadQueue:
         self.waits: Counter[object] = Counter()  # by caller and path: an account's requests that wait for other servers
         # By caller and path: those whose last request was large. A dictionary as an ordered set, the latest last.
         self.large_paths: dict[tuple[object, bytes], None] = {}
-        # Waiters that have waited for LARGE_WAIT_SECONDS.
+        # Waiters that have waited as long as a large request may have to.
         self.overdue: set[asyncio.Future[None]] = set()
         self.waiters: dict[object, Waiters] = {}  # by caller; the first is the next
-        self.admissions = Admissions(MAX_PER_CALLER)  # those in progress and those that wait
-        self.blocked_callers: set[object] = set()  # those that have reached MAX_PER_CALLER and wait for more
+        # Those in progress and those that wait.
+        self.addresses = AddressLimit(REQUESTS.per_key, REQUESTS_OF_ADDRESS.per_key)
+        self.blocked_callers: set[object] = set()  # those that have reached their limit and wait for more
 
     async def acquire(self, key: QueueKey) -> None:
         """Wait for a thread. Afterwards call `run` at most once, and `release` in any case. Raises RefusedError."""
-        self.admissions.admit(key.caller, key.address)
+        self.addresses.acquire(key)
         try:
             await self._wait_for_thread(key)
         except BaseException:
-            self.admissions.dismiss(key.caller, key.address)
+            self.addresses.release(key)
             raise
 
     async def _wait_for_thread(self, key: QueueKey) -> None:
@@ -131,9 +116,9 @@ class ThreadQueue:
         if waiter.done():
             return
         # For every request: whether its path counts as large may change while it waits.
-        timer = loop.call_later(LARGE_WAIT_SECONDS, self._mark_overdue, waiter)
+        timer = loop.call_later(LARGE_REQUESTS.seconds, self._mark_overdue, waiter)
         try:
-            async with asyncio.timeout(QUEUE_TIMEOUT_SECONDS):
+            async with asyncio.timeout(REQUESTS.seconds):
                 await waiter
         except (TimeoutError, asyncio.CancelledError) as error:
             # The thread was granted in the same iteration of the loop in which the wait ended: return it.
@@ -192,28 +177,26 @@ class ThreadQueue:
             self.large_paths[path] = None
         if len(self.large_paths) > _MAX_LARGE_PATHS:
             del self.large_paths[next(iter(self.large_paths))]
-        self.admissions.dismiss(key.caller, key.address)
+        self.addresses.release(key)
         self._change_counts(key, in_progress=-1)
 
     @contextmanager
     def _external_wait(self, loop: asyncio.AbstractEventLoop, key: QueueKey) -> Iterator[None]:
         """In a worker thread: count it as free while it waits for the network, so that another request can run."""
-        if not self.external_waits.acquire(blocking=False):
-            raise TooManyExternalWaitsError
-        waits = int(account_of_request.get() is not None)
-        loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=1, in_progress=-1, waits=waits))
-        try:
-            yield
-        finally:
-            # It continues at once, even where its place was given away: free_threads may be negative for a while.
-            loop.call_soon_threadsafe(partial(self._change_counts, key, free_threads=-1, in_progress=1, waits=-waits))
-            self.external_waits.release()
+        waits, change = int(account_of_request.get() is not None), partial(self._change_counts, key)
+        with self.external_waits.hold(key.caller):
+            loop.call_soon_threadsafe(partial(change, free_threads=1, in_progress=-1, waits=waits))
+            try:
+                yield
+            finally:
+                # It continues at once, even where its place was given away: free_threads may be negative for a while.
+                loop.call_soon_threadsafe(partial(change, free_threads=-1, in_progress=1, waits=-waits))
 
     @contextmanager
     def reader_wait(self, loop: asyncio.AbstractEventLoop, key: QueueKey, response: WaitingResponse) -> Iterator[None]:
         """In a worker thread: count it as free while the response waits for its client to read.
 
-        The request stays in progress. Beyond MAX_READER_WAITS the client that reads most slowly is disconnected, one of
+        The request stays in progress. Beyond the limit the client that reads most slowly is disconnected, one of
         the caller who has most of them.
         """
         loop.call_soon_threadsafe(self._begin_reader_wait, key, response)
@@ -227,7 +210,7 @@ class ThreadQueue:
         if response.is_closed:  # its thread does not know yet
             return
         self.reader_waits[response] = key.caller
-        if len(self.reader_waits) > MAX_READER_WAITS:
+        if len(self.reader_waits) > READER_WAITS.total:
             numbers = Counter(self.reader_waits.values())
             slowest = max(self.reader_waits, key=lambda one: (numbers[self.reader_waits[one]], -one.speed()))
             del self.reader_waits[slowest]
@@ -266,7 +249,7 @@ class ThreadQueue:
     def _next_key(self) -> QueueKey | None:
         for caller, paths in self.waiters.items():
             key = self._next_key_of(caller, paths)
-            if key and self.in_progress[caller] < MAX_PER_CALLER:
+            if key and self.in_progress[caller] < REQUESTS.per_key:
                 return key
             if key:
                 self._schedule_stall_check(caller)
@@ -284,7 +267,7 @@ class ThreadQueue:
         number, waits = self.in_progress[caller, path], self.waits[caller, path]
         # Where requests wait for other servers, the next one is likely to: beyond the account's limit it would be
         # refused. In the queue it waits without a thread.
-        return number < MAX_PER_PATH and (not waits or number + waits < MAX_WAITS_OF_ACCOUNT)
+        return number < REQUESTS_TO_PATH.per_key and (not waits or number + waits < MAX_WAITS_OF_ACCOUNT)
 
     def _fits_large_limit(self, key: QueueKey) -> bool:
         if not self._is_large(key):
@@ -293,7 +276,7 @@ class ThreadQueue:
         first = next((waiter for waiter in self.waiters[key.caller][key.path][key] if not waiter.done()), None)
         if first is None or first in self.overdue:
             return True
-        return sum(count for other, count in self.running.items() if self._is_large(other)) < MAX_LARGE_RUNNING
+        return sum(count for other, count in self.running.items() if self._is_large(other)) < LARGE_REQUESTS.total
 
     def _is_large(self, key: QueueKey) -> bool:
         return (key.caller, key.path) in self.large_paths

@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -16,11 +17,11 @@ from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.server import application
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.request_head import Caller, QueueKey, address_of, caller_of, queue_key
-from contacts_project.server.thread_queues import CALLERS_PER_ADDRESS, MAX_PER_CALLER, ThreadQueue
+from contacts_project.server.thread_queues import REQUESTS, REQUESTS_OF_ADDRESS, AddressLimit, ThreadQueue
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
 
-MAX_PER_ADDRESS = CALLERS_PER_ADDRESS * MAX_PER_CALLER
+MAX_PER_CALLER, MAX_PER_ADDRESS = int(REQUESTS.per_key), int(REQUESTS_OF_ADDRESS.per_key)
 TOKEN = new_token()
 SESSION = "abcdefghij0123456789abcdefghij01"
 ADDRESS = Caller("address", "203.0.113.7")
@@ -130,7 +131,7 @@ def test_made_up_callers_of_an_address_share_ten_times_the_limit_of_one() -> Non
         for key, task in zip(made_up, tasks, strict=True):
             if not task.cancelled() and task.exception() is None:
                 queue.release(key)
-        assert not queue.admissions.by_address["203.0.113.7"]
+        assert not queue.addresses.held["203.0.113.7"]
         queue.pool.end()
 
     asyncio.run(scenario())
@@ -142,7 +143,7 @@ def test_one_caller_does_not_use_up_the_limit_of_its_address() -> None:
     async def scenario() -> None:
         queue = ThreadQueue("test", 4)
         greedy = await admit(queue, [QueueKey("greedy", b"/", b"", "203.0.113.7")] * (2 * MAX_PER_ADDRESS))
-        assert queue.admissions.by_address["203.0.113.7"] == MAX_PER_CALLER
+        assert queue.addresses.held["203.0.113.7"] == MAX_PER_CALLER
         others = [QueueKey(number, b"/", b"", "203.0.113.7") for number in range(9 * MAX_PER_CALLER + 5)]
         tasks = await admit(queue, others)
         assert (count_refused(greedy), count_refused(tasks)) == (0, 5)
@@ -174,34 +175,34 @@ def server() -> Iterator[RunningServer]:
 
 
 def test_an_address_with_too_many_requests_gets_429(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server.application.requests.admissions, "max_per_caller", 2)
+    monkeypatch.setattr(server.application.requests, "addresses", AddressLimit(per_caller=2, per_address=20))
     head = "GET /big HTTP/1.1\r\nHost: a\r\nCookie: sessionid=%032d\r\n\r\n"
     for number in range(20):
         server.connect((head % number).encode(), receive_buffer=4096)
     queue = server.application.requests
-    wait_until(lambda: queue.admissions.by_address["127.0.0.1"] == 20)
+    wait_until(lambda: queue.addresses.held["127.0.0.1"] == 20)
     status, headers, body = read_response(server.connect((head % 21).encode()).makefile("rb"))
     assert (status, headers["retry-after"]) == (429, "10")
     answer = orjson.loads(body)
     assert (answer["code"], answer["retryAfter"]) == ("rate_limited", 10)
     for connection in server.sockets:
         connection.close()
-    wait_until(lambda: not queue.admissions.by_address["127.0.0.1"])
+    wait_until(lambda: not queue.addresses.held["127.0.0.1"])
 
 
 def test_open_streams_of_a_caller_are_limited(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """They hold no thread, but a connection each."""
     head = "GET /stream HTTP/1.1\r\nHost: a\r\nCookie: sessionid=%032d\r\n\r\n"
-    monkeypatch.setattr(application, "MAX_STREAMS_PER_CALLER", 5)
     streams = server.application.streams
+    monkeypatch.setattr(streams, "limits", replace(streams.limits, per_key=5))
     for _ in range(5):
         server.connect((head % 1).encode()).recv(1)  # the response has begun
     assert read_response(server.connect((head % 1).encode()).makefile("rb"))[0] == 429
     server.connect((head % 2).encode())
-    wait_until(lambda: sum(streams.by_caller.values()) == 6)
+    wait_until(lambda: streams._number_held == 6)
     for connection in server.sockets:
         connection.close()
-    wait_until(lambda: not streams.by_caller)
+    wait_until(lambda: not streams._number_held)
 
 
 def test_a_refused_request_of_an_assistant_is_in_the_language_of_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:

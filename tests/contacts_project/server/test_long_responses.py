@@ -4,6 +4,7 @@ the response waits for its reader, without a thread, and is never cut."""
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -100,7 +101,7 @@ def test_reader_that_goes_away_ends_the_response(server: RunningServer) -> None:
 
 def test_slowest_of_too_many_readers_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the caller who has most of them."""
-    monkeypatch.setattr(thread_queues, "MAX_READER_WAITS", 4)
+    monkeypatch.setattr(thread_queues, "READER_WAITS", replace(thread_queues.READER_WAITS, total=4))
     queue = server.application.requests
     honest = ask(server, 2)
     wait_until(lambda: len(queue.reader_waits) == 1)

@@ -4,6 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ import requests
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse, StreamingHttpResponse
 
-from contacts_project.server import bodies, connection
+from contacts_project.server import bodies, connection, thread_queues
 from contacts_project.server.bodies import WINDOW_BYTES, Holder, Spool
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views
@@ -153,7 +154,7 @@ def test_reason_why_a_response_cannot_be_spooled_is_logged(
 
 
 def test_waiting_too_long_for_a_thread_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contacts_project.server.thread_queues.QUEUE_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(thread_queues, "REQUESTS", replace(thread_queues.REQUESTS, seconds=0.1))
     free = threading.Event()
 
     def wait(request: WSGIRequest) -> HttpResponse:
@@ -190,6 +191,6 @@ def test_health_has_space_of_its_own_beside_stalled_files_of_the_client() -> Non
     """Strangers who never read a large file fill the space of the client's files, and then that of others."""
     with serve_views(dict.fromkeys(("/api/health", "/static/a.js", "/api/people"), quick)) as server:
         for space in (server.application.windows, server.application.page_windows):
-            assert space.take(Holder("crowd", "203.0.113.1"), space.total)
+            assert space.try_acquire(Holder("crowd", "203.0.113.1"), space.total)
         for path, status in (("/api/health", 200), ("/static/a.js", 503), ("/api/people", 503)):
             assert requests.get(f"{server.base}{path}", timeout=60).status_code == status

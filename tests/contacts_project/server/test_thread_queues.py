@@ -3,12 +3,16 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from contacts_project.server import thread_queues
 from contacts_project.server.request_head import QueueKey
-from contacts_project.server.thread_queues import MAX_LARGE_RUNNING, MAX_PER_CALLER, MAX_PER_PATH, ThreadQueue
+from contacts_project.server.thread_queues import LARGE_REQUESTS, REQUESTS, REQUESTS_TO_PATH, ThreadQueue
+
+MAX_PER_CALLER, MAX_PER_PATH = int(REQUESTS.per_key), int(REQUESTS_TO_PATH.per_key)
+MAX_LARGE_RUNNING = int(LARGE_REQUESTS.total)
 
 
 def run_scenario(scenario: Callable[[ThreadQueue], Awaitable[None]], threads: int = 4) -> None:
@@ -100,7 +104,7 @@ def test_large_requests_leave_threads_for_small_ones() -> None:
 
 
 def test_large_request_is_admitted_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
+    monkeypatch.setattr(thread_queues, "LARGE_REQUESTS", replace(thread_queues.LARGE_REQUESTS, seconds=0))
 
     async def scenario(queue: ThreadQueue) -> None:
         large = [QueueKey(f"reader {number}", b"/all") for number in range(MAX_LARGE_RUNNING + 1)]
@@ -113,7 +117,7 @@ def test_large_request_is_admitted_after_its_wait(monkeypatch: pytest.MonkeyPatc
 
 def test_each_waiter_has_its_own_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even for two waiters with the same key, whose path became large while they waited."""
-    monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
+    monkeypatch.setattr(thread_queues, "LARGE_REQUESTS", replace(thread_queues.LARGE_REQUESTS, seconds=0))
 
     async def scenario(queue: ThreadQueue) -> None:
         queue.free_threads = 0
@@ -133,7 +137,7 @@ def test_each_waiter_has_its_own_timeout(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_cancelled_waiter_leaves_no_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_queues, "LARGE_WAIT_SECONDS", 0)
+    monkeypatch.setattr(thread_queues, "LARGE_REQUESTS", replace(thread_queues.LARGE_REQUESTS, seconds=0))
 
     async def scenario(queue: ThreadQueue) -> None:
         queue.free_threads = 0

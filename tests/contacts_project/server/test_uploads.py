@@ -298,12 +298,12 @@ def test_small_bodies_of_accounts_are_taken_while_strangers_fill_their_space(ser
     strangers: BodySpace = server.application.stranger_bodies
     crowd = Holder(Caller("address", "203.0.113.1"), "203.0.113.1")
     for taken in (strangers.space.total, strangers.space.total - 5000):
-        assert strangers.space.take(crowd, taken, is_urgent=True)
+        assert strangers.space.try_acquire(crowd, taken, is_urgent=True)
         for header, status in ((f"Cookie: sessionid={1:032}", 200), ("Accept: */*", 503)):
             client = server.connect(upload_head("/api/people", 20_000, header))
             client.sendall(b"x" * 20_000)
             assert read_response(client.makefile("rb"))[0] == status
-        strangers.space.give_back(crowd, taken)
+        strangers.space.release(crowd, taken)
     wait_until(lambda: not strangers.space.used and not server.application.bodies.space.used)
 
 

@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -15,7 +15,6 @@ from django.http import HttpResponse
 from contacts_project.kernel.external_waits import MAX_WAITS_OF_ACCOUNT, account_of_request, external_wait
 from contacts_project.kernel.outbound import OutboundError, Policy, Rules
 from contacts_project.kernel.outbound.session import OutboundSession
-from contacts_project.server import thread_queues
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import read_response, serve_views
 from tests.contacts_project.server.test_slow_clients import quick
@@ -66,8 +65,9 @@ def test_twelve_waiting_calls_leave_both_threads_to_other_requests(silent: Silen
 
 
 def test_call_beyond_the_limit_of_waiting_calls_is_503(silent: SilentServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_queues, "MAX_EXTERNAL_WAITS", 3)
     with serve_views({"/ask": silent.call_from_view}, threads=2) as served:
+        waits = served.application.requests.external_waits
+        monkeypatch.setattr(waits, "limits", replace(waits.limits, total=3))
         asking = [served.connect(ASK).makefile("rb") for _ in range(3)]
         wait_until(lambda: len(silent.connections) == 3)
         status, headers, body = read_response(served.connect(ASK).makefile("rb"))
