@@ -10,7 +10,7 @@ class NotificationsConfig(AppConfig):
         from notifications.services.claimed_accounts import disable_channels  # noqa: PLC0415 - needs loaded models
         from notifications.services.snoozed_contacts import snooze_contact  # noqa: PLC0415 - needs loaded models
         from notifications.transfer import register_transfer  # noqa: PLC0415 - needs loaded models
-        from people.dates.snoozing import register_snoozer  # noqa: PLC0415 - needs loaded models
+        from people.extensions import register_snoozer  # noqa: PLC0415 - needs loaded models
 
         register_transfer()
         register_snoozer(snooze_contact)

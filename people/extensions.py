@@ -6,7 +6,7 @@ happen later uses people.signals, which are sent on commit.
 """
 
 import datetime as dt
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -132,3 +132,23 @@ EXTENSIONS: list[PersonExtension] = []
 def register_extension(extension: PersonExtension) -> None:
     """Called once per app, from AppConfig.ready()."""
     EXTENSIONS.append(extension)
+
+
+# Whatever lets people say "not before that day", such as the task lists of their devices, need not know the app that
+# sends reminders.
+Snoozer = Callable[[User, Person, "dt.date | None", dt.datetime], None]
+"""Of an account, one of its people, the day and now: inside the write of the caller, send nothing before that day, and
+then once. Without a day: as if it had never been put off."""
+
+_snoozers: list[Snoozer] = []
+
+
+def register_snoozer(snooze: Snoozer) -> None:
+    """Called once per app, from AppConfig.ready()."""
+    _snoozers.append(snooze)
+
+
+def snooze_contact(*, owner: User, person: Person, day: dt.date | None, now: dt.datetime) -> None:
+    """Put the contact reminder off to a day, or no longer. Must be called inside `account_write`."""
+    for snooze in _snoozers:
+        snooze(owner, person, day, now)

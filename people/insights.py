@@ -16,10 +16,9 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import Text, define_text
-from people.dates.nearest import Nearest
 from people.dates.recurrence import Recurrence, end_of_day, full_years, local_day
 from people.dates.schedule import Calendar, contact_rule
-from people.dates.upcoming import active_dates, event_rules
+from people.dates.upcoming import Nearest, active_dates, event_rules
 from people.mentions import Topic, may_be_mentioned
 from people.models import Participation, Person
 from people.vocabularies import DateType

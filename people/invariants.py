@@ -17,7 +17,6 @@ from contacts_project.kernel.ownership.recheck import still_broken
 from people import lookup
 from people.counts import wrong_counts
 from people.dates import schedule
-from people.dates.checks import has_right_contact, has_right_reminder
 from people.dates.next_dates import next_days
 from people.dates.recurrence import local_day
 from people.models import (
@@ -41,7 +40,8 @@ from people.word_index import words_of_interaction
 from people.words import words_of_value
 
 _HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
-
+# After a move to another time zone, reminders of days that are still ahead there may have been sent already.
+_SENT_AHEAD = dt.timedelta(days=2)
 
 Row = TypeVar("Row", bound=OwnedModel)
 
@@ -244,6 +244,39 @@ def _select_wrong_schedules(
 ) -> Iterator[Row]:
     calendars, now = _load_calendars(rows), timezone.now()
     return (row for row in rows if row.owner_id in calendars and not is_right(row, calendars[row.owner_id], now))
+
+
+def has_right_reminder(row: ImportantDate, calendar: schedule.Calendar, now: dt.datetime) -> bool:
+    """Whether the next reminder of an important date is right. An overdue one is: it waits for the next scan."""
+    rule = schedule.date_rule(row, calendar)
+    if rule is None:
+        return row.next_due_at is None
+    coming = rule.scheduled_from(calendar.today(now) + _SENT_AHEAD)
+    if row.next_due_at is None:
+        return coming is None or calendar.reminder_time(coming.day) is None
+    reminder = schedule.pending_reminder(row)
+    if reminder is None or not rule.has(reminder) or (coming and coming.day < reminder.day):
+        return False
+    return _is_scheduled_at(row.next_due_at, calendar.reminder_time(reminder.day), now)
+
+
+def has_right_contact(person: Person, calendar: schedule.Calendar, now: dt.datetime) -> bool:
+    """Whether the next contact reminder of a person is right."""
+    rule = schedule.contact_rule(person, calendar)
+    if rule is None:
+        return person.contact_due_at is None
+    coming = rule.on_or_after(calendar.today(now) + _SENT_AHEAD)
+    if person.contact_due_at is None:
+        return coming is None or calendar.reminder_time(coming) is None
+    day = person.contact_due_on
+    if day is None or rule.on_or_after(day) != day or (coming and coming < day):
+        return False
+    return _is_scheduled_at(person.contact_due_at, calendar.reminder_time(day), now)
+
+
+def _is_scheduled_at(due_at: dt.datetime, instant: dt.datetime | None, now: dt.datetime) -> bool:
+    """Whether `due_at` is the instant, or in the past after it: a reminder may be scheduled after its instant."""
+    return instant is not None and (due_at == instant or instant < due_at <= now)
 
 
 @invariant(

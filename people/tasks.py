@@ -4,8 +4,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
+from people.dates import next_dates
 from people.geocoding.geocoder import Run, geocode_exclusively
-from people.services import next_dates
 from people.trash import purge
 
 _GEOCODE = "geocode"

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from accounts.date_formats import day_in_digits, day_in_words
 from accounts.models import User
 from people.dates import schedule
-from people.dates.occasions import age_in_words, days_until_in_words, occasion
 from people.dates.recurrence import Recurrence, full_years
-from people.dates.upcoming import event_rule
+from people.dates.upcoming import age_in_words, days_until_in_words, event_rule, occasion
 from people.mentions import has_ended, topic_of
 from people.models import CustomFieldValue, ImportantDate, Interaction, Person
 from people.names import display_name

@@ -15,7 +15,7 @@ from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.calendars import CalendarMember, CalendarResource
 from dav.resources.own_calendars import DatesResource
 from dav.xml import INSUFFICIENT_STORAGE, cal, dav, status_response, tag
-from people.dates.calendar_rules import first_day
+from people.dates.calendar_events import first_day
 
 Test = Callable[[CalendarMember], bool]
 _MOMENT = re.compile(r"[0-9]{8}T[0-9]{6}Z")

@@ -17,7 +17,7 @@ from dav.resources.calendars import FETCH_SIZE, CalendarResource
 from dav.resources.paths import DATES_NAME, KEEP_IN_TOUCH_NAME
 from dav.xml import cal
 from people.dates import schedule
-from people.dates.calendar_rules import first_day, rule_lines
+from people.dates.calendar_events import first_day, rule_lines
 from people.dates.upcoming import event_rule, mentioned_contacts, mentioned_dates
 from people.field_table import DATE_COLUMNS
 from people.links import person_url

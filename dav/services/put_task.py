@@ -22,7 +22,7 @@ from dav.resources.own_calendars import MAX_TASK_BYTES, KeepInTouchResource
 from dav.services.deletions import note_deletion
 from dav.xml import cal
 from people.dates import schedule
-from people.dates.snoozing import snooze_contact
+from people.extensions import snooze_contact
 from people.models import Person
 from people.services.interactions import create_interaction, delete_interaction
 from people.services.people import touch_people

@@ -15,7 +15,7 @@ from accounts.date_formats import day_in_digits, day_in_words
 from contacts_project.kernel.json import JsonMapping
 from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice, NoticeKind
-from people.dates.occasions import event_in_words, occasion
+from people.dates.upcoming import event_in_words, occasion
 from people.links import person_url
 
 

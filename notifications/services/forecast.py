@@ -30,13 +30,13 @@ from notifications.services.planner import (
 )
 from notifications.services.relevance import irrelevance_reason, load_facts
 from people.dates import schedule
-from people.dates.nearest import Nearest
 from people.dates.recurrence import Reminder, ReminderRule, end_of_day, full_years
 from people.dates.upcoming import (
     AT_INTERVALS,
     CHUNK_SIZE,
     READ_OF_CONTACTS,
     READ_OF_DATES,
+    Nearest,
     active_dates,
     days_between,
     event_rule,

@@ -12,7 +12,7 @@ from people.models import Person
 
 
 def snooze_contact(owner: User, person: Person, day: dt.date | None, now: dt.datetime) -> None:
-    """See people.dates.snoozing.Snoozer. The reminder that is put off is the next one, or, if that is later than the
+    """See people.extensions.Snoozer. The reminder that is put off is the next one, or, if that is later than the
     day, the one before; those between it and the day are skipped."""
     calendar = schedule.load_calendar(owner)
     today, answers = calendar.today(now), ReminderAnswer.objects.owned_by(owner).filter(person=person)

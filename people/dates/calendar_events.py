@@ -1,7 +1,7 @@
 """Events of iCalendar (RFC 5545) for important dates and contact reminders: of calendar feeds, and of devices.
 
-The icalendar library escapes and folds. Events are formatted here and not with its components, which are too slow for
-the 60,000 events of 10,000 dates with their ages.
+Their rules give the same days as people.dates.recurrence. The icalendar library escapes and folds. Events are formatted
+here and not with its components, which are too slow for the 60,000 events of 10,000 dates with their ages.
 """
 
 import datetime as dt
@@ -14,18 +14,23 @@ from icalendar import vText
 from icalendar.parser import foldline
 
 from accounts.models import User
+from accounts.vocabularies import LeapDayRule
 from people.dates import schedule
-from people.dates.calendar_rules import first_day, rule_lines
-from people.dates.occasions import age_in_words, occasion
-from people.dates.recurrence import full_years
-from people.dates.upcoming import event_rule
+from people.dates.recurrence import Recurrence, full_years
+from people.dates.upcoming import age_in_words, event_rule, occasion
 from people.links import person_url
 from people.mentions import has_ended, topic_of
 from people.names import COLUMNS, format_name
+from people.vocabularies import Unit
 
 # How many of the next occurrences have an event of their own, with the age in its summary.
 MAX_AGE_EVENTS: Final = 5
 _MAX_LINE_BYTES = 75  # RFC 5545, 3.1
+# DTSTART of dates without a year is on or after this day. 2000 is a leap year, so 29 February exists.
+_START_WITHOUT_YEAR = dt.date(2000, 1, 1)
+# The one rule that RFC 5545 cannot express becomes a list of the days of so many years.
+_LISTED_YEARS = 10
+_FREQUENCIES = {Unit.DAYS: "DAILY", Unit.WEEKS: "WEEKLY", Unit.MONTHS: "MONTHLY", Unit.YEARS: "YEARLY"}
 
 
 class EventWriter:
@@ -130,3 +135,37 @@ def _trigger_before_start(hours: int) -> str:
     """A duration of more than nothing before the day begins."""
     days, rest = divmod(hours, 24)
     return f"-P{f'{days}D' if days else ''}{f'T{rest}H' if rest else ''}"
+
+
+def first_day(rule: Recurrence, *, year_unknown: bool) -> dt.date:
+    """DTSTART: the date itself, or for a date without a year its first occurrence since 2000."""
+    if not year_unknown or rule.unit is None:
+        return rule.anchor
+    return rule.on_or_after(_START_WITHOUT_YEAR) or rule.anchor
+
+
+def rule_lines(rule: Recurrence, start: dt.date, today: dt.date) -> list[str]:
+    """RRULE or RDATE of the occurrences; empty for a date that occurs once."""
+    if rule.unit is None:
+        return []
+    unit, interval = rule.unit, rule.interval
+    if unit is Unit.MONTHS and interval % 12 == 0:
+        unit, interval = Unit.YEARS, interval // 12
+    parts = [f"FREQ={_FREQUENCIES[unit]}", *([f"INTERVAL={interval}"] if interval > 1 else [])]
+    day, is_leap_day = rule.anchor.day, (rule.anchor.month, rule.anchor.day) == (2, 29)
+    if unit is Unit.YEARS and is_leap_day:
+        # Day 60 of the year is 29 February in a leap year, else 1 March. BYMONTHDAY=-1 is the last day of February.
+        parts.append("BYYEARDAY=60" if rule.leap_day is LeapDayRule.MAR1 else "BYMONTH=2;BYMONTHDAY=-1")
+    elif unit is Unit.MONTHS and is_leap_day and rule.leap_day is LeapDayRule.MAR1:
+        return _list_days(rule, today)
+    elif unit is Unit.MONTHS and day > 28:
+        parts.append(f"BYMONTHDAY={','.join(map(str, range(28, day + 1)))};BYSETPOS=-1")
+    return [f"RRULE:{';'.join(parts)}"]
+
+
+def _list_days(rule: Recurrence, today: dt.date) -> list[str]:
+    """RDATE of a 29 February that recurs every few months and falls on 1 March in a February without that day."""
+    end = today.replace(year=min(today.year + _LISTED_YEARS, 9999), day=1)
+    days = rule.between(today - dt.timedelta(366), end)
+    listed = ",".join(f"{day:%Y%m%d}" for day in days)
+    return [f"RDATE;VALUE=DATE:{listed}"] if listed else []  # a property without a value breaks the calendar

@@ -1,17 +1,20 @@
 """Upcoming events of an account: important dates, with or without reminder, and contact reminders."""
 
 import datetime as dt
+from bisect import insort
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from operator import itemgetter
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
-from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.json import JsonMapping, JsonObject
 from people.dates import schedule
-from people.dates.nearest import Nearest
 from people.dates.recurrence import Recurrence, full_years
 from people.mentions import COLUMNS as MENTION_COLUMNS
 from people.mentions import Topic, has_ended, may_be_mentioned, topic_of
@@ -19,6 +22,41 @@ from people.models import ImportantDate, Person
 from people.models.person import PersonQuerySet
 from people.names import COLUMNS
 from people.vocabularies import ReminderType, Unit
+
+T = TypeVar("T")
+
+
+class Nearest(Generic[T]):
+    """The nearest of many things that are computed one by one, in memory for those alone.
+
+    Keeps the `limit` items with the smallest keys of all that are offered; no two keys may be equal.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: list[tuple[Any, T]] = []  # in order, with one more than the limit, which decides `has_more`
+
+    def is_beyond(self, start_of_key: Any) -> bool:
+        """Whether an item whose key is `start_of_key` or greater would not be kept: its producer may stop.
+
+        It then counts as offered: `has_more` is true already.
+        """
+        return len(self._kept) > self._limit and bool(self._kept[-1][0] < start_of_key)
+
+    def offer(self, key: Any, item: T) -> None:
+        if not self.is_beyond(key):
+            insort(self._kept, (key, item), key=itemgetter(0))
+            del self._kept[self._limit + 1 :]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more items were offered than are kept."""
+        return len(self._kept) > self._limit
+
+    def items(self) -> list[T]:
+        """The kept items, in the order of their keys."""
+        return [item for _, item in self._kept[: self._limit]]
+
 
 IMPORTANT_DATE, CONTACT = "important_date", "contact"
 # Rows in memory at a time: an account may have any number of dates.
@@ -210,3 +248,43 @@ def _build_event(
         "yearUnknown": date is not None and date.year_unknown,
         "turns": full_years(date.date, day, calendar.leap_day) if date and has_age else None,
     }
+
+
+def occasion(type_: str | None, title: str | None) -> str:
+    """The name of the predefined type, or the date's own title."""
+    names = {
+        "BIRTHDAY": _("Birthday"),
+        "ANNIVERSARY": _("Anniversary"),
+        "NAMEDAY": _("Name day"),
+        "MEMORIAL": _("Memorial day"),
+    }
+    return names.get(type_ or "") or title or _("Important date")
+
+
+def event_in_words(event: JsonMapping) -> str:
+    """The text of an event of `upcoming_events`, with the age if it is known."""
+    if event["kind"] == "contact":
+        return _("Get in touch")
+    what = occasion(event.get("type"), event.get("title"))
+    age = age_in_words(event.get("type"), event.get("turns"))
+    return f"{what} · {age}" if age else what
+
+
+def age_in_words(type_: str | None, years: int | None) -> str:
+    """The age on a birthday, or the years since the date; `""` if unknown, and for name days."""
+    if not years or years < 0 or type_ == "NAMEDAY":
+        return ""
+    if type_ == "BIRTHDAY":
+        return ngettext("turns %(years)d", "turns %(years)d", years) % {"years": years}
+    return ngettext("%(years)d year", "%(years)d years", years) % {"years": years}
+
+
+def days_until_in_words(days: int) -> str:
+    """A relative day, such as `tomorrow` or `in 3 days`."""
+    if days == 0:
+        return _("today")
+    if days == 1:
+        return _("tomorrow")
+    if days < 0:
+        return ngettext("%(days)d day ago", "%(days)d days ago", -days) % {"days": -days}
+    return ngettext("in %(days)d day", "in %(days)d days", days) % {"days": days}

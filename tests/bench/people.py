@@ -15,6 +15,7 @@ from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write
 from people import field_table
 from people.api.person_query import DIRECTIONS
+from people.dates.next_dates import refresh_next_dates
 from people.entries import identify_entries
 from people.models import (
     CustomFieldTemplate,
@@ -27,7 +28,6 @@ from people.models import (
 )
 from people.names import COLUMNS
 from people.projection.people_order import Sort
-from people.services.next_dates import refresh_next_dates
 from people.services.person_writer import set_name_keys
 from people.word_index import index_values
 from relationships.models import Relationship

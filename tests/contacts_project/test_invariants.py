@@ -24,8 +24,8 @@ from contacts_project.kernel.ownership.models import Tombstone
 from contacts_project.operation import invariants as _of_all_tables  # noqa: F401 - registers them
 from notifications.models import Delivery, Destination, DigestSchedule
 from people.counts import PEOPLE
+from people.dates.next_dates import refresh_next_dates
 from people.models import AccountCount, ImportantDate, LookupKey, Person, StoredPhoto
-from people.services.next_dates import refresh_next_dates
 from relationships.models import Relationship
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection, make_mapping, make_run

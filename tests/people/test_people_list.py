@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.counts import wrong_counts
+from people.dates.next_dates import refresh_next_dates
 from people.models import Person
 from people.models.person import NOT_KNOWN
-from people.services.next_dates import refresh_next_dates
 from tests.client import Client
 from tests.people.importing.uploads import import_file
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from notifications.models.deliveries import record_heartbeat
+from people.dates.next_dates import refresh_next_dates
 from people.models import ImportantDate, Person
-from people.services.next_dates import refresh_next_dates
 from tests.builders import make_user
 from tests.queries import count_work
 from tests.routes.calls import owner_client, send

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from accounts.vocabularies import LeapDayRule
-from people.dates.calendar_rules import rule_lines
+from people.dates.calendar_events import rule_lines
 from people.dates.recurrence import (
     Recurrence,
     Reminder,
