@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import AccountMail, MailKind
-from accounts.services.credentials import check_credentials
+from accounts.services.sign_in import check_credentials
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 

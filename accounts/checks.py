@@ -15,6 +15,7 @@ from django.core.mail.backends.smtp import EmailBackend
 from django.db import DatabaseError
 
 from accounts.models import AccountMail, User
+from accounts.models.user import verification_is_mandatory
 from accounts.services.registration import awaits_operator
 from contacts_project.kernel.outbound import OutboundError, configured_rules
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
@@ -130,7 +131,7 @@ def _mail_server(connection: EmailBackend) -> Iterator[CheckMessage]:
 
 def _mail() -> Iterator[CheckMessage]:
     if settings.EMAIL_BACKEND == _CONSOLE:
-        level = Error if settings.EMAIL_VERIFICATION == "mandatory" else Caution
+        level = Error if verification_is_mandatory() else Caution
         hint = "Set EMAIL_URL, for example smtp+tls://user:password@host:587."
         yield level("Mails are printed to the console and not sent.", hint=hint, id="doctor.W035")
     elif isinstance(connection := get_connection(), EmailBackend):

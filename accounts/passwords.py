@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.contrib.auth.hashers import check_password, make_password
-from django.contrib.auth.password_validation import MinimumLengthValidator
+from django.contrib.auth.password_validation import MinimumLengthValidator, validate_password
 from django.core.exceptions import ValidationError
 
+from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import Text, define_text
 
@@ -29,6 +30,7 @@ _PROBLEMS = {
     "password_kinds": define_text("password_kinds", "it still needs %(kinds)s"),
 }
 WEAK_PASSWORD = define_text("weak_password", "The password is not good enough: %(problems)s.")
+WRONG_PASSWORD = define_text("wrong_password", "This is not the password.")
 _TEXT = "The password needs an uppercase letter, a lowercase letter, a number and a special character."
 
 
@@ -76,7 +78,15 @@ class CharacterKindsValidator:
         return _TEXT
 
 
-def describe_weakness(error: ValidationError) -> Text:
+def check_password_rules(password: str, user: Any, field: str = "password") -> None:
+    """Raises FieldError with everything that is wrong with the password of the account `user`."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise FieldError(field, _describe_weakness(error)) from None
+
+
+def _describe_weakness(error: ValidationError) -> Text:
     """Everything that the validators found wrong with a password."""
     found = []
     for problem in error.error_list:

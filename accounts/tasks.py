@@ -6,12 +6,12 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
-from accounts.services.app_codes import purge_app_codes
 from accounts.services.deletion import delete_pending_files
-from accounts.services.known_devices import delete_unused_devices
 from accounts.services.mail import send_due_mails, send_mail
 from accounts.services.sessions import delete_expired_sessions
+from accounts.services.sign_in import delete_unused_devices
 from accounts.services.stored_responses import purge_stored_responses
+from accounts.services.tokens import purge_app_codes
 from contacts_project.kernel import budgets
 from contacts_project.kernel.pending_messages import purge_pending
 

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
-from accounts.services.token_use import is_token_text, token_in_use
+from accounts.services.tokens import is_token_text, token_in_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address

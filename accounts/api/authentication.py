@@ -11,9 +11,8 @@ from rest_framework import authentication, exceptions, permissions
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.services.ended_credentials import find_end_of_session, find_end_of_token
-from accounts.services.sessions import record_session_use
-from accounts.services.token_use import is_token_text, token_in_use
+from accounts.services.sessions import find_end_of_session, find_end_of_token, record_session_use
+from accounts.services.tokens import is_token_text, token_in_use
 from accounts.vocabularies import EndReason, TokenScope
 from contacts_project.kernel.api.errors import CSRF_FAILED, ForbiddenError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError

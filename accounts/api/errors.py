@@ -8,13 +8,12 @@ from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.app_requests import RedirectUriError
 from accounts.oidc.cookie_state import FlowError
 from accounts.oidc.flow import ProviderRefusedError
-from accounts.services.api_tokens import SessionEndedError, TooManyTokensError
-from accounts.services.app_codes import InvalidGrantError
-from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
+from accounts.services.addresses import AddressTakenError, SignInRequiredError
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import MfaEnabledError, MfaNotEnabledError, MfaRequiredError
+from accounts.services.sign_in import EmailUnverifiedError, InvalidCredentialsError
 from accounts.services.stored_responses import InProgressError, KeyReusedError
-from accounts.services.verification import AddressTakenError, SignInRequiredError
+from accounts.services.tokens import InvalidGrantError, SessionEndedError, TooManyTokensError
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.api.errors import Failure
 from contacts_project.kernel.ownership.account_lock import AccountGoneError

@@ -1,4 +1,4 @@
-"""How people sign up and in: sessions, known browsers, identities of a provider, the second factor."""
+"""How people sign up and in: sessions, sign-in devices, identities of a provider, the second factor."""
 
 import re
 

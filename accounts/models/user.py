@@ -26,6 +26,11 @@ class Plan(Vocabulary):
     PRO = "PRO"
 
 
+def verification_is_mandatory() -> bool:
+    """Whether an account can only be used once its address is proven."""
+    return bool(settings.EMAIL_VERIFICATION == "mandatory")
+
+
 class UserManager(BaseUserManager["User"]):
     """Accounts, by e-mail address without regard to case."""
 
@@ -87,8 +92,8 @@ class UserManager(BaseUserManager["User"]):
         """Create an operator's account for `manage.py createsuperuser`. Raises ValidationError."""
         # No mail is sent: whoever may run commands on the server may also decide that the address is right.
         address = self.normalize_email(email)
-        is_mandatory = settings.EMAIL_VERIFICATION == "mandatory"
-        if (self.with_proven_email(address) if is_mandatory else self.with_email(address)).exists():
+        holders = self.with_proven_email(address) if verification_is_mandatory() else self.with_email(address)
+        if holders.exists():
             raise ValidationError("Another account has this address.")
         vouched = {"proven_email": address, "claimed_at": timezone.now()}
         with transaction.atomic():

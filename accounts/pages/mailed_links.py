@@ -15,15 +15,15 @@ from django.views.decorators.http import require_http_methods
 from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
 from accounts.pages.viewers import SIGN_IN_PATH, language_of
-from accounts.services.known_devices import remember_device
-from accounts.services.passwords import check_password_rules
-from accounts.services.verification import (
+from accounts.passwords import check_password_rules
+from accounts.services.addresses import (
     AddressTakenError,
     SignInRequiredError,
     reset_password,
     take_back_email,
     verify_email,
 )
+from accounts.services.sign_in import remember_device
 from contacts_project.kernel.errors import FieldError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 
@@ -32,7 +32,7 @@ from contacts_project.kernel.pages import render_page
 class LinkPage:
     """The content of a page: with `button` a form, with `field` also a password field.
 
-    `owner` is set if the reader has just proven to own the account: the browser then becomes a known device of it.
+    `owner` is set if the reader has just proven to own the account: the browser then becomes a sign-in device of it.
     """
 
     title: str

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.oidc.cookie_state import FlowError
 from accounts.pages.sign_in import translate_error
 from accounts.pages.viewers import SIGN_IN_PATH, language_of
-from accounts.services.oidc_sign_in import (
+from accounts.services.oidc import (
     PENDING_COOKIE,
     PendingSignIn,
     check_pending_code,

@@ -17,12 +17,11 @@ from accounts.oidc.flow import ProviderRefusedError
 from accounts.oidc.provider import is_configured, provider_name
 from accounts.pages.next_paths import safe_next_path
 from accounts.pages.viewers import language_of, viewer_of
-from accounts.services.credentials import EmailUnverifiedError, check_credentials
-from accounts.services.known_devices import remember_device
-from accounts.services.oidc_accounts import PROVIDER_UNVERIFIED
+from accounts.services.oidc import PROVIDER_UNVERIFIED
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
+from accounts.services.sign_in import EmailUnverifiedError, check_credentials, remember_device
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.pages import render_page
 from contacts_project.kernel.texts import define_text

@@ -6,10 +6,8 @@ from django.utils import timezone
 
 from accounts.lifecycle import account_files
 from accounts.models import AccountMail, ApiToken, PendingFileDeletion, User
-from accounts.passwords import is_password
-from accounts.services.ended_credentials import record_ended_tokens
-from accounts.services.passwords import WRONG_PASSWORD
-from accounts.services.sessions import end_sessions
+from accounts.passwords import WRONG_PASSWORD, is_password
+from accounts.services.sessions import end_sessions, record_ended_tokens
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write

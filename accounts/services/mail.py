@@ -1,4 +1,7 @@
-"""Writes and sends mails about the account: to verify an address, to set a new password, to undo a change of it."""
+"""Mails about the account: to verify an address, to set a new password, to undo a change of address.
+
+A mail is queued as a row in the caller's transaction; a task sends it after the commit.
+"""
 
 import datetime as dt
 import logging
@@ -7,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
+from django.db import transaction
 from django.db.models import F
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -14,11 +18,21 @@ from django.utils.translation import gettext as _
 
 from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountMail, EmailChange, MailKind, User
-from accounts.services.addresses import verification_is_mandatory
+from accounts.models.user import verification_is_mandatory
+from accounts.signals import mail_queued
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from contacts_project.kernel.text_forms import mail_address
+
+log = logging.getLogger(__name__)
+
+# No other process sends the mail meanwhile. If this one is killed, the mail may have been sent; it is sent again.
+_LEASE = dt.timedelta(minutes=5)
+_RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
+# Anybody can request mails to any address, so each mailbox gets at most ten of a kind an hour. Each kind has its own
+# budget: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
+_MAILBOX_BUDGETS = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,104 @@ class MailText:
     lines: tuple[str, ...]
     button: str
     footer: str
+
+
+def queue_mail(*, kind: MailKind, address: str, user: User | None = None, change: EmailChange | None = None) -> None:
+    """Queue a mail to `address`."""
+    # Nothing is looked up about the address here: the response time must not reveal whether it has an account.
+    mail = AccountMail.objects.create(kind=kind, address=User.objects.fold_email(address), owner=user, change=change)
+    # If the broker is down, the minutely sweep finds the row, so an error of the task is only logged (robust).
+    transaction.on_commit(lambda: mail_queued.send(sender=AccountMail, mail_id=mail.pk), robust=True)
+
+
+def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
+    """Send one mail if it is due and not leased; returns whether it was sent. Running twice sends it once."""
+    due = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
+    claim = due.acquire(_LEASE, clock=now, tries=F("tries") + 1)
+    if claim is None:
+        return False
+    mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
+    message = _build_message(mail)
+    if message is None:
+        mail.delete()
+        return False
+    try:
+        message.send()
+    except Exception as error:  # noqa: BLE001 - one mail that cannot be sent must not block the others
+        _schedule_retry(mail, now, error)
+        return False
+    mail.delete()
+    return True
+
+
+def send_due_mails(*, now: dt.datetime) -> int:
+    """Send all due mails, including those that a crash or an unavailable mail server left; returns how many."""
+    due = AccountMail.objects.filter(next_try_at__lte=now).free(now).order_by("next_try_at", "pk")
+    return sum(send_mail(mail_id=mail_id, now=now) for mail_id in list(due.values_list("pk", flat=True)[:500]))
+
+
+def _schedule_retry(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
+    if mail.tries > len(_RETRY_DELAYS):
+        log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, describe_mail_error(error))
+        mail.delete()
+        return
+    log.warning("A %s mail could not be sent: %s", mail.kind, describe_mail_error(error))
+    ours = AccountMail.objects.filter(pk=mail.pk).held_by(mail.claim)
+    ours.release(next_try_at=now + _RETRY_DELAYS[mail.tries - 1])
+
+
+def _build_message(mail: AccountMail) -> EmailMultiAlternatives | None:
+    """The message in the recipient's language; None if there is no recipient, or its mailbox had too many mails."""
+    resolved = _resolve(mail)
+    if resolved is None or not resolved.user.is_active:
+        return None
+    try:
+        _MAILBOX_BUDGETS[resolved.kind].draw(User.objects.fold_email(resolved.address))
+    except RateLimitedError:
+        return None
+    with translation.override(resolved.user.language):
+        return _compose(resolved)
+
+
+def _resolve(mail: AccountMail) -> ResolvedMail | None:
+    """Decide what a requested mail is about, by who has its address now; None if nobody is to get it."""
+    if mail.change:
+        return ResolvedMail(MailKind.CHANGED, mail.change.owner, mail.change.old_email, mail.change)
+    if mail.kind == MailKind.RESET:
+        user = User.objects.recoverable_by(mail.address)
+        return ResolvedMail(MailKind.RESET, user, user.recovery_email) if user else None
+    holder = User.objects.with_proven_email(mail.address).first()
+    if mail.owner is None:  # requested by address alone
+        user = None if holder else User.objects.claiming(mail.address).first()
+        return ResolvedMail(MailKind.VERIFY, user, user.email) if user else None
+    # The account has proven the address since, or has changed it again.
+    if holder == mail.owner or User.objects.fold_email(mail.owner.email) != User.objects.fold_email(mail.address):
+        return None
+    if holder:
+        return ResolvedMail(MailKind.TAKEN, holder, holder.recovery_email)
+    return ResolvedMail(MailKind.VERIFY, mail.owner, mail.owner.email)
+
+
+def _build_link(resolved: ResolvedMail) -> str:
+    if resolved.change:
+        page, token = "take-back", make_take_back_token(resolved.change)
+    elif resolved.kind is MailKind.VERIFY:
+        page, token = "verify-email", make_token(resolved.user, Purpose.VERIFY)
+    else:
+        page, token = "reset-password", make_token(resolved.user, Purpose.RESET)
+    return f"{settings.BASE_URL}/account/{page}?token={token}"
+
+
+def _compose(resolved: ResolvedMail) -> EmailMultiAlternatives:
+    text = build_mail_text(resolved)
+    link = _build_link(resolved)
+    buttons = [{"kind": "open", "label": text.button, "url": link}]
+    context = {"text": text, "link": link, "buttons": buttons, "language": resolved.user.language}
+    plain = render_to_string("email/account.txt", context)
+    headers = {"Auto-Submitted": "auto-generated"}
+    message = EmailMultiAlternatives(text.subject, plain, None, [mail_address(resolved.address)], headers=headers)
+    message.attach_alternative(render_to_string("email/account.html", context), "text/html")
+    return message
 
 
 def build_mail_text(resolved: ResolvedMail) -> MailText:
@@ -140,103 +252,3 @@ def _taken_text(greeting: str) -> MailText:
         _("Set a new password"),
         _("If it was not you, ignore this mail: nothing has changed."),
     )
-
-
-log = logging.getLogger(__name__)
-
-# No other process sends the mail meanwhile. If this one is killed, the mail may have been sent; it is sent again.
-_LEASE = dt.timedelta(minutes=5)
-_RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
-# Anybody can request mails to any address, so each mailbox gets at most ten of a kind an hour. Each kind has its own
-# budget: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
-_MAILBOX_BUDGETS = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
-
-
-def send_mail(*, mail_id: UUID, now: dt.datetime) -> bool:
-    """Send one mail if it is due and not leased; returns whether it was sent. Running twice sends it once."""
-    due = AccountMail.objects.filter(pk=mail_id, next_try_at__lte=now)
-    claim = due.acquire(_LEASE, clock=now, tries=F("tries") + 1)
-    if claim is None:
-        return False
-    mail = AccountMail.objects.select_related("owner", "change__owner").get(pk=mail_id)
-    message = _build_message(mail)
-    if message is None:
-        mail.delete()
-        return False
-    try:
-        message.send()
-    except Exception as error:  # noqa: BLE001 - one mail that cannot be sent must not block the others
-        _schedule_retry(mail, now, error)
-        return False
-    mail.delete()
-    return True
-
-
-def send_due_mails(*, now: dt.datetime) -> int:
-    """Send all due mails, including those that a crash or an unavailable mail server left; returns how many."""
-    due = AccountMail.objects.filter(next_try_at__lte=now).free(now).order_by("next_try_at", "pk")
-    return sum(send_mail(mail_id=mail_id, now=now) for mail_id in list(due.values_list("pk", flat=True)[:500]))
-
-
-def _schedule_retry(mail: AccountMail, now: dt.datetime, error: Exception) -> None:
-    if mail.tries > len(_RETRY_DELAYS):
-        log.error("Gave up a %s mail after %d tries: %s", mail.kind, mail.tries, describe_mail_error(error))
-        mail.delete()
-        return
-    log.warning("A %s mail could not be sent: %s", mail.kind, describe_mail_error(error))
-    ours = AccountMail.objects.filter(pk=mail.pk).held_by(mail.claim)
-    ours.release(next_try_at=now + _RETRY_DELAYS[mail.tries - 1])
-
-
-def _build_message(mail: AccountMail) -> EmailMultiAlternatives | None:
-    """The message in the recipient's language; None if there is no recipient, or its mailbox had too many mails."""
-    resolved = _resolve(mail)
-    if resolved is None or not resolved.user.is_active:
-        return None
-    try:
-        _MAILBOX_BUDGETS[resolved.kind].draw(User.objects.fold_email(resolved.address))
-    except RateLimitedError:
-        return None
-    with translation.override(resolved.user.language):
-        return _compose(resolved)
-
-
-def _resolve(mail: AccountMail) -> ResolvedMail | None:
-    """Decide what a requested mail is about, by who has its address now; None if nobody is to get it."""
-    if mail.change:
-        return ResolvedMail(MailKind.CHANGED, mail.change.owner, mail.change.old_email, mail.change)
-    if mail.kind == MailKind.RESET:
-        user = User.objects.recoverable_by(mail.address)
-        return ResolvedMail(MailKind.RESET, user, user.recovery_email) if user else None
-    holder = User.objects.with_proven_email(mail.address).first()
-    if mail.owner is None:  # requested by address alone
-        user = None if holder else User.objects.claiming(mail.address).first()
-        return ResolvedMail(MailKind.VERIFY, user, user.email) if user else None
-    # The account has proven the address since, or has changed it again.
-    if holder == mail.owner or User.objects.fold_email(mail.owner.email) != User.objects.fold_email(mail.address):
-        return None
-    if holder:
-        return ResolvedMail(MailKind.TAKEN, holder, holder.recovery_email)
-    return ResolvedMail(MailKind.VERIFY, mail.owner, mail.owner.email)
-
-
-def _build_link(resolved: ResolvedMail) -> str:
-    if resolved.change:
-        page, token = "take-back", make_take_back_token(resolved.change)
-    elif resolved.kind is MailKind.VERIFY:
-        page, token = "verify-email", make_token(resolved.user, Purpose.VERIFY)
-    else:
-        page, token = "reset-password", make_token(resolved.user, Purpose.RESET)
-    return f"{settings.BASE_URL}/account/{page}?token={token}"
-
-
-def _compose(resolved: ResolvedMail) -> EmailMultiAlternatives:
-    text = build_mail_text(resolved)
-    link = _build_link(resolved)
-    buttons = [{"kind": "open", "label": text.button, "url": link}]
-    context = {"text": text, "link": link, "buttons": buttons, "language": resolved.user.language}
-    plain = render_to_string("email/account.txt", context)
-    headers = {"Auto-Submitted": "auto-generated"}
-    message = EmailMultiAlternatives(text.subject, plain, None, [mail_address(resolved.address)], headers=headers)
-    message.attach_alternative(render_to_string("email/account.html", context), "text/html")
-    return message

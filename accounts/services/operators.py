@@ -2,10 +2,10 @@
 
 from accounts.models import MailKind, User
 from accounts.services.addresses import address_write
-from accounts.services.credentials import reset_attempts
-from accounts.services.mail_queue import queue_mail
+from accounts.services.mail import queue_mail
 from accounts.services.second_factor import MfaNotEnabledError, has_second_factor, stop_totp
 from accounts.services.sessions import end_sessions
+from accounts.services.sign_in import reset_attempts
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text

@@ -9,9 +9,10 @@ from django.http import HttpRequest
 
 from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
+from accounts.models.user import verification_is_mandatory
 from accounts.passwords import hash_password
-from accounts.services.addresses import prove_email, verification_is_mandatory
-from accounts.services.mail_queue import queue_mail
+from accounts.services.addresses import prove_email
+from accounts.services.mail import queue_mail
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, FieldError

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models.sign_in import SESSION_KEY_PATTERN
 from accounts.services.sessions import owner_of_session
-from accounts.services.token_use import owner_of_token
+from accounts.services.tokens import owner_of_token
 from contacts_project.kernel.api.asgi_responses import InternalRequest
 from contacts_project.kernel.api.body_limit import max_kept_body_bytes
 from contacts_project.kernel.api.request_log import RECEIVED_AT

@@ -14,7 +14,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.route_marks import in_own_transactions, reads_one_record
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.ownership.account_lock import account_write

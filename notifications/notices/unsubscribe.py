@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core import signing
 
 from accounts.models import User
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from contacts_project.kernel.texts import define_text

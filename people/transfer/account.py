@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import Section
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from accounts.services.ended_credentials import purge_ended_credentials
+from accounts.services.sessions import purge_ended_credentials
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.models import TrashModel, retention_cutoff
 from contacts_project.kernel.ownership.tombstones import purge_tombstones

@@ -6,7 +6,7 @@ import pytest
 from django.test import override_settings
 
 from accounts.models import AccountSession, User
-from accounts.services import credentials
+from accounts.services import sign_in
 from tests.builders import PASSWORD, make_user
 from tests.client import Client
 
@@ -188,7 +188,7 @@ def test_unknown_and_known_addresses_take_the_same_number_of_hashes(
         checked.append(encoded)
         return False
 
-    monkeypatch.setattr(credentials, "is_password", count)
+    monkeypatch.setattr(sign_in, "is_password", count)
     for email in (alice.email, "nobody@example.org"):
         browser.ok("POST", "/api/auth/login", {"email": email, "password": PASSWORD}, status=401)
     assert len(checked) == 4

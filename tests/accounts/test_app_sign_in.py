@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts.models import AccountSession, ApiToken, AppCode, TotpDevice, User
 from accounts.oidc.app_redirects import is_redirect_uri, is_registered
 from accounts.pages.oidc import _csp_source
-from accounts.services.access_revocation import revoke_access
-from accounts.services.app_codes import purge_app_codes
+from accounts.services.addresses import revoke_access
+from accounts.services.tokens import purge_app_codes
 from tests.accounts.test_pages import submit
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client
@@ -107,7 +107,7 @@ def test_code_stays_valid_while_the_account_has_too_many_tokens(
 ) -> None:
     code = redirect_parameters(finish_sign_in(browser, provider))["code"]
     with monkeypatch.context() as patch:
-        patch.setattr("accounts.services.api_tokens.MAX_TOKENS", 0)
+        patch.setattr("accounts.services.tokens.MAX_TOKENS", 0)
         for _ in range(11):
             assert exchange(code, status=409)["code"] == "too_many_tokens"
     exchange(code)

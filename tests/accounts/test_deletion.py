@@ -11,8 +11,8 @@ from django.db import connection
 from accounts import lifecycle
 from accounts.api.views import access
 from accounts.models import AccountMail, AccountSession, PendingFileDeletion, User
-from accounts.services.credentials import check_credentials
 from accounts.services.deletion import delete_account, delete_pending_files
+from accounts.services.sign_in import check_credentials
 from contacts_project.kernel.ownership.models import OwnedModel
 from tests.builders import PASSWORD, make_person, make_user
 from tests.client import Client

@@ -131,7 +131,7 @@ def test_password_changed_during_sign_in_yields_no_token(alice: User, monkeypatc
         other.save()
         return account_write(owner)
 
-    monkeypatch.setattr("accounts.services.api_tokens.account_write", change_first)
+    monkeypatch.setattr("accounts.services.tokens.account_write", change_first)
     assert sign_in(alice, status=401)["code"] == "invalid_credentials"
     assert not ApiToken.unscoped.exists()
 

@@ -8,7 +8,7 @@ from django.test import override_settings
 
 from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, KnownDevice, User
-from accounts.services import known_devices
+from accounts.services import sign_in
 from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
@@ -104,7 +104,7 @@ def test_guesses_with_several_device_cookies_share_one_limit(alice: User) -> Non
 def test_browser_keeps_its_device_cookie_and_an_account_has_a_limited_number(
     browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_devices, "MAX_DEVICES", 3)
+    monkeypatch.setattr(sign_in, "MAX_DEVICES", 3)
     login(browser, alice)
     device_cookie = browser.cookies["known_device"].value
     for _ in range(3):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from contacts_project.operation.health import Health, check_health
 from contacts_project.pages import home, network_diagram
 from contacts_project.pages.network_diagram import RelatedPerson, build_diagram

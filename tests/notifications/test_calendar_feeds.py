@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from icalendar import Calendar
 
 from accounts.models import User
-from accounts.services.access_revocation import revoke_access_of_others
+from accounts.services.addresses import revoke_access_of_others
 from accounts.vocabularies import LeapDayRule, NameDisplayFormat
 from notifications.models import CalendarFeed
 from people.dates.upcoming import upcoming_events

@@ -18,13 +18,17 @@ from accounts.api.serializers.access import LoginSerializer, RegistrationSeriali
 from accounts.api.serializers.user import UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
 from accounts.models import User
-from accounts.services.addresses import verification_is_mandatory
-from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError, check_credentials
-from accounts.services.known_devices import remember_device
-from accounts.services.passwords import check_password_rules
+from accounts.models.user import verification_is_mandatory
+from accounts.passwords import check_password_rules
 from accounts.services.registration import RegistrationClosedError, count_registration, register_account
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
+from accounts.services.sign_in import (
+    EmailUnverifiedError,
+    InvalidCredentialsError,
+    check_credentials,
+    remember_device,
+)
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import RateLimitedError

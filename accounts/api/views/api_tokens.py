@@ -20,7 +20,7 @@ from accounts.api.serializers.api_token import (
 from accounts.api.views.access import SUCCESS_RESPONSE
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import (
+from accounts.services.tokens import (
     NO_SUCH_TOKEN,
     TooManyTokensError,
     create_api_token,

@@ -10,9 +10,8 @@ from accounts.api.route_marks import ignores_idempotency_key
 from accounts.api.serializers.access import AppCodeSerializer
 from accounts.api.views.api_tokens import NEW_TOKEN_RESPONSE, new_token_response
 from accounts.api.viewsets import OpenViewSet
-from accounts.services.api_tokens import TooManyTokensError
-from accounts.services.app_codes import InvalidGrantError, exchange_app_code
-from accounts.services.credentials import InvalidCredentialsError
+from accounts.services.sign_in import InvalidCredentialsError
+from accounts.services.tokens import InvalidGrantError, TooManyTokensError, exchange_app_code
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError

@@ -13,8 +13,8 @@ from accounts.api.route_marks import excluded_from_batches
 from accounts.api.views.access import MESSAGE_RESPONSE
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
-from accounts.services.credentials import reauthentication
 from accounts.services.deletion import check_deletion_password, delete_account
+from accounts.services.sign_in import reauthentication
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import RateLimitedError

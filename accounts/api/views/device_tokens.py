@@ -14,7 +14,7 @@ from accounts.api.views.access import SIGN_IN_ERRORS, SUCCESS_RESPONSE, find_by_
 from accounts.api.views.api_tokens import NEW_TOKEN_RESPONSE, new_token_response
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import ApiToken
-from accounts.services.api_tokens import TooManyTokensError, create_device_token, revoke_tokens
+from accounts.services.tokens import TooManyTokensError, create_device_token, revoke_tokens
 from contacts_project.kernel.api.schema import raises
 
 

@@ -32,20 +32,21 @@ from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
 from accounts.pages.next_paths import safe_next_path
 from accounts.pages.oidc import CODE_PATH, back_to_sign_in, unregistered_redirect_page
 from accounts.pages.viewers import same_site_redirect
-from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
-from accounts.services.oidc_accounts import find_or_register_account, link_account
-from accounts.services.oidc_sign_in import (
+from accounts.services.oidc import (
     FLOW_COOKIE,
     FLOW_PATH,
     PENDING_COOKIE,
     PendingSignIn,
     check_pending_code,
     complete_sign_in,
+    find_or_register_account,
+    link_account,
     redirect_to_app_with_code,
     set_pending_cookie,
 )
 from accounts.services.registration import RegistrationClosedError, registration_is_open
 from accounts.services.second_factor import MfaRequiredError, has_second_factor
+from accounts.services.sign_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.errors import error_response, failure_of
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.budgets import Budget, CachedBudget

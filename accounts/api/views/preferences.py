@@ -15,7 +15,7 @@ from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import TimeZoneField
 from accounts.models import User
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.schema import AnyField, envelope

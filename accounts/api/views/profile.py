@@ -13,10 +13,10 @@ from accounts.api.serializers.user import UserSerializer, profile_record
 from accounts.api.views.access import MESSAGE_RESPONSE, USER_RESPONSE
 from accounts.api.viewsets import SettingsViewSet
 from accounts.models import ApiToken
-from accounts.services.credentials import reauthentication
-from accounts.services.passwords import change_password, check_password_rules
-from accounts.services.profile import update_profile
+from accounts.passwords import check_password_rules
+from accounts.services.profile import change_password, update_profile
 from accounts.services.sessions import renew_session
+from accounts.services.sign_in import reauthentication
 from contacts_project.kernel.api.etags import conditional_status
 from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises

@@ -11,7 +11,7 @@ from accounts.api.preconditions import if_match, sends_etag
 from accounts.api.serializers.user import profile_record
 from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import QuietHoursSerializer
-from accounts.services.preferences import change_preferences
+from accounts.services.profile import change_preferences
 from contacts_project.kernel.api.schema import envelope
 
 

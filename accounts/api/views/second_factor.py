@@ -17,7 +17,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
-from accounts.services.credentials import reauthentication
+from accounts.services.sign_in import reauthentication
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError

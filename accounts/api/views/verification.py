@@ -14,16 +14,16 @@ from accounts.api.viewsets import OpenViewSet, session_user
 from accounts.fields import AccountEmailField, SecretField
 from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
-from accounts.services.known_devices import remember_device
-from accounts.services.mail_queue import queue_mail
-from accounts.services.passwords import check_password_rules
-from accounts.services.verification import (
+from accounts.passwords import check_password_rules
+from accounts.services.addresses import (
     AddressTakenError,
     SignInRequiredError,
     reset_password,
     take_back_email,
     verify_email,
 )
+from accounts.services.mail import queue_mail
+from accounts.services.sign_in import remember_device
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address

@@ -1,22 +1,31 @@
-"""Sign-in by password, rate-limited so that guessing is slow but the owner is never locked out for good."""
+"""Sign-in by password, rate-limited so that guessing is slow but the owner is never locked out for good.
+
+A browser that has signed in to an account before is a sign-in device of it, recognised by a cookie. Its attempts have a
+budget apart from those of strangers.
+"""
 
 import datetime as dt
+import hashlib
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
 
-from accounts.models import User
+from accounts.cookies import set_cookie
+from accounts.models import KnownDevice, User
+from accounts.models.user import verification_is_mandatory
 from accounts.passwords import is_password
-from accounts.services.addresses import verification_is_mandatory
-from accounts.services.known_devices import ATTEMPTS_BY_KNOWN_DEVICE, is_known_device
 from accounts.services.second_factor import MfaRequiredError, consume_code, has_second_factor
 from contacts_project.kernel.budgets import Budget, forget_draws
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.metrics import Counter
+from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.texts import define_text
 
 SIGN_INS = Counter("contacts_sign_ins_total", "Attempts to sign in, by what came of them.", ("outcome",))
@@ -24,9 +33,14 @@ ATTEMPTS_BY_ADDRESS = Budget("login-address", 10, 15 * 60)
 # Five times that of an address: a stranger at one address must not use up the account's, which would lock out the
 # owner's new device elsewhere. Refused attempts do not count, so the limit ends, however long others go on.
 ATTEMPTS_BY_ACCOUNT = Budget("login-account", 5 * ATTEMPTS_BY_ADDRESS.limit, 15 * 60)
+# One budget for all sign-in devices of an account: collecting many cookies must not give more attempts.
+ATTEMPTS_BY_DEVICE = Budget("login-known-devices", 10, 15 * 60)
 # Attempts of a signed-in caller at the password or code that a sensitive change asks for.
 REAUTHENTICATIONS = Budget("account-proof", 10, 15 * 60)
 UNUSABLE_HASH = "!"
+COOKIE = "known_device"
+MAX_DEVICES = 20
+_LIFETIME = dt.timedelta(days=365)  # since the last sign-in
 
 
 class InvalidCredentialsError(DomainError):
@@ -66,8 +80,8 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
     """Return the account that the credentials sign in to. Raises RateLimitedError, InvalidCredentialsError,
     EmailUnverifiedError, MfaRequiredError.
 
-    Failures draw on two budgets, of the client address and of the account. Browsers that have signed in to the account
-    before share a budget of their own instead, so that strangers who fail on purpose cannot lock the owner out.
+    Failures draw on two budgets, of the client address and of the account. The sign-in devices of the account
+    share a budget of their own instead, so that strangers who fail on purpose cannot lock the owner out.
     """
     # Drawn before the check and given back on success: parallel guesses cannot all pass before the first is counted.
     attempt = draw_attempt(request, User.objects.with_email(email).first(), email)
@@ -106,8 +120,8 @@ def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "SignIn
     """Count an attempt, before the credentials are checked. Raises RateLimitedError, in which case nothing is drawn."""
     # An unknown address has a budget too: whether attempts are limited must not reveal whether an account exists.
     account = str(user.pk) if user else User.objects.fold_email(email)
-    if is_known_device(request, user):
-        attempt = SignInAttempt(((ATTEMPTS_BY_KNOWN_DEVICE, account),))
+    if is_sign_in_device(request, user):
+        attempt = SignInAttempt(((ATTEMPTS_BY_DEVICE, account),))
     else:
         attempt = SignInAttempt(
             ((ATTEMPTS_BY_ADDRESS, address_block(client_address(request))), (ATTEMPTS_BY_ACCOUNT, account))
@@ -146,3 +160,39 @@ def reauthentication(user: User) -> Iterator[None]:
     REAUTHENTICATIONS.draw(str(user.pk))
     yield
     REAUTHENTICATIONS.give_back(str(user.pk))
+
+
+def is_sign_in_device(request: HttpRequest, user: User | None) -> bool:
+    """Whether the browser has signed in to the account before."""
+    # The query runs without an account too: the response time must not reveal whether there is one.
+    devices = KnownDevice.unscoped.rows().filter(digest=_digest(request.COOKIES.get(COOKIE, "")))
+    owner_id = devices.values_list("owner_id", flat=True).first()
+    return user is not None and owner_id == user.pk
+
+
+def remember_device(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Set the cookie that makes the browser a sign-in device of the account; an existing one is renewed."""
+    token, now = request.COOKIES.get(COOKIE, ""), timezone.now()
+    with account_lock(user):
+        devices = KnownDevice.objects.owned_by(user)
+        if not token or not devices.filter(digest=_digest(token)).update(last_used_at=now):
+            token = secrets.token_urlsafe(32)
+            KnownDevice.objects.create(owner=user, digest=_digest(token), last_used_at=now)
+            latest = devices.order_by("-last_used_at", "-id").values_list("pk", flat=True)[:MAX_DEVICES]
+            devices.exclude(pk__in=list(latest)).delete()
+    set_cookie(response, COOKIE, token, seconds=int(_LIFETIME.total_seconds()), path="/")
+
+
+def forget_devices(user: User) -> None:
+    """Delete all sign-in devices of the account, and their count of failed attempts."""
+    KnownDevice.objects.owned_by(user).delete()
+    ATTEMPTS_BY_DEVICE.clear(str(user.pk))
+
+
+def delete_unused_devices(*, now: dt.datetime) -> None:
+    """Delete devices whose cookie has expired."""
+    KnownDevice.unscoped.rows().filter(last_used_at__lt=now - _LIFETIME).delete()
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,27 +1,52 @@
-"""Finds the account for a provider's claims: a linked one, one with the same verified address, or a new one."""
+"""Sign-in through the provider: finds the account for its claims, asks for the account's second factor, and completes.
+
+The account is a linked one, one with the same verified address, or a new one.
+"""
 
 import datetime as dt
+import time
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.crypto import constant_time_compare
 from rest_framework import serializers
 
+from accounts.cookies import drop_cookie, set_cookie
 from accounts.fields import AccountEmailField, time_zones
 from accounts.models import OidcIdentity, RegistrationLock, User
-from accounts.oidc.cookie_state import FlowError
-from accounts.oidc.flow import ProviderRefusedError
-from accounts.services.access_revocation import revoke_access_of_others
-from accounts.services.addresses import address_write, prove_email
-from accounts.services.credentials import EmailUnverifiedError, InvalidCredentialsError
+from accounts.oidc.app_requests import AppRequest, redirect_to_app
+from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
+from accounts.oidc.flow import Flow, ProviderRefusedError
+from accounts.services.addresses import address_write, prove_email, revoke_access_of_others
 from accounts.services.registration import register_account
+from accounts.services.second_factor import consume_code
+from accounts.services.sessions import start_session
+from accounts.services.sign_in import (
+    SIGN_INS,
+    EmailUnverifiedError,
+    InvalidCredentialsError,
+    count_failed_sign_ins,
+    remember_device,
+)
+from accounts.services.tokens import issue_app_code
 from contacts_project.kernel.api.fields import StrictCharField
+from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 
 PROVIDER_UNVERIFIED = define_text("provider_unverified", "The sign-in provider has not verified your e-mail address.")
+_WRONG_CODE = define_text("wrong_code", "The code is wrong.")
+
+FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
+PENDING_COOKIE = "oidc_sign_in"
+# Only callers who have authenticated at the provider can draw on it, so strangers cannot lock the owner out.
+CODE_ATTEMPTS = Budget("oidc-code", 10, 15 * 60)
 
 
 def find_or_register_account(*, claims: JsonObject, accept_language: str, now: dt.datetime) -> User:
@@ -107,3 +132,63 @@ def _clean_claim(field: "serializers.Field[Any, Any, Any, Any]", value: object) 
     except serializers.ValidationError:
         return None
     return cleaned
+
+
+@dataclass(frozen=True)
+class PendingSignIn(CookieState):
+    """A sign-in that the provider has confirmed and that waits for the code of the second factor."""
+
+    user_id: str
+    auth_hash: str  # compared at the end: a password changed since then ends this sign-in
+    issuer: str
+    subject: str
+    next_path: str
+    app: AppRequest | None = None
+
+    @classmethod
+    def of(cls, user: User, claims: JsonObject, flow: Flow) -> "PendingSignIn":
+        auth_hash = user.get_session_auth_hash()
+        return cls(time.time(), str(user.pk), auth_hash, claims["iss"], claims["sub"], flow.next_path, flow.app)
+
+
+@count_failed_sign_ins()
+def check_pending_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -> User:
+    """Check the code of the second factor and link the subject; returns the account.
+
+    Raises FlowError, InvalidCredentialsError, RateLimitedError.
+    """
+    user = User.objects.filter(pk=pending.user_id, is_active=True).first()
+    if user is None or not constant_time_compare(user.get_session_auth_hash(), pending.auth_hash):
+        raise FlowError
+    CODE_ATTEMPTS.draw(pending.user_id)
+    if not consume_code(user=user, code=code, now=now):
+        raise InvalidCredentialsError(_WRONG_CODE)
+    CODE_ATTEMPTS.give_back(pending.user_id)
+    link_account(user=user, issuer=pending.issuer, subject=pending.subject)
+    return user
+
+
+def set_pending_cookie(response: HttpResponseBase, pending: PendingSignIn) -> None:
+    """Store the pending sign-in in a cookie, for the API and for the page that asks for the code."""
+    set_cookie(response, PENDING_COOKIE, pending.to_cookie(), seconds=STATE_SECONDS, path="/")
+    drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
+
+
+def complete_sign_in(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Start the session and drop the cookies of the flow."""
+    start_session(request=request, user=user)
+    SIGN_INS.count("ok")
+    remember_device(request, response, user)
+    _drop_flow_cookies(response)
+
+
+def redirect_to_app_with_code(app: AppRequest, user: User) -> HttpResponse:
+    """Redirect the browser to the app with a code; the browser itself is not signed in. Raises as issue_app_code."""
+    response = redirect_to_app(app, code=issue_app_code(owner=user, challenge=app["code_challenge"]))
+    _drop_flow_cookies(response)
+    return response
+
+
+def _drop_flow_cookies(response: HttpResponseBase) -> None:
+    drop_cookie(response, FLOW_COOKIE, path=FLOW_PATH)
+    drop_cookie(response, PENDING_COOKIE, path="/")
