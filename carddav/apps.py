@@ -10,7 +10,7 @@ class CardDavConfig(AppConfig):
         from carddav import invariants, receivers  # noqa: F401, PLC0415 - as above, registers them
         from carddav.extension import CardDavExtension  # noqa: PLC0415 - as above
         from carddav.models.connection import MIRRORED_TRIGGERS  # noqa: PLC0415 - as above
-        from carddav.services.former_photos import former_photo_paths, photos_used_by_runs  # noqa: PLC0415 - as above
+        from carddav.services.undo import former_photo_paths, photos_used_by_runs  # noqa: PLC0415 - as above
         from carddav.transfer import register_transfer  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.triggers import register_triggers  # noqa: PLC0415 - as above
         from people.extensions import register_extension  # noqa: PLC0415 - as above

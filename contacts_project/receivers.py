@@ -6,7 +6,7 @@ from uuid import UUID
 from django.dispatch import receiver
 
 from accounts.models import User
-from carddav.signals import contacts_found
+from carddav.services.runs import contacts_found
 from dav.services.deletions import undo_deletions
 from dav.signals import card_refused, many_deleted
 from notifications.services.device_notices import plan_deletions, plan_refused, register_undo_of_deletions

@@ -15,7 +15,7 @@ from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
 from carddav.models import Conflict, ConflictKind, Resolution
 from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
-from carddav.services.connection_lock import ConnectionBusyError
+from carddav.services.connections import ConnectionBusyError
 from carddav.tasks import enqueue_edits
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictChoiceField

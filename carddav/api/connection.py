@@ -15,11 +15,11 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from carddav.models import Connection, ImportMode, Mapping, NameFormat, Provider
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
-from carddav.services.connection_lock import get_connection
 from carddav.services.connections import (
     ConnectionExistsError,
     create_connection,
     delete_connection,
+    get_connection,
     update_connection,
 )
 from carddav.services.server_checks import (

@@ -1,8 +1,7 @@
 """The HTTP status and code for each error of this app."""
 
 from carddav.services.conflicts import AlreadyResolvedError
-from carddav.services.connection_lock import ConnectionBusyError
-from carddav.services.connections import ConnectionExistsError
+from carddav.services.connections import ConnectionBusyError, ConnectionExistsError
 from carddav.services.server_checks import (
     CheckBrokenError,
     CheckLoginError,

@@ -14,7 +14,7 @@ from accounts.api.route_marks import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
 from carddav.models import HeldBack, Mapping
-from carddav.services.held_back import held_back_cards, next_try_at, retry_held_back
+from carddav.services.runs import retry_held_back
 from carddav.tasks import run_sync
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
@@ -48,7 +48,9 @@ class HeldBackViewSet(OwnedViewSet[Mapping]):
     )
     def list(self, request: Request) -> Response:
         """The cards that the server refused, or that cannot be written for now; the oldest first."""
-        return Response({"heldBack": [_serialize(row, self.owner) for row in held_back_cards(self.owner)]})
+        rows = Mapping.objects.owned_by(self.owner).held_back().select_related("person", "connection")
+        rows = rows.defer("remote_raw", "base_local", "base_remote").order_by("held_since", "pk")
+        return Response({"heldBack": [_serialize(row, self.owner) for row in rows]})
 
     @extend_schema(
         operation_id="retryHeldBackCard",
@@ -74,5 +76,5 @@ def _serialize(row: Mapping, owner: User) -> JsonObject:
         "reason": str(row.error),
         **({"params": row.error.described_params()} if row.error and row.error.params else {}),
         "since": format_timestamp(row.held_since),
-        "nextTryAt": format_timestamp(next_try_at(row)),
+        "nextTryAt": format_timestamp(row.retry_at()),
     }

@@ -14,7 +14,7 @@ from accounts.api.route_marks import in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from carddav.api.sync_responses import receipt_schema, serialize_receipt
 from carddav.models import PendingImport
-from carddav.services.connection_lock import ConnectionBusyError
+from carddav.services.connections import ConnectionBusyError
 from carddav.services.exports import export_people
 from carddav.services.imports import import_pending
 from contacts_project.kernel.api.errors import InvalidError

@@ -17,8 +17,8 @@ from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.sync_responses import RunSerializer, counts_of, receipt_schema, serialize_receipt, serialize_run
 from carddav.models import Run, RunState, Trigger
-from carddav.services.connection_lock import ConnectionBusyError
-from carddav.services.discovery import discover_contacts
+from carddav.services.connections import ConnectionBusyError
+from carddav.services.pending_imports import discover_contacts
 from carddav.services.runs import start_run
 from carddav.tasks import enqueue_run
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread

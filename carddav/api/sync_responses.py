@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from carddav.models import Run, Trigger
-from carddav.services.receipts import Receipt
+from carddav.sync.context import Receipt
 from contacts_project.kernel.api.schema import RemarkSerializer, envelope
 from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.texts import Text

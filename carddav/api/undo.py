@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.route_marks import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from carddav.models import Run
-from carddav.services.connection_lock import ConnectionBusyError
+from carddav.services.connections import ConnectionBusyError
 from carddav.services.undo import AlreadyUndoneError, undo_run
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.texts import describe_remarks

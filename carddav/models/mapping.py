@@ -238,6 +238,11 @@ class Mapping(OwnedModel):
         self.save()
         return is_news
 
+    def retry_at(self) -> dt.datetime | None:
+        """When a run tries the card again: at its time, but not before the next automatic run, if there are any."""
+        due = self.next_try_at
+        return due and (max(due, self.connection.next_sync_at) if self.connection.sync_enabled else due)
+
     def is_held_back(self, body_hash: str, now: dt.datetime) -> bool:
         """Whether this content must not be sent now."""
         if self.status != MappingStatus.QUARANTINED or self.body_hash != body_hash:

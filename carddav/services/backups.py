@@ -8,7 +8,7 @@ from accounts.models import User
 from carddav.client import Book, BookGoneError, Card, DavError, Unreadable
 from carddav.models import Connection
 from carddav.services.books import book_session, server_access
-from carddav.services.connection_lock import get_connection
+from carddav.services.connections import get_connection
 from carddav.services.server_checks import ServerError
 from contacts_project.kernel.external_waits import external_wait
 

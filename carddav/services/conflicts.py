@@ -15,21 +15,21 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.services.connection_lock import locked_connection
-from carddav.services.merged_values import merge_values
+from carddav.services.connections import locked_connection
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import Context
 from carddav.sync.deletions import end_mapping
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
-from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.json import JsonMapping, camel_case
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
-from people.contents.contact import load_local_contact, write_fields
-from people.contents.fields import changed_fields, remote_fields
-from people.contents.merge import Sides, resolve_bases
+from people.contents.contact import LocalContact, load_local_contact, write_fields
+from people.contents.fields import Fields, changed_fields, remote_fields
+from people.contents.merge import NO_BASES, Sides, merge, resolve_bases
 from people.photos.files import PictureRefusedError, upload_photo
 from people.photos.images import to_stored_form
 from people.services.people import delete_people, restore_person
+from people.services.person_writer import update_person
 from people.vcard import Card, VCardError, read_card
 
 _NOT_IN_CONFLICT = define_text("not_in_conflict", "This field is not in conflict.")
@@ -58,7 +58,7 @@ def resolve_conflict(
     with locked_connection(owner) as context:
         # Loaded before the transaction, in which no image may be decoded.
         known = rows.get()
-        picture = None if known.mapping_id else load_stored_picture(context, known, resolution)
+        picture = None if known.mapping_id else _load_stored_picture(context, known, resolution)
         with context.write() as write:
             conflict = rows.get()
             if conflict.resolved_at is not None:
@@ -67,7 +67,7 @@ def resolve_conflict(
             conflict.resolution, conflict.resolved_at, conflict.values = resolution, now, None
             conflict.save()
             if mapping is None:
-                resolve_without_card(context, write, conflict, resolution, values or {}, picture)
+                _resolve_without_card(context, write, conflict, resolution, values or {}, picture)
             else:
                 _RESOLVERS[ConflictKind(conflict.kind)](context, conflict, mapping, resolution, values or {}, now)
             _clear_deletion_pause(context)
@@ -88,7 +88,7 @@ def _resolve_fields(
     contact = load_local_contact(context.owner, mapping.person_id)
     remote = remote_fields(read_card(mapping.remote_raw)[0])
     if resolution == Resolution.MERGED:
-        contact = merge_values(context, mapping.person_id, names, remote, values, now)
+        contact = _merge_values(context, mapping.person_id, names, remote, values, now)
     keep_local = resolution != Resolution.KEEP_REMOTE
     bases = resolve_bases(
         Sides(mapping.base_local, mapping.base_remote), Sides(contact.fields, remote), names, keep_local=keep_local
@@ -160,7 +160,7 @@ _REMOTE_PICTURE_MESSAGE = define_text(
 )
 
 
-def load_stored_card(conflict: Conflict) -> Card:
+def _load_stored_card(conflict: Conflict) -> Card:
     """The card in the record. Raises FieldError if there is none."""
     try:
         return read_card(conflict.remote_raw)[0]
@@ -168,7 +168,7 @@ def load_stored_card(conflict: Conflict) -> Card:
         raise FieldError("resolution", _NO_CARD_MESSAGE) from error
 
 
-def load_stored_picture(context: Context, conflict: Conflict, resolution: str) -> bytes | None:
+def _load_stored_picture(context: Context, conflict: Conflict, resolution: str) -> bytes | None:
     """The record's picture if the decision takes it, stored for the write. Must not be called inside a transaction.
 
     Raises FieldError if the picture would have to be downloaded.
@@ -176,7 +176,7 @@ def load_stored_picture(context: Context, conflict: Conflict, resolution: str) -
     names = {entry["field"] for entry in conflict.fields}
     if conflict.kind != ConflictKind.FIELDS or resolution != Resolution.KEEP_REMOTE or "photo" not in names:
         return None
-    card = load_stored_card(conflict)
+    card = _load_stored_card(conflict)
     if not card.photo:
         if card.photo_url:
             raise FieldError("resolution", _REMOTE_PICTURE_MESSAGE)
@@ -189,7 +189,7 @@ def load_stored_picture(context: Context, conflict: Conflict, resolution: str) -
     return jpeg
 
 
-def resolve_without_card(
+def _resolve_without_card(
     context: Context,
     write: AccountWrite,
     conflict: Conflict,
@@ -218,11 +218,30 @@ def _resolve_recorded_fields(
     if resolution == Resolution.KEEP_LOCAL:
         return
     names = {entry["field"] for entry in conflict.fields}
-    remote = remote_fields(load_stored_card(conflict))
+    remote = remote_fields(_load_stored_card(conflict))
     if resolution == Resolution.MERGED:
-        merge_values(context, conflict.person_id, names, remote, values, write.now)
+        _merge_values(context, conflict.person_id, names, remote, values, write.now)
         return
     contact = load_local_contact(context.owner, conflict.person_id)
     target = {**contact.fields, **{name: remote[name] for name in names}}
     if changed := changed_fields(contact.fields, target):
         write_fields(context.owner, write, contact, target, changed, picture)
+
+
+def _merge_values(
+    context: Context, person_id: UUID, names: set[str], remote: Fields, values: JsonMapping, now: dt.datetime
+) -> LocalContact:
+    """The resolution `merged`: write the user's values to the person, and for the other `names` the union of both
+    sides' lists. Must be called inside the write."""
+    contact = load_local_contact(context.owner, person_id)
+    if values:
+        update_person(owner=context.owner, person=contact.person, data=values, now=now)
+        contact = load_local_contact(context.owner, person_id)
+    decided = {camel_case(column) for column in values}
+    joined = merge(NO_BASES, Sides(contact.fields, remote)).target.local
+    union = {name: joined[name] for name in names - decided if isinstance(contact.fields[name], list)}
+    target = {**contact.fields, **union}
+    if changed := changed_fields(contact.fields, target):
+        with context.write() as write:
+            contact = write_fields(context.owner, write, contact, target, changed, None)
+    return contact

@@ -1,27 +1,35 @@
-"""Creates, changes and removes the account's connection. No request is sent."""
+"""The account's connection: it is created, changed, removed, and locked for a job that works in its book. No request is
+sent."""
 
 import datetime as dt
 import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from accounts.models import User
 from carddav import models
 from carddav.client import normalize_server_url
 from carddav.models import Connection
-from carddav.services.connection_lock import get_connection
-from contacts_project.kernel.errors import DomainError, FieldError
+from carddav.sync.context import Context
+from carddav.sync.lock import LockedError, LockLostError, locked
+from contacts_project.kernel.errors import DomainError, FieldError, MissingError
+from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.outbound import OutboundError, Reason, configured_rules
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 
+_NO_DOMAIN = define_text(
+    "server_without_domain", "This is neither a web address (https://...) nor the name of a domain (example.org)."
+)
+
+_MAX_WAIT_SECONDS, _POLL_SECONDS = 10.0, 0.25
 # Reasons that hold under every policy. Whether the host may be reached is decided at each request, since the policy can
 # change.
 _INVALID_URL_REASONS = {Reason.MALFORMED, Reason.SCHEME, Reason.USERINFO, Reason.HOST}
 # The dots of IDNA (UTS 46, 4.5).
 _DOT, _END_OF_HOST = re.compile("[.。．｡]"), re.compile("[/?#:]")
-_NO_DOMAIN = define_text(
-    "server_without_domain", "This is neither a web address (https://...) nor the name of a domain (example.org)."
-)
 _BOOK_IDENTITY_COLUMNS = ("server_url", "username")
 
 
@@ -29,6 +37,46 @@ class ConnectionExistsError(DomainError):
     """An account has at most one connection."""
 
     message = define_text("connection_exists", "There is a CardDAV connection already: change it, or delete it first.")
+
+
+class ConnectionBusyError(DomainError):
+    """Another process works with the server."""
+
+    message = define_text("sync_running", "A sync is running. Try again when it has ended.")
+    code = "busy"
+    retry_after = 10
+
+
+def get_connection(owner: User) -> Connection:
+    """The account's connection. Raises MissingError."""
+    connection = Connection.objects.owned_by(owner).first()
+    if connection is None:
+        raise MissingError
+    return connection
+
+
+@contextmanager
+def locked_connection(owner: User) -> Iterator[Context]:
+    """Hold the connection's lock for a job that leaves no run, waiting ten seconds for it.
+
+    Raises MissingError, also if the connection is removed meanwhile, and ConnectionBusyError, also if its server is
+    changed meanwhile.
+    """
+    give_up_at = time.monotonic() + _MAX_WAIT_SECONDS
+    while True:
+        try:
+            with locked(get_connection(owner)) as lock:
+                # Read again under the lock: a run that held it may have changed the row.
+                yield Context(owner, get_connection(owner), lock)
+                return
+        except LockLostError:
+            get_connection(owner)  # MissingError if the connection was removed
+            raise ConnectionBusyError from None
+        except LockedError:
+            if time.monotonic() >= give_up_at:
+                raise ConnectionBusyError from None
+        with external_wait():
+            time.sleep(_POLL_SECONDS)
 
 
 def create_connection(*, owner: User, password: str, settings: JsonMapping) -> Connection:

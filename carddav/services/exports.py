@@ -8,9 +8,8 @@ from carddav.client import DavError
 from carddav.models import Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
 from carddav.services.books import server_access, work_in_book
-from carddav.services.connection_lock import locked_connection
-from carddav.services.receipts import Receipt
-from carddav.sync.context import Context
+from carddav.services.connections import locked_connection
+from carddav.sync.context import Context, Receipt
 from carddav.sync.journal import recover
 from carddav.sync.push import push_all
 from carddav.sync.run import drop_confirmed_creates, pull, queue_new_cards, retry_unconfirmed_creates, save_sync_token

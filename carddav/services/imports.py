@@ -15,9 +15,8 @@ from django.db import DatabaseError
 from accounts.models import User
 from carddav.client import Card as FetchedCard
 from carddav.models import Connection, Mapping, PendingImport, Todo
-from carddav.services.connection_lock import locked_connection
-from carddav.services.receipts import Receipt
-from carddav.sync.context import Context
+from carddav.services.connections import locked_connection
+from carddav.sync.context import Context, Receipt
 from carddav.sync.incoming import apply_group_cards
 from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture

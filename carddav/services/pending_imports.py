@@ -1,12 +1,18 @@
-"""Stores uploaded cards as pending imports, which the user reviews before importing them."""
+"""Stores cards as pending imports, which the user reviews before importing them: those of an uploaded file, and new
+ones on the server."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from accounts.models import User
+from carddav.client import DavError
 from carddav.models import PendingImport
 from carddav.models.mapping import hash_text
+from carddav.services.books import server_access, work_in_book
+from carddav.services.connections import locked_connection
+from carddav.sync.context import Receipt
+from carddav.sync.run import discover_new_cards
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.texts import define_text
@@ -101,3 +107,21 @@ class _UploadBatch:
         )
         self.created.append(row)
         return Outcome(result.index, result.name, IMPORTED, remarks=result.warnings)
+
+
+def discover_contacts(*, owner: User) -> Receipt:
+    """Store new cards as pending imports; nothing else is changed on either side. Works with sync disabled.
+
+    Raises MissingError, ConnectionBusyError.
+    """
+    receipt = Receipt()
+    with locked_connection(owner) as context:
+        try:
+            with server_access(context.connection):
+                work_in_book(context, discover_new_cards)
+        except DavError as error:
+            receipt.add_error(error.text)
+        receipt.done = context.tally.discovered
+        receipt.errors += context.tally.errors
+        receipt.messages += context.tally.messages
+    return receipt

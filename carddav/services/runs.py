@@ -5,21 +5,21 @@ import logging
 from uuid import UUID
 
 from django.db import IntegrityError
+from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.models import User
 from carddav.client import DavError, OverdueError
-from carddav.models import RUN_COUNTS, Connection, ImportMode, PendingImport, Run, RunState
+from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, Trigger
 from carddav.services.books import server_access, work_in_book
-from carddav.services.connection_lock import get_connection
-from carddav.signals import contacts_found
+from carddav.services.connections import get_connection
 from carddav.sync.context import Context, DryRun, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.run import sync_book
 from carddav.sync.unsent import next_retry_at
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
-from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.texts import Text, define_text
 from people.models.account_counts import StorageLimitError
 
@@ -28,7 +28,9 @@ _CONNECTING = define_text("progress_connecting", "Connecting to the server")
 log = logging.getLogger(__name__)
 
 RUNS = Counter("contacts_carddav_runs_total", "Runs that ended: ok, or the code of a failure.", ("outcome",))
-
+#: A run found new pending imports, and importMode is notify. The composition root connects it.
+#: Arguments: owner_id, run_id, count (int), now.
+contacts_found = Signal()
 
 #: A run follows after this time at the earliest because of cards that are held back and may be tried again.
 _RETRY_AFTER = dt.timedelta(minutes=5)
@@ -63,6 +65,18 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
             get_connection(owner)  # MissingError if the connection was removed meanwhile
             raise
         return found
+
+
+def retry_held_back(*, owner: User, person_id: UUID, now: dt.datetime) -> Run:
+    """Let the next run send the person's card, also with the content that was refused; returns that run.
+
+    A run in progress may have passed the card already: then one follows it. Raises MissingError.
+    """
+    with account_write(owner):
+        if not Mapping.objects.owned_by(owner).held_back().filter(person=person_id).try_again(now):
+            raise MissingError
+        Connection.objects.owned_by(owner).filter(sync_enabled=True).update(next_sync_at=now)
+    return start_run(owner=owner, trigger=Trigger.MANUAL, now=now)
 
 
 def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:

@@ -24,8 +24,8 @@ from carddav.models import (
     TombstoneState,
     Trigger,
 )
-from carddav.services.receipts import Receipt
 from carddav.services.runs import end_interrupted, execute_run, start_due_run, start_run
+from carddav.sync.context import Receipt
 from carddav.sync.lock import LockedError
 from carddav.sync.unsent import has_unsent
 from contacts_project.kernel.errors import MissingError

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.models import Connection, Run, RunAction, RunChange, RunState
-from carddav.services.connection_lock import ConnectionBusyError, locked_connection
+from carddav.services.connections import ConnectionBusyError, locked_connection
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.contact import load_local_contact, write_fields
 from people.models import Person
-from people.photos.files import read_photo, upload_photo
+from people.photos.files import photo_paths, read_photo, upload_photo
 from people.services.people import delete_people, restore_person
 
 _IN_TRASH = define_text("in_the_trash", "This person is in the trash.")
@@ -102,3 +102,15 @@ def _revert_change(owner: User, write: AccountWrite, change: RunChange, person: 
     else:
         names = set(change.image) - ({"photo"} if change.photo and photo is None else set())
         write_fields(owner, write, load_local_contact(owner, person.pk), change.image, names, photo)
+
+
+def photos_used_by_runs(owner_id: UUID, names: set[str]) -> set[str]:
+    """Those of the photos that an undo needs. A run that replaces a photo leaves its file; the daily purge removes it
+    once the run cannot be undone any more."""
+    rows = RunChange.objects.owned_by(owner_id).filter(photo__in=names)
+    return {name for name in rows.values_list("photo", flat=True) if name}
+
+
+def former_photo_paths(owner_id: UUID) -> list[str]:
+    """The paths of the account's files, for its deletion."""
+    return photo_paths(RunChange.objects.owned_by(owner_id).exclude(photo=None).values_list("photo", flat=True))

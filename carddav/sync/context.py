@@ -60,6 +60,16 @@ class ErrorReport:
 
 
 @dataclass(slots=True)
+class Receipt(ErrorReport):
+    """The result of a job without a run, such as an import or export of selected contacts.
+
+    `done` counts the contacts that were imported, exported or discovered."""
+
+    done: int = 0
+    skipped: int = 0
+
+
+@dataclass(slots=True)
 class Tally(ErrorReport):
     """The counts of a `complete` event, except the pending imports, which are counted at the end."""
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo, Trigger
 from carddav.services import books, runs, schedule
-from carddav.services.receipts import Receipt
+from carddav.sync.context import Receipt
 from carddav.tasks import run_sync
 from people.models import Person
 from people.services.people import delete_people, remove_person

@@ -19,7 +19,7 @@ from carddav.api.sync import progress
 from carddav.client import LoginRefusedError, Outcome
 from carddav.models import Connection, JournalEntry, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
-from carddav.services.connection_lock import locked_connection
+from carddav.services.connections import locked_connection
 from carddav.services.exports import export_people
 from carddav.services.runs import start_run
 from carddav.sync import contacts, pictures
@@ -307,7 +307,7 @@ def test_import_gives_up_waiting_for_the_lock(synced: SyncedAccount, monkeypatch
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
     row = PendingImport.objects.owned_by(synced.owner).get()
-    monkeypatch.setattr("carddav.services.connection_lock._MAX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("carddav.services.connections._MAX_WAIT_SECONDS", 0.0)
     with locked(synced.connection):
         response = synced.api.call("POST", "/api/carddav/import", {"importIds": [str(row.pk)]})
     assert (response.status_code, response.json()["code"]) == (409, "busy")
