@@ -16,8 +16,7 @@ from django.utils import timezone
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock
 from dav.authentication import Credentials, KnownDevice
-from dav.models import BookCard, Device, SelectedCard
-from dav.models.book import BookCardQuerySet
+from dav.models import BookCard, BookCardQuerySet, Device, SelectedCard
 from people.models import Group, Membership, Person
 
 _BATCH_SIZE = 1000
@@ -113,7 +112,7 @@ def _selected_by(device: Credentials, groups: list[UUID] | None) -> JsonObject:
     return {"book": device.token.book, "groups": None if groups is None else sorted(key.hex for key in groups)}
 
 
-def note_made(device: Credentials, card: BookCard, revision: int) -> None:
+def record_selected(device: Credentials, card: BookCard, revision: int) -> None:
     """The device has this card, since it has put it. It leaves again in the next sync if it is not selected."""
     if has_selection(device):
         SelectedCard.objects.bulk_create(

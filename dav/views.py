@@ -14,14 +14,14 @@ from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from dav.authentication import CHALLENGE, UnauthorizedError, authenticate
-from dav.cards.sent import TOO_LONG
+from dav.cards.put_body import TOO_LONG
 from dav.errors import DavError
 from dav.methods.reading import READERS
 from dav.methods.writing import WRITERS
 from dav.resources.paths import ROOT, Place, read_path
 from dav.resources.principals import RootResource
 from dav.resources.tree import find_resource
-from dav.services.refused import note_refused
+from dav.services.refusals import handle_refusal
 from dav.xml import card
 
 CLASSES = "1, 3, access-control, addressbook, calendar-access, extended-mkcol"
@@ -54,7 +54,7 @@ def _refuse_body(request: HttpRequest, limit: int) -> HttpResponseBase:
     place = read_path(request.path) or Place(())
     error = DavError(403, card("max-resource-size"), TOO_LONG) if request.method == "PUT" else DavError(413)
     with suppress(DavError, RateLimitedError, AccountGoneError):
-        note_refused(authenticate(request), place, str(request.method), error)
+        handle_refusal(authenticate(request), place, str(request.method), error)
     return error.to_response()
 
 
@@ -94,7 +94,7 @@ def _respond(request: HttpRequest, place: Place) -> HttpResponseBase:
         try:
             return WRITERS[method](request, place, device)
         except DavError as error:
-            note_refused(device, place, method, error)
+            handle_refusal(device, place, method, error)
             raise
     # The paths that clients guess answer as the root does, each under its own name.
     is_guessed = not f"{request.path}/".startswith(ROOT)

@@ -23,7 +23,7 @@ from contacts_project.kernel.texts import describe_remarks
 from dav.profile import profile_of
 from dav.services.deletions import undo_deletions
 from dav.services.device_list import list_devices
-from dav.services.replaced_values import restore_replaced
+from dav.services.history import restore_replaced
 
 _PROFILE_TYPE = "application/x-apple-aspen-config"
 

@@ -51,7 +51,7 @@ def property_names(source: CardText) -> frozenset[str]:
     return frozenset(line.name for line in source.lines if line.name) - _GENERATED
 
 
-def sent_names(source: CardText) -> frozenset[str]:
+def names_in(source: CardText) -> frozenset[str]:
     """What a device knows that has sent this card: the names of its properties, and `TEL;X-SIM` for each parameter."""
     return property_names(source).union(
         f"{line.name};{name}" for line in source.lines if line.name not in _GENERATED for name, _ in line.params
@@ -62,10 +62,10 @@ def read_edit(*, base: CardText, current: CardText, sent: CardText, known: Itera
     """Read the card that a device `sent` as a change against `base`, the text that it had.
 
     `current` is the text as it is now, `local` the contents of the person as they are now, `known` what the device has
-    ever sent (`sent_names`). What others changed since the device had its text stays; in the same field the device's
+    ever sent (`names_in`). What others changed since the device had its text stays; in the same field the device's
     value stands. Raises VCardError.
     """
-    names = KNOWN_TO_ALL.union(known, sent_names(sent))
+    names = KNOWN_TO_ALL.union(known, names_in(sent))
     # What the device had may be what it sent itself.
     base = with_unsent_details(base, current, current, names)
     detailed = with_unsent_details(sent, base, current, names)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from contacts_project.kernel.api.etags import if_none_match_tags
 from dav.calendars.unread import forget_unread
-from dav.cards.given import SentText, record_given
+from dav.cards.client_state import record_sent_texts
 from dav.cards.texts import STORED_VERSION
 from dav.errors import DavError
 from dav.properties import describe, describe_members, read_propfind
@@ -123,8 +123,7 @@ def _get_card(request: HttpRequest, member: CardResource) -> HttpResponse:
     content = member.text(_wanted_version(request)).encode()
     device = member.device
     if request.method == "GET":  # HEAD gives no text
-        sent = [SentText(member.row, member.stored_etag)]
-        record_given(device, sent)
+        record_sent_texts(device, [(member.row, member.stored_etag)])
     headers = {"ETag": quoted, "Cache-Control": "private, no-cache"}
     return HttpResponse(content, content_type=CARD_TYPE, headers=headers)
 

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from contacts_project.kernel.api.json import PARTIAL_BODY
 from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
-from dav.cards.sent import read_sent
+from dav.cards.put_body import read_body
 from dav.conditions import Conditions
 from dav.errors import DavError, missing, need_privileges
 from dav.resources.book import BookResource
@@ -16,10 +16,11 @@ from dav.resources.calendars import CalendarResource
 from dav.resources.own_calendars import CALENDARS, KeepInTouchResource
 from dav.resources.paths import Place, is_card_name, member_path, names_another_host, read_href
 from dav.resources.tree import find_resource
+from dav.services.card_write import move_card
+from dav.services.deletions import delete_card
 from dav.services.put_card import put_card
 from dav.services.put_group import put_group
 from dav.services.put_task import put_task
-from dav.services.remove_card import delete_card, move_card
 from dav.xml import card
 
 CARD_TYPES = {"text/vcard", "text/x-vcard", "text/directory", ""}
@@ -45,7 +46,7 @@ def _put(request: HttpRequest, place: Place, device: Credentials) -> HttpRespons
     if media_type not in CARD_TYPES:
         raise DavError(403, card("supported-address-data"), "Cards are text/vcard.")
     charset = (request.content_params or {}).get("charset")
-    sent = read_sent(body=request.body, charset=charset)
+    sent = read_body(body=request.body, charset=charset)
     put = put_group if sent.card.is_group else put_card
     is_new, etag = put(book=book, name=name, sent=sent, conditions=Conditions.of(request.headers))
     response = HttpResponse(status=201 if is_new else 204)

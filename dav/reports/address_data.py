@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from dav.cards.given import SentText, record_given
+from dav.cards.client_state import record_sent_texts
 from dav.errors import DavError
 from dav.properties import LISTED, SAMPLE, Request, names_of, sample_card
 from dav.resources.book import BookResource, CardResource
@@ -53,10 +53,12 @@ def read_card_request(root: Element) -> CardRequest:
 def describe_cards(
     book: BookResource, cards: Sequence[CardResource], request: CardRequest, *, is_minimal: bool
 ) -> list[str]:
-    """The response elements of cards, whose rows have their texts if the request wants them. Notes what was given."""
+    """The response elements of cards, whose rows have their texts if the request wants them.
+
+    A whole text is recorded as what the device has.
+    """
     if request.wants_text and not request.parts:
-        sent = [SentText(member.row, member.stored_etag) for member in cards]
-        record_given(book.device, sent)
+        record_sent_texts(book.device, [(member.row, member.stored_etag) for member in cards])
     has_form = request.wants_text and LISTED.issuperset(request.names)
     form = _form_of(book, request, is_minimal=is_minimal) if has_form and cards else None
     return [_describe_alone(member, request, form, is_minimal=is_minimal) for member in cards]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from xml.etree.ElementTree import Element
 
-from dav.cards.shown import ShownCard
 from dav.cards.texts import unpack
 from dav.collations import read_collation
 from dav.errors import DavError
+from dav.models import CardRow
 from dav.reports.address_data import describe_cards, read_card_request
 from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.book import BookResource
@@ -63,7 +63,7 @@ def addressbook_query(book: BookResource, root: Element, *, is_minimal: bool) ->
     return responses()
 
 
-def _matches(chosen: Filter, row: ShownCard) -> bool:
+def _matches(chosen: Filter, row: CardRow) -> bool:
     """Whether the card matches. One that cannot be read does not."""
     try:
         return chosen.matches(parse_lines(unpack(row.text)))

@@ -3,21 +3,22 @@
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from email.utils import format_datetime
-from itertools import islice
+from itertools import islice, starmap
 from typing import ClassVar, Self
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.functional import cached_property
 
+from accounts.models import User
+from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from dav.authentication import Credentials, KnownBook
-from dav.cards.group_texts import group_in_40
 from dav.cards.refresh import refresh
-from dav.cards.shown import ShownCard, find_row, needs_times, read_named, read_shown
 from dav.cards.texts import (
     MAX_CARD_BYTES,
     MAX_IMAGE_BYTES,
     STORED_VERSION,
+    group_in_40,
     in_version,
     length_with_photo,
     selected_lines,
@@ -27,8 +28,7 @@ from dav.cards.texts import (
     without_categories,
 )
 from dav.collations import COLLATIONS
-from dav.models import Book, BookCard, ListedAgain
-from dav.models.book import BookCardQuerySet
+from dav.models import Book, BookCard, BookCardQuerySet, CardRow, ListedAgain
 from dav.resources.base import READ_PRIVILEGES, WRITE_PRIVILEGES, Properties, Resource
 from dav.resources.paths import BOOK_NAME, book_path, is_card_name, member_path
 from dav.selection import has_selection, is_selected, only_selected, refresh_selection
@@ -45,6 +45,9 @@ _SUPPORTED = "".join(
 LENGTH = dav("getcontentlength")
 _FETCH_SIZE = 500
 _LISTED_TOGETHER = 100
+_COLUMNS = ("id", "name", "photo", "original", "etag", "plain_etag", "is_group")
+_COLUMNS_WITH_TEXT = (*_COLUMNS, "text")
+_TIMES = frozenset({dav("getlastmodified"), dav("creationdate")})
 # Django's cached_property and not that of functools: up to Python 3.11 that holds one lock for all instances while it
 # computes, and a request that waits for the database with it stops the one that has the database.
 
@@ -126,23 +129,23 @@ class BookResource(Resource):
         while batch := list(islice(found, _FETCH_SIZE)):
             yield from self.card_resources(batch, names)
 
-    def cards_of_names(self, names: Sequence[str], properties: Collection[str]) -> list[ShownCard]:
+    def cards_of_names(self, names: Sequence[str], properties: Collection[str]) -> list[CardRow]:
         """Those of the cards with these names, with what these properties of them need."""
         if has_selection(self.device) or needs_times(properties):
-            return list(read_shown(self.cards().filter(name__in=names), properties))
+            return list(read_rows(self.cards().filter(name__in=names), properties))
         _ = self.book
-        found = read_named(self.device.owner.pk, names)
+        found = read_named_rows(self.device.owner.pk, names)
         return list(found) if self.device.has_group_cards else [card for card in found if not card.is_group]
 
     def batches(
         self, rows: QuerySet[BookCard], size: int, properties: Collection[str], *, with_text: bool = True
-    ) -> Iterator[list[ShownCard]]:
+    ) -> Iterator[list[CardRow]]:
         """These cards in the order of their ids, so many at a time. No statement is open in between, when what is given
         is noted: the texts that are left would all be read before that."""
         ids = list(rows.order_by("id").values_list("pk", flat=True))
         for start in range(0, len(ids), size):
             batch = rows.filter(pk__in=ids[start : start + size]).order_by("id")
-            yield list(read_shown(batch, properties, with_text=with_text))
+            yield list(read_rows(batch, properties, with_text=with_text))
 
     def listing(self) -> Iterator[list[tuple[str, str]]]:
         """The names and the ETags of the cards, in batches, without their rows: many programs read them all at each
@@ -153,7 +156,7 @@ class BookResource(Resource):
             yield [(row[0], again.get(row, row[1])) for row in batch] if again else batch
 
     def card_resources(
-        self, rows: Sequence[ShownCard] | Sequence[BookCard], names: Collection[str]
+        self, rows: Sequence[CardRow] | Sequence[BookCard], names: Collection[str]
     ) -> list["CardResource"]:
         """The cards of these rows, with what these properties of them need, read for all at once."""
         sizes: Mapping[str, int] = {}
@@ -188,7 +191,7 @@ class BookResource(Resource):
         if has_selection(self.device):
             return self.cards().filter(name=name).first()
         _ = self.book
-        row = find_row(self.device.owner, name)
+        row = find_named_row(self.device.owner, name)
         if row is None or row.left_revision is not None or (row.is_group and not self.device.has_group_cards):
             return None
         return row
@@ -210,7 +213,7 @@ class CardResource(Resource):
 
     types = ()
 
-    def __init__(self, book: BookResource, row: BookCard | ShownCard, picture_size: int | None = None) -> None:
+    def __init__(self, book: BookResource, row: BookCard | CardRow, picture_size: int | None = None) -> None:
         """`picture_size`: the number of bytes of its picture, if that is known."""
         super().__init__(book.device, member_path(book.path, row.name))
         self.book, self.row, self._picture_size = book, row, picture_size
@@ -275,3 +278,37 @@ class CardResource(Resource):
         dav("creationdate"): lambda r: r.row.created_at.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         LENGTH: lambda r: str(r.length),
     }
+
+
+def needs_times(properties: Collection[str]) -> bool:
+    """Whether one of these properties is a time, which few programs ask for."""
+    return not _TIMES.isdisjoint(properties)
+
+
+def read_rows(rows: QuerySet[BookCard], properties: Collection[str], *, with_text: bool = True) -> Iterator[CardRow]:
+    """The cards of these rows, with what these properties are made from."""
+    columns: tuple[str, ...] = _COLUMNS_WITH_TEXT if with_text else _COLUMNS
+    if needs_times(properties):
+        columns = (*_COLUMNS_WITH_TEXT, "updated_at", "created_at")
+    return starmap(CardRow, rows.defer(None).values_list(*columns))
+
+
+def find_named_row(owner: User, name: str) -> BookCard | None:
+    """The card of this name, whether it is in the book or has left."""
+    row: BookCard | None = _card_of_name.instance(owner_id=owner.pk, name=name)
+    return row
+
+
+@compiled_query
+def _card_of_name(owner_id: UUID, name: str) -> Rows:
+    return BookCard.objects.owned_by(owner_id).filter(name=name)
+
+
+def read_named_rows(owner_id: UUID, names: Sequence[str]) -> Iterator[CardRow]:
+    """The cards in the book with these names, groups included, without times."""
+    return starmap(CardRow, _cards_of_names.values(owner_id=owner_id, names=names))
+
+
+@compiled_query
+def _cards_of_names(owner_id: UUID, names: Sequence[str]) -> Rows:
+    return BookCard.objects.owned_by(owner_id).in_book().filter(name__in=names).values_list(*_COLUMNS_WITH_TEXT)

@@ -1,4 +1,4 @@
-"""What devices deleted: noted under their names, brought back at once, and told to the owner if it is much."""
+"""Cards that devices delete: recorded under their names, brought back at once, and told to the owner if it is many."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -18,13 +18,18 @@ from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from contacts_project.kernel.texts import Text
 from dav.authentication import Credentials
+from dav.conditions import Conditions
 from dav.models import Device, DeviceDeletion, SelectedCard
+from dav.resources.book import BookResource
+from dav.resources.paths import member_path
 from dav.selection import has_selection
+from dav.services.card_write import device_write, find_member
+from dav.services.refusals import forget_refusal
 from dav.signals import many_deleted
 from people.mentions import may_be_mentioned
-from people.models import Person
-from people.services.group_lifecycle import restore_group
-from people.services.people import restore_person
+from people.models import Group, Person
+from people.services.group_lifecycle import delete_group, restore_group
+from people.services.people import delete_people, restore_person
 
 _WINDOW = dt.timedelta(hours=1)
 _MANY, _SHARE = 5, 0.2
@@ -32,14 +37,32 @@ _BATCH_SIZE = 100
 
 
 @dataclass
-class Undone:
+class UndoReport:
     """How many records came back, and those that could not: (kind, id, name, why)."""
 
     restored: int = 0
     kept: list[tuple[str, UUID, str, Text]] = field(default_factory=list)
 
 
-def note_deletion(device: Credentials, now: dt.datetime, **subject: UUID | None) -> None:
+def delete_card(*, book: BookResource, name: str, conditions: Conditions) -> None:
+    """Move the person of a card to the trash. The card of a group is the group, whose members stay.
+
+    Raises DavError (404, 412).
+    """
+    owner = book.device.owner
+    with device_write(book) as write:
+        row = find_member(book, name, conditions)
+        if row.group_id is not None:
+            group = Group.objects.find_active(owner.pk, row.group_id)
+            delete_group(group=group, with_people=False, now=write.now)
+            record_deletion(book.device, write.now, group_id=row.group_id)
+        else:
+            delete_people(owner=owner, person_ids=[row.person_id] if row.person_id else [], options={}, now=write.now)
+            record_deletion(book.device, write.now, person_id=row.person_id)
+        forget_refusal(book.device, member_path(book.path, name))
+
+
+def record_deletion(device: Credentials, now: dt.datetime, **subject: UUID | None) -> None:
     """Note that the device has deleted this: `person_id`, `group_id` or `interaction_id`. Must be called inside the
     write, whose time is `now`."""
     values: dict[str, Any] = {"token_id": device.token.pk, "device_name": device.token.name, "deleted_at": now}
@@ -95,9 +118,9 @@ def find_deleters(owner: User, kind: str, deleted: Mapping[UUID, dt.datetime]) -
     }
 
 
-def undo_deletions(*, owner: User, token_id: UUID, since: dt.datetime | None, now: dt.datetime) -> Undone:
+def undo_deletions(*, owner: User, token_id: UUID, since: dt.datetime | None, now: dt.datetime) -> UndoReport:
     """Bring back what a device deleted, from `since` on, in batches of a transaction each."""
-    undone = Undone()
+    report = UndoReport()
     rows = standing_deletions(owner, now).filter(token_id=token_id)
     if since is not None:
         rows = rows.filter(deleted_at__gte=since)
@@ -105,11 +128,11 @@ def undo_deletions(*, owner: User, token_id: UUID, since: dt.datetime | None, no
     for start in range(0, len(ids), _BATCH_SIZE):
         with account_write(owner):
             for row in rows.filter(pk__in=ids[start : start + _BATCH_SIZE]).order_by("deleted_at", "id"):
-                _restore(owner, row, now, undone)
-    return undone
+                _restore(owner, row, now, report)
+    return report
 
 
-def _restore(owner: User, row: DeviceDeletion, now: dt.datetime, undone: Undone) -> None:
+def _restore(owner: User, row: DeviceDeletion, now: dt.datetime, report: UndoReport) -> None:
     person, group = row.person, row.group
     try:
         # A savepoint, so that one failure does not roll back the others.
@@ -122,7 +145,7 @@ def _restore(owner: User, row: DeviceDeletion, now: dt.datetime, undone: Undone)
         # Raised before anything is written: the plan's limit, or a group whose name is taken.
         name = person.display_name_for(owner) if person is not None else group.name if group is not None else ""
         kind, key = ("people", row.person_id) if row.person_id else ("groups", row.group_id)
-        undone.kept.append((kind, key, name, error.message))  # type: ignore[arg-type]  # one of them is set
+        report.kept.append((kind, key, name, error.message))  # type: ignore[arg-type]  # one of them is set
         return
-    undone.restored += 1
+    report.restored += 1
     row.delete()

@@ -14,7 +14,7 @@ from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.texts import Text, describe_remarks
 from dav.models import Device, Refusal, ReplacedValue
 from dav.services.deletions import standing_deletions
-from dav.services.replaced_values import PHOTO, RETENTION
+from dav.services.history import PHOTO, RETENTION
 
 #: How many refusals and values of each device are shown, the latest first.
 MAX_SHOWN = 50

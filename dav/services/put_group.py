@@ -8,33 +8,27 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
-from dav.cards.device_edit import property_names, sent_names
-from dav.cards.former_texts import keep_former_texts
-from dav.cards.given import SentText, record_given
-from dav.cards.group_texts import member_keys
-from dav.cards.refresh import note_changed_card, refresh_groups, refresh_people
-from dav.cards.sent import Sent, named_after
-from dav.cards.shown import find_row
-from dav.cards.texts import etag_of, pack, unpack
+from dav.cards.client_state import (
+    find_client_card,
+    keep_former_texts,
+    known_properties,
+    list_again,
+    record_properties,
+    record_put_text,
+)
+from dav.cards.device_edit import names_in, property_names
+from dav.cards.put_body import PutCard, with_uid
+from dav.cards.refresh import record_changed_card, refresh_groups, refresh_people
+from dav.cards.texts import etag_of, member_keys, pack, unpack
 from dav.conditions import Conditions
 from dav.errors import DavError
 from dav.models import BookCard
-from dav.resources.book import BookResource, CardResource
+from dav.resources.book import BookResource, CardResource, find_named_row
 from dav.resources.paths import member_path
-from dav.selection import note_made, only_people_selected
-from dav.services.cards_of_devices import (
-    UID_STAYS,
-    UID_TAKEN,
-    WRONG_KIND,
-    find_base,
-    member_of,
-    rename_card,
-)
-from dav.services.device_properties import known_properties, note_properties
-from dav.services.device_write import device_write
-from dav.services.listed_again import list_again
+from dav.selection import only_people_selected, record_selected
+from dav.services.card_write import UID_STAYS, UID_TAKEN, WRONG_KIND, device_write, member_of, rename_card
+from dav.services.history import record_left_groups
 from dav.services.refusals import forget_refusal
-from dav.services.replaced_values import record_left_groups
 from dav.xml import card as card_name
 from dav.xml import href
 from people.importing.group_cards import MAX_AWAITED
@@ -51,50 +45,51 @@ _BATCH_SIZE = 100
 _OWN_PROPERTIES = {"N", "FN", "KIND", "MEMBER", "X-ADDRESSBOOKSERVER-KIND", "X-ADDRESSBOOKSERVER-MEMBER"}
 
 
-def put_group(*, book: BookResource, name: str, sent: Sent, conditions: Conditions) -> tuple[bool, str | None]:
+def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Conditions) -> tuple[bool, str | None]:
     """Write the card of a group. As put_card; a member that is not known here joins when its card comes."""
     device, owner = book.device, book.device.owner
     with device_write(book) as write:
-        row = find_row(owner, name)
+        row = find_named_row(owner, name)
         member = member_of(book, row)
         conditions.check(*(member.etags if member else ()))
         etag_before = row.etag if row and member else ""
         try:
             if row is not None and member is not None:
-                row = _change(
-                    book, write, row, sent, find_base(device, row, CardText(unpack(row.text)), conditions).source.text
-                )
+                base = find_client_card(device, row, CardText(unpack(row.text)), conditions)
+                row = _change(book, write, row, sent, base.source.text)
             else:
                 row = _create(book, write, name, sent, row)
         except PlanLimitError as error:
             raise DavError(507, words=error.message) from error
-        note_properties(device, sent_names(sent.source))
+        record_properties(device, names_in(sent.source))
         row.refresh_from_db()
         is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
-        has = SentText(row, row.etag) if is_as_sent else SentText(row, etag_of(sent.text, ""), pack(sent.text))
-        if not is_as_sent and row.etag == etag_before:
-            list_again(device, row, etag=row.etag, revision=write.revision)
-        record_given(device, [has])
+        if is_as_sent:
+            record_put_text(device, row, row.etag, None)
+        else:
+            if row.etag == etag_before:
+                list_again(device, row, etag=row.etag, revision=write.revision)
+            record_put_text(device, row, etag_of(sent.text, ""), pack(sent.text))
         forget_refusal(device, member_path(book.path, name))
         shown = CardResource(book, row)
     return member is None, shown.etag if is_as_sent and device.has_group_cards else None
 
 
-def _change(book: BookResource, write: AccountWrite, row: BookCard, sent: Sent, base: str) -> BookCard:
+def _change(book: BookResource, write: AccountWrite, row: BookCard, sent: PutCard, base: str) -> BookCard:
     if sent.uid is not None and uid_key(sent.uid) != uid_key(row.uid):
         path = href(member_path(book.path, row.name))
         raise DavError(409, card_name("no-uid-conflict"), UID_STAYS, path)
     if row.group_id is None:
         raise DavError(403, card_name("valid-address-data"), WRONG_KIND)
     group = Group.objects.find_active(book.device.owner.pk, row.group_id)
-    _apply(book, write, row, group, named_after(sent, row.uid), set(member_keys(base)))
+    _apply(book, write, row, group, with_uid(sent, row.uid), set(member_keys(base)))
     return row
 
 
-def _create(book: BookResource, write: AccountWrite, name: str, sent: Sent, former: BookCard | None) -> BookCard:
+def _create(book: BookResource, write: AccountWrite, name: str, sent: PutCard, former: BookCard | None) -> BookCard:
     """Make the group of a new card; or find it again, in the trash by its UID, or by its name."""
     device, owner = book.device, book.device.owner
-    sent = sent if sent.uid else named_after(sent, name.removesuffix(".vcf") or name)
+    sent = sent if sent.uid else with_uid(sent, name.removesuffix(".vcf") or name)
     uid, spellings = str(sent.uid), uid_spellings(str(sent.uid))
     other = BookCard.objects.owned_by(owner).in_book().filter(Q(uid__in=spellings)).first()
     if other is not None:
@@ -117,13 +112,13 @@ def _create(book: BookResource, write: AccountWrite, name: str, sent: Sent, form
     rename_card(row, name, write)
     row.uid = uid
     row.save(update_fields=["uid"])
-    note_made(device, row, write.revision)
+    record_selected(device, row, write.revision)
     _apply(book, write, row, group, sent, set())
     return row
 
 
 def _apply(
-    book: BookResource, write: AccountWrite, row: BookCard, group: Group, sent: Sent, base: Collection[str]
+    book: BookResource, write: AccountWrite, row: BookCard, group: Group, sent: PutCard, base: Collection[str]
 ) -> None:
     """Write name and members; `base` are the keys of the members that the device had before."""
     device, owner = book.device, book.device.owner
@@ -151,7 +146,7 @@ def _apply(
     row.plain_etag = row.etag
     row.changed_revision = row.plain_changed_revision = write.revision
     row.save()
-    note_changed_card(owner.pk, write.revision)
+    record_changed_card(owner.pk, write.revision)
     refresh_people(owner, sorted({*joined, *gone}))
     refresh_groups(owner, [group.pk])
 

@@ -19,7 +19,7 @@ from dav.errors import DavError, need_privileges
 from dav.models import TaskSnooze, TaskTick
 from dav.resources.calendars import id_of
 from dav.resources.own_calendars import MAX_TASK_BYTES, KeepInTouchResource
-from dav.services.deletions import note_deletion
+from dav.services.deletions import record_deletion
 from dav.xml import cal
 from people.dates import schedule
 from people.extensions import snooze_contact
@@ -137,7 +137,7 @@ def _untick_or_move(
                 delete_interaction(owner=owner, interaction_id=recent.interaction_id, now=now)
         except MissingError:
             return  # it is in the trash already
-        note_deletion(calendar.device, now, interaction_id=recent.interaction_id)
+        record_deletion(calendar.device, now, interaction_id=recent.interaction_id)
     elif sent is not None and sent != due and (is_later or _is_of_now(calendar, row, conditions)):
         _move(calendar, row, sent, now)
 

@@ -102,10 +102,10 @@ def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
     groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
     for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=keys):
         groups[person_id].append((group_id, name))
-    return {person.pk: _build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
+    return {person.pk: build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
 
 
-def _build_contact(person: Person, dates: list[ImportantDate], groups: list[tuple[UUID, str]]) -> LocalContact:
+def build_contact(person: Person, dates: list[ImportantDate], groups: list[tuple[UUID, str]]) -> LocalContact:
     card = card_of(person, dates, [name for _, name in groups])
     return LocalContact(person, card, person.photo, dates, groups)
 
@@ -135,7 +135,7 @@ def write_fields(
         _set_photo(owner, person, jpeg)
     if changed.isdisjoint(_IN_ROWS):
         # What was written are columns of this instance.
-        return _build_contact(person, contact.dates, contact.groups)
+        return build_contact(person, contact.dates, contact.groups)
     return load_local_contact(owner, person.pk)
 
 
@@ -176,7 +176,7 @@ def create_from_cards(
         writer.edit(person)
         put_card(person, card, days)
         groups = [plan.groups[group_key(name)] for name in card.categories if plan.reserve(name)]
-        contacts.append(_build_contact(person, days, [(group.pk, group.name) for group in groups]))
+        contacts.append(build_contact(person, days, [(group.pk, group.name) for group in groups]))
         dates += days
     writer.flush()
     ImportantDate.objects.bulk_create(dates)

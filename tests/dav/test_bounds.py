@@ -9,7 +9,7 @@ from accounts.models import ApiToken, User
 from accounts.models.tokens import TOKEN_HASH
 from dav.models import CollectionProperty, GivenCard, ReplacedValue
 from dav.resources.own_calendars import MAX_TASK_BYTES
-from dav.services import replaced_values
+from dav.services import history
 from dav.xml import MAX_XML_BYTES
 from people.photos.files import read_photo
 from tests.client import client_of
@@ -323,7 +323,7 @@ def test_programs_store_only_the_properties_that_are_known(alice: User) -> None:
 
 @pytest.mark.both_databases
 def test_the_oldest_replaced_values_give_way(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replaced_values, "MAX_VALUES", 3)
+    monkeypatch.setattr(history, "MAX_VALUES", 3)
     device, other = Device(alice), Device(alice)
     device.put("a.vcf", card("NICKNAME:n0"))
     other.put("b.vcf", card("NICKNAME:m0").replace("u-1", "u-2").replace("Ada", "Bob"))
@@ -341,7 +341,7 @@ def test_the_oldest_replaced_values_give_way(alice: User, monkeypatch: pytest.Mo
 
 @pytest.mark.django_db(transaction=True)
 def test_photos_of_replaced_values_that_give_way_are_deleted(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replaced_values, "MAX_VALUES", 1)
+    monkeypatch.setattr(history, "MAX_VALUES", 1)
     device = Device(alice)
     device.put("a.vcf", card(*photo(200, 10, 10)))
     device.put("a.vcf", card(*photo(10, 200, 10)))

@@ -10,7 +10,7 @@ from PIL import Image
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
-from dav.cards.changes import store
+from dav.cards.refresh import store
 from dav.models import Book, BookCard, FormerText, GivenCard, ListedAgain
 from dav.resources import book
 from people.models import Person

@@ -129,7 +129,7 @@ def test_a_picture_is_removed_only_by_who_knows_pictures(alice: User) -> None:
 
 @pytest.mark.both_databases
 def test_a_picture_too_large_for_its_original_is_served_small(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dav.cards.sent.MAX_IMAGE_BYTES", 1000)
+    monkeypatch.setattr("dav.cards.put_body.MAX_IMAGE_BYTES", 1000)
     device, original = Device(alice), encoded(scene())
     made = device.put("a.vcf", CARD.format(photo_line(original, "PNG")))
     assert (made.status_code, "ETag" in made) == (201, False)
@@ -137,8 +137,8 @@ def test_a_picture_too_large_for_its_original_is_served_small(alice: User, monke
     assert shown is not None
     with Image.open(io.BytesIO(shown)) as image:
         assert image.size == (256, 256)
-    monkeypatch.setattr("dav.cards.sent.MAX_IMAGE_BYTES", 10**7)
-    monkeypatch.setattr("dav.cards.sent.MAX_ORIGINAL_BYTES", 1000)
+    monkeypatch.setattr("dav.cards.put_body.MAX_IMAGE_BYTES", 10**7)
+    monkeypatch.setattr("dav.cards.put_body.MAX_ORIGINAL_BYTES", 1000)
     device.put("b.vcf", CARD.replace("u-1", "u-2").replace("Ada", "Bob").format(photo_line(original, "PNG")))
     assert BookCard.objects.owned_by(alice).exclude(original="").count() == 0
 

@@ -9,7 +9,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from dav.models import BookCard, GivenCard, ReplacedValue
 from dav.models import Device as KnownDevice
-from dav.services.replaced_values import restore_replaced
+from dav.services.history import restore_replaced
 from people.models import Person
 from tests.builders import set_plan_limits
 from tests.client import client_of

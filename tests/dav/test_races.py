@@ -9,7 +9,7 @@ import pytest
 from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
 from dav.models import Book, BookCard, FormerText, GivenCard
-from dav.services import card_edit, put_card
+from dav.services import card_write, put_card
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
@@ -98,7 +98,7 @@ def test_refreshes_of_many_devices_at_once(alice: User) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [["record_put"], ["note_put"], ["refresh_known", "store_new"], ["note_properties"], ["forget_refusal"]],
+    [["record_put_text"], ["record_put"], ["refresh_person", "store_new"], ["record_properties"], ["forget_refusal"]],
     ids=lambda names: names[0],
 )
 def test_a_put_that_is_killed_has_happened_or_not(
@@ -111,7 +111,7 @@ def test_a_put_that_is_killed_has_happened_or_not(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        for module, name in product((put_card, card_edit), names):
+        for module, name in product((put_card, card_write), names):
             if hasattr(module, name):
                 patched.setattr(module, name, killed)
         with pytest.raises(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from dav.cards.texts import unpack
 from dav.models import BookCard
-from dav.services.card_edit import set_text
+from dav.services.card_write import set_text
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client, client_of

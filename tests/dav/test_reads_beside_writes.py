@@ -8,8 +8,8 @@ import pytest
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.cards import refresh
-from dav.cards.changes import store
-from dav.cards.given import record_given
+from dav.cards.client_state import record_sent_texts
+from dav.cards.refresh import store
 from dav.models import BookCard, GivenCard
 from dav.reports import address_data
 from people.models import Person
@@ -60,6 +60,6 @@ def test_texts_are_sent_while_others_write(
     make_people(alice, 450)
     device = Device(alice)
     device.sync()
-    monkeypatch.setattr(address_data, "record_given", write_first(alice, record_given))
+    monkeypatch.setattr(address_data, "record_sent_texts", write_first(alice, record_sent_texts))
     assert len(fetch(device).entries) == 450
     assert GivenCard.objects.owned_by(alice).count() == 450

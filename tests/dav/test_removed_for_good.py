@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
-from dav.cards import given
+from dav.cards import client_state
 from dav.methods import reading
 from dav.models import BookCard, FormerText, GivenCard, Refusal, ReplacedValue
 from people.trash.purge import purge_deleted
@@ -133,14 +133,14 @@ def test_a_text_that_is_sent_while_its_person_is_removed_is_not_kept(
     _, _, person_id = prepared(alice)
     client_of(alice).ok("DELETE", f"/api/people/{person_id}")
     client_of(alice).ok("POST", f"/api/people/{person_id}/restore")
-    record = given.record_given
+    record = client_state.record_sent_texts
 
     def removed_before(*arguments: Any) -> None:
         client_of(alice).ok("DELETE", f"/api/people/{person_id}")
         by_hand(alice, person_id)
         record(*arguments)
 
-    monkeypatch.setattr(reading, "record_given", removed_before)
+    monkeypatch.setattr(reading, "record_sent_texts", removed_before)
     assert Device(alice).get("a.vcf").status_code == 200
     assert not FormerText.objects.owned_by(alice).exists()
     assert list(find_violations()) == []

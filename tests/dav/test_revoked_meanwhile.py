@@ -8,10 +8,10 @@ from accounts.models import User
 from accounts.services.deletion import delete_account
 from contacts_project.kernel.invariants import find_violations
 from dav import authentication, selection
-from dav.cards import changes, given, refresh
+from dav.cards import client_state, refresh
 from dav.models import Device as DeviceRow
 from dav.models import GivenCard, Refusal
-from dav.services import device_write, refusals, refused
+from dav.services import card_write, refusals
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
@@ -70,7 +70,7 @@ def test_at_the_first_request(alice: User, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "MOVE"])
 def test_at_a_write(alice: User, device: Device, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     before = list(Person.objects.owned_by(alice).values_list("pk", "notes", "deleted_at"))
-    revoke_before(monkeypatch, device_write, "account_write", device)
+    revoke_before(monkeypatch, card_write, "account_write", device)
     headers = {"HTTP_DESTINATION": f"{device.book}b.vcf", "content_type": "text/vcard"}
     assert device.call(method, f"{device.book}a.vcf", card("NOTE:two"), **headers).status_code == 401
     assert list(Person.objects.owned_by(alice).values_list("pk", "notes", "deleted_at")) == before
@@ -78,7 +78,7 @@ def test_at_a_write(alice: User, device: Device, monkeypatch: pytest.MonkeyPatch
 
 
 def test_at_a_refusal(alice: User, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    revoke_before(monkeypatch, refused, "list_refused", device)
+    revoke_before(monkeypatch, refusals, "_list_again", device)
     assert device.put("a.vcf", "no card").status_code == 403
     assert not Refusal.objects.owned_by(alice).exists()
     assert_whole(alice)
@@ -87,7 +87,7 @@ def test_at_a_refusal(alice: User, device: Device, monkeypatch: pytest.MonkeyPat
 def test_when_a_text_is_sent(alice: User, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     client_of(alice).ok("PUT", f"/api/people/{Person.objects.owned_by(alice).get().pk}", {"notes": "other"})
     device.sync()
-    revoke_before(monkeypatch, given, "account_lock", device)
+    revoke_before(monkeypatch, client_state, "account_lock", device)
     assert device.get("a.vcf").status_code == 200
     assert not GivenCard.objects.owned_by(alice).exists()
     assert_whole(alice)
@@ -105,11 +105,11 @@ def test_when_its_selection_is_read(alice: User, device: Device, monkeypatch: py
     [
         (authentication, "_note_seen", "GET", ""),
         (refresh, "_finish", "PROPFIND", ""),
-        (changes, "account_lock", "PROPFIND", ""),
-        (changes, "account_lock", "PUT", card("NOTE:two")),
-        (device_write, "account_write", "PUT", card("NOTE:two")),
-        (device_write, "account_write", "DELETE", ""),
-        (given, "account_lock", "GET", ""),
+        (refresh, "account_lock", "PROPFIND", ""),
+        (refresh, "account_lock", "PUT", card("NOTE:two")),
+        (card_write, "account_write", "PUT", card("NOTE:two")),
+        (card_write, "account_write", "DELETE", ""),
+        (client_state, "account_lock", "GET", ""),
         (refusals, "account_lock", "PUT", "no card"),
         (refusals, "account_lock", "PUT", "x" * 2000),  # larger than a body may be
     ],

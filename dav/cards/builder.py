@@ -1,4 +1,4 @@
-"""Computes the cards of people and of groups.
+"""Builds the cards of people and of groups as they are to be, from what the account has and from their stored texts.
 
 The lines that no field holds are kept equal between the stored text and the person, whoever writes them.
 """
@@ -6,30 +6,31 @@ The lines that no field holds are kept equal between the stored text and the per
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from dav.cards.changes import Change, changed_copy, revised_at
-from dav.cards.group_texts import member_keys, write_group
-from dav.cards.texts import PHOTO_MARKER, etag_of, pack, unpack, without_categories, write_text
-from dav.models import BookCard
-from people.contents.contact import (
-    LocalContact,
-    dates_of_contacts,
-    groups_of_contacts,
-    load_local_contact,
-    people_of_contacts,
+from dav.cards.texts import (
+    PHOTO_MARKER,
+    etag_of,
+    member_keys,
+    pack,
+    revised_at,
+    unpack,
+    without_categories,
+    write_group,
+    write_text,
 )
-from people.fields.cards import card_of
+from dav.models import BookCard
+from people.contents.contact import LocalContact, load_local_contacts
 from people.importing.known import uid_key, uid_spellings
 from people.mentions import Topic
-from people.models import Group, ImportantDate, Membership, Person
+from people.models import Group, Membership, Person
 from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
 from people.vcard.line_merge import missing_lines
 from people.vcard.line_updates.copies import with_current_copies
@@ -40,81 +41,68 @@ from people.vcard.versions import canonical_key
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Change:
+    """What `store` writes: the card as it is to be, and as it was read (None: there is none yet)."""
+
+    card: BookCard
+    before: BookCard | None
+
+
+def _changed_copy(before: BookCard, owner: User, **values: object) -> BookCard:
+    changed = copy(before)
+    # bulk_update does not set it, as save does.
+    for name, value in {**values, "read_revision": owner.revision, "updated_at": timezone.now()}.items():
+        setattr(changed, name, value)
+    return changed
+
+
 @compiled_query
 def _cards_of(owner_id: UUID, person_ids: Sequence[UUID]) -> Rows:
     return BookCard.objects.owned_by(owner_id).filter(person__in=person_ids)
 
 
-@dataclass(frozen=True)
-class KnownCard:
-    """What a write knows of the one card that it has changed, and so need not be read again: the stored card with its
-    text, and its person as it is now, if nothing has changed that since. `card` is that of the contact, if that still
-    is the person's."""
-
-    row: BookCard
-    source: CardText
-    contact: LocalContact | None
-    card: Card | None = None
-
-
-def compute_known(owner: User, known: KnownCard, changed_groups: set[UUID]) -> Change | None:
-    """As `compute_people`, for one card; None if it does not differ."""
-    contact = known.contact or load_local_contact(owner, known.row.person_id)  # type: ignore[arg-type]  # it has one
-    person = contact.person
-    card = known.card and (replace(known.card, photo=PHOTO_MARKER) if person.photo else known.card)
-    return _compute(owner, person, contact.dates, contact.groups, known.row, changed_groups, known.source, card)
-
-
-def compute_people(owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID]) -> Iterator[Change]:
-    """The cards that differ from the stored ones. Reads, and takes no lock.
+def build_people(owner: User, person_ids: Sequence[UUID], changed_groups: set[UUID]) -> Iterator[Change]:
+    """The cards of people that differ from the stored ones. Reads, and takes no lock.
 
     Adds to `changed_groups` the groups of which a person has become a member, or is none any more.
     """
-    by_id: dict[str, Any] = {"owner_id": owner.pk, "person_ids": person_ids}
-    stored: dict[UUID, BookCard] = {card.person_id: card for card in _cards_of.instances(**by_id)}
-    people: list[Person] = people_of_contacts.instances(**by_id)
-    shown = [person.pk for person in people if _is_in_book(person)]
-    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-    for row in dates_of_contacts.instances(owner_id=owner.pk, person_ids=shown):
-        dates[row.person_id].append(row)
-    groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
-    for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=shown):
-        groups[person_id].append((group_id, name))
-    for person in people:
-        before = stored.get(person.pk)
-        change = _compute(owner, person, dates[person.pk], groups[person.pk], before, changed_groups)
-        if change is not None:
+    rows: list[BookCard] = _cards_of.instances(owner_id=owner.pk, person_ids=person_ids)
+    stored = {card.person_id: card for card in rows}
+    for person_id, contact in load_local_contacts(owner, person_ids).items():
+        if (change := build_person(owner, contact, stored.get(person_id), changed_groups)) is not None:
             yield change
 
 
-def _compute(
+def build_person(
     owner: User,
-    person: Person,
-    dates: Iterable[ImportantDate],
-    groups: Sequence[tuple[UUID, str]],
+    contact: LocalContact,
     before: BookCard | None,
     changed_groups: set[UUID],
     source: CardText | None = None,
-    card: Card | None = None,
 ) -> Change | None:
-    """The card of a person with these dates and groups. `source` is the text of `before`, if it is parsed already, and
-    `card` what the person's card is to say, if that is known."""
+    """The same for one person. `source` is the text of `before`, if it is parsed already."""
+    person = contact.person
     is_shown_before = before is not None and before.left_revision is None
     former = {UUID(hex=key) for key in before.group_ids} if before else set()
     if not _is_in_book(person):
         if before is None or not is_shown_before:
             return None
         changed_groups |= former
-        names = ("left_revision", "changed_revision", "plain_changed_revision")
-        return Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
-    now = {group_id for group_id, _ in groups}
+        return Change(_left_copy(before, owner), before)
+    now = {group_id for group_id, _ in contact.groups}
     is_other = before is None or not is_shown_before or before.uid != person.uid
     changed_groups |= now | former if is_other else now ^ former
-    card = card or card_of(person, dates, [name for _, name in groups], PHOTO_MARKER if person.photo else None)
     # Each talk would make all devices read the card again, and tell them of it, those of the family, too.
-    card = replace(card, last_contact=None)
+    card = replace(contact.card, photo=PHOTO_MARKER if person.photo else None, last_contact=None)
     text = _text_of(card, before, source, revised=revised_at(person.updated_at))
     return _change_of(person, text, before, owner, sorted(group.hex for group in now))
+
+
+def _left_copy(before: BookCard, owner: User) -> BookCard:
+    """The card of who has left the book."""
+    names = ("left_revision", "changed_revision", "plain_changed_revision")
+    return _changed_copy(before, owner, **dict.fromkeys(names, owner.revision))
 
 
 def _text_of(card: Card, before: BookCard | None, source: CardText | None, *, revised: str) -> str:
@@ -156,7 +144,7 @@ def _change_of(
     is_back = before.left_revision is not None
     if not is_back and before.etag == values["etag"] and list(before.group_ids) == list(group_ids):
         return None
-    changed = changed_copy(before, owner, text=pack(text), **values)
+    changed = _changed_copy(before, owner, text=pack(text), **values)
     if is_back or before.etag != values["etag"]:
         changed.changed_revision = revision
     if is_back or before.plain_etag != values["plain_etag"]:
@@ -209,7 +197,7 @@ def _keys(lines: Sequence[KeptLine]) -> list[tuple[object, ...] | None]:
     ]
 
 
-def compute_groups(owner: User, group_ids: Sequence[UUID]) -> Iterator[Change]:
+def build_groups(owner: User, group_ids: Sequence[UUID]) -> Iterator[Change]:
     """The cards of groups that differ from the stored ones. The members are those whose cards are in the book."""
     stored = {card.group_id: card for card in BookCard.objects.owned_by(owner).filter(group__in=group_ids)}
     groups = list(Group.objects.owned_by(owner).filter(pk__in=group_ids))
@@ -222,8 +210,7 @@ def compute_groups(owner: User, group_ids: Sequence[UUID]) -> Iterator[Change]:
         before = stored.get(group.pk)
         if group.deleted_at is not None:
             if before is not None and before.left_revision is None:
-                names = ("left_revision", "changed_revision", "plain_changed_revision")
-                yield Change(changed_copy(before, owner, **dict.fromkeys(names, owner.revision)), before)
+                yield Change(_left_copy(before, owner), before)
             continue
         uid = before.uid if before else f"urn:uuid:{group.pk}"
         former = unpack(before.text) if before else None
@@ -263,6 +250,6 @@ def _group_change(group: Group, text: str, uid: str, before: BookCard | None, ow
     if before.left_revision is None and before.etag == etag:
         return None
     values = {"text": pack(text), "etag": etag, "plain_etag": etag, "left_revision": None}
-    changed = changed_copy(before, owner, **values)
+    changed = _changed_copy(before, owner, **values)
     changed.changed_revision = changed.plain_changed_revision = revision
     return Change(changed, before)

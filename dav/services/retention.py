@@ -1,4 +1,5 @@
-"""The cards of what no longer exists: they lose their contents with it, and go once no sync-token asks for them."""
+"""How long is kept what devices need: texts while a device has them, tombstones of cards while a sync-token asks for
+them, files of pictures while a card or text refers to them."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable
@@ -8,17 +9,16 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock, account_write
+from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
-from dav.cards.changes import revised_at
-from dav.cards.former_texts import keep_former_texts
-from dav.cards.group_texts import without_members
-from dav.cards.refresh import note_changed_card
-from dav.cards.texts import etag_of, pack, unpack
+from dav.cards.client_state import keep_former_texts
+from dav.cards.refresh import record_changed_card
+from dav.cards.texts import etag_of, pack, revised_at, unpack, without_members
 from dav.models import BookCard, FormerText, GivenCard, ListedAgain, Refusal, ReplacedValue
-from dav.services.replaced_values import PHOTO
+from dav.services.history import PHOTO
 from people.extensions import PersonExtension
 from people.importing.known import uid_key
-from people.photos.files import delete_files
+from people.photos.files import delete_files, photo_paths
 
 # Not an empty text, which former names of cards have.
 _NO_UID = "-"
@@ -38,10 +38,10 @@ class CardsOfPeople(PersonExtension):
             cards = BookCard.objects.owned_by(owner_id).filter(person__in=person_ids)
             Refusal.objects.owned_by(owner_id).filter(person__in=person_ids).delete()
             replaced = ReplacedValue.objects.owned_by(owner_id).filter(person__in=person_ids, property=PHOTO)
-            return {*replaced.values_list("value", flat=True), *_blank(write, list(cards))}
+            return {*replaced.values_list("value", flat=True), *_make_tombstones(write, list(cards))}
 
 
-def _blank(write: AccountWrite, cards: Collection[BookCard]) -> set[str]:
+def _make_tombstones(write: AccountWrite, cards: Collection[BookCard]) -> set[str]:
     """Take everything from cards but the name, under which devices are told that they are gone.
 
     Returns the files that they referred to. A device that has such a card in its memory has only its ETag.
@@ -61,7 +61,7 @@ def _blank(write: AccountWrite, cards: Collection[BookCard]) -> set[str]:
     columns = ("left_revision", "changed_revision", "plain_changed_revision")
     values: dict[str, Any] = {**dict.fromkeys(columns, write.revision), "updated_at": write.now}
     if rows.filter(left_revision=None).update(**values):
-        note_changed_card(owner_id, write.revision)
+        record_changed_card(owner_id, write.revision)
     return files
 
 
@@ -88,14 +88,14 @@ def _leave_group_cards(write: AccountWrite, cards: Iterable[BookCard]) -> None:
         row.read_revision = row.changed_revision = row.plain_changed_revision = write.revision
         row.updated_at = write.now
     BookCard.objects.owned_by(write.owner_id).bulk_update(changed, _GROUP_COLUMNS)
-    note_changed_card(write.owner_id, write.revision)
+    record_changed_card(write.owner_id, write.revision)
 
 
-def owners_with_full_cards(now: dt.datetime) -> set[UUID]:
-    return set(_full(BookCard.unscoped.rows()).values_list("owner_id", flat=True).distinct())
+def owners_with_cards_of_nobody(now: dt.datetime) -> set[UUID]:
+    return set(_of_nobody(BookCard.unscoped.rows()).values_list("owner_id", flat=True).distinct())
 
 
-def blank_gone_cards(owner_id: UUID, now: dt.datetime) -> int:
+def blank_cards_of_nobody(owner_id: UUID, now: dt.datetime) -> int:
     """Blank the cards of what was removed for good, such as groups; returns their number. One write for each batch."""
     number = 0
     while blanked := _blank_batch(owner_id):
@@ -105,38 +105,38 @@ def blank_gone_cards(owner_id: UUID, now: dt.datetime) -> int:
 
 def _blank_batch(owner_id: UUID) -> int:
     with account_write(owner_id) as write:
-        cards = list(_full(BookCard.objects.owned_by(owner_id))[:_BATCH_SIZE])
-        delete_files(_blank(write, cards))
+        cards = list(_of_nobody(BookCard.objects.owned_by(owner_id))[:_BATCH_SIZE])
+        delete_files(_make_tombstones(write, cards))
         return len(cards)
 
 
-def _full(rows: QuerySet[BookCard]) -> QuerySet[BookCard]:
+def _of_nobody(rows: QuerySet[BookCard]) -> QuerySet[BookCard]:
     return rows.filter(person=None, group=None).exclude(etag="")
 
 
-def owners_with_unheld_texts(now: dt.datetime) -> set[UUID]:
-    return set(_unheld(FormerText.unscoped.rows()).values_list("owner_id", flat=True).distinct())
+def owners_with_texts_of_nobody(now: dt.datetime) -> set[UUID]:
+    return set(_texts_without_device(FormerText.unscoped.rows()).values_list("owner_id", flat=True).distinct())
 
 
-def drop_unheld_texts(owner_id: UUID, now: dt.datetime) -> int:
+def drop_texts_of_nobody(owner_id: UUID, now: dt.datetime) -> int:
     """Remove former texts whose last device is gone, such as one whose password was revoked; returns their number."""
     # The lock keeps a device from being given one of them meanwhile.
     with account_lock(owner_id):
-        rows = _unheld(FormerText.objects.owned_by(owner_id))
+        rows = _texts_without_device(FormerText.objects.owned_by(owner_id))
         delete_files(list(rows.values_list("photo", flat=True)))
         return int(rows.delete()[0])
 
 
-def _unheld(rows: QuerySet[FormerText]) -> QuerySet[FormerText]:
+def _texts_without_device(rows: QuerySet[FormerText]) -> QuerySet[FormerText]:
     given = GivenCard.unscoped.rows().filter(card=OuterRef("card"), etag=OuterRef("etag"))
     return rows.filter(~Q(Exists(given)))
 
 
-def owners_with_gone_cards(now: dt.datetime) -> set[UUID]:
+def owners_with_expired_tombstones(now: dt.datetime) -> set[UUID]:
     return set(_expired(BookCard.unscoped.rows(), now).values_list("owner_id", flat=True).distinct())
 
 
-def purge_gone_cards(owner_id: UUID, now: dt.datetime) -> int:
+def purge_tombstones(owner_id: UUID, now: dt.datetime) -> int:
     """Remove cards that left the book before TOMBSTONE_RETENTION; returns their number.
 
     The card of a person who is in the trash, quiet or not synced keeps its name for the return, and stays.
@@ -153,3 +153,22 @@ def _expired(rows: QuerySet[BookCard], now: dt.datetime) -> QuerySet[BookCard]:
     """Those of the rows of cards that have nobody: of people and groups removed for good, and former names."""
     gone = rows.filter(person=None, group=None, left_revision__isnull=False)
     return gone.filter(updated_at__lt=now - TOMBSTONE_RETENTION)
+
+
+def find_referenced_files(owner_id: UUID, names: set[str]) -> set[str]:
+    """Those of these file names that a card, a former text or a replaced value refers to."""
+    originals = BookCard.objects.owned_by(owner_id).filter(original__in=names).values_list("original", flat=True)
+    former = FormerText.objects.owned_by(owner_id).filter(photo__in=names).values_list("photo", flat=True)
+    replaced = _replaced_photos(owner_id).filter(value__in=sorted(names))
+    return {*originals, *former, *replaced.values_list("value", flat=True)}
+
+
+def files_of_account(owner_id: UUID) -> list[str]:
+    """The storage paths of all these files, for the deletion of the account."""
+    originals = BookCard.objects.owned_by(owner_id).exclude(original="").values_list("original", flat=True)
+    former = FormerText.objects.owned_by(owner_id).exclude(photo="").values_list("photo", flat=True)
+    return photo_paths({*originals, *former, *_replaced_photos(owner_id).values_list("value", flat=True)})
+
+
+def _replaced_photos(owner_id: UUID) -> OwnedQuerySet[ReplacedValue]:
+    return ReplacedValue.objects.owned_by(owner_id).filter(property="photo")

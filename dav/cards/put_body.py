@@ -1,4 +1,4 @@
-"""The card of a PUT: read, and its picture compared with the one that the device was given and stored."""
+"""The body of a PUT: one card, whose picture is compared with the one that the device has."""
 
 import io
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from contacts_project.kernel.texts import Text, define_text
-from dav.cards.group_texts import group_in_30
 from dav.cards.texts import (
     MAX_CARD_BYTES,
     MAX_IMAGE_BYTES,
     STORED_VERSION,
+    group_in_30,
     in_version,
     take_photo,
     with_photo,
@@ -20,7 +20,7 @@ from dav.errors import DavError
 from dav.xml import card as card_name
 from people.counts import PHOTO_BYTES, count_of
 from people.models.account_counts import StorageLimitError
-from people.photos.files import PictureRefusedError, read_photo, upload_photo
+from people.photos.files import PictureRefusedError, confirm_upload, read_photo, upload_photo
 from people.photos.images import PixelBudget, to_stored_form
 from people.vcard import Card, CardText, VCardError, decode_card, split_cards
 
@@ -34,8 +34,8 @@ _PHOTO_LEFT_OUT = define_text("dav_photo_left_out", "The picture was left out, t
 
 
 @dataclass(frozen=True)
-class Sent:
-    """The card of a PUT, in version 3.0 with a marker in place of the picture.
+class PutCard:
+    """The card that came, in version 3.0 with a marker in place of the picture.
 
     `uid` is None if it has none. `marked` is the card as the device wrote it, with the marker, and `is_exact`
     whether GET gives back the very bytes of the body once `marked` is stored.
@@ -57,18 +57,23 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What a PUT says of the photo. `jpeg` is its stored form if it is another one, `original` its file name if the
-    bytes that came are kept. `is_same`: the device is given the same bytes again. `refusal` is why a picture is left
-    out."""
+class PutPhoto:
+    """What a PUT says of the photo. `jpeg` is its stored form if it is another one, `original` the bytes that came if
+    they are kept. `is_same`: the device is given the same bytes again. `refusal` is why a picture is left out."""
 
     jpeg: bytes | None = None
     original: bytes | None = None
     is_same: bool = False
     refusal: Text | None = None
 
+    def confirm_original(self, owner_id: UUID) -> str:
+        """The file name of the picture that came, if it is kept beside its stored form; else an empty text."""
+        if not self.original or self.original == self.jpeg:
+            return ""
+        return confirm_upload(owner_id=owner_id, jpeg=self.original)
 
-def read_sent(*, body: bytes, charset: str | None) -> Sent:
+
+def read_body(*, body: bytes, charset: str | None) -> PutCard:
     """Read the body of a PUT. Raises DavError for what is no card, or more than one."""
     if len(body) > MAX_CARD_BYTES:
         raise DavError(403, card_name("max-resource-size"), TOO_LONG)
@@ -89,10 +94,10 @@ def read_sent(*, body: bytes, charset: str | None) -> Sent:
         raise DavError(403, card_name("valid-address-data"), error.text) from error
     as_read: Callable[[str], bytes | None] = lambda _: picture  # noqa: E731 - in place of the file
     is_exact = text == marked and with_photo(marked, "sent", as_read).encode("utf-8", "replace") == body
-    return Sent(stored, uid, marked, is_exact, picture)
+    return PutCard(stored, uid, marked, is_exact, picture)
 
 
-def named_after(sent: Sent, uid: str) -> Sent:
+def with_uid(sent: PutCard, uid: str) -> PutCard:
     """The card with this UID: its own, another spelling of it, or the one that it has got from its name."""
     if sent.uid == uid:
         return sent
@@ -114,14 +119,14 @@ def named_after(sent: Sent, uid: str) -> Sent:
     return replace(sent, source=CardText("".join(chunks)), uid=uid, is_exact=False)
 
 
-def without_groups(sent: Sent) -> Sent:
+def without_groups(sent: PutCard) -> PutCard:
     """The card without CATEGORIES, for a device that has groups as cards of their own."""
     text = without_categories(sent.text)
     return sent if text == sent.text else replace(sent, source=CardText(text), is_exact=False)
 
 
-def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Picture:
-    """Compare the picture of a PUT with the one that the device was given (a file name), and store it if it is new.
+def examine_photo(*, owner_id: UUID, picture: bytes | None, former: str) -> PutPhoto:
+    """Compare the picture of a PUT with the one that the device has (a file name), and store it if it is new.
 
     Must be called outside of transactions. A picture that cannot be taken is a refusal, never an error: the rest of the
     card counts.
@@ -129,21 +134,21 @@ def examine_picture(*, owner_id: UUID, picture: bytes | None, given: str) -> Pic
     from people.photos.similarity import is_copy  # noqa: PLC0415 - loads Pillow, which few requests need
 
     if picture is None:
-        return Picture()
+        return PutPhoto()
     try:
-        shown = read_photo(given) if given else None
+        shown = read_photo(former) if former else None
         if shown is not None and is_copy(picture, shown):
-            return Picture(is_same=picture == shown)
+            return PutPhoto(is_same=picture == shown)
         # With a budget it waits for its turn, however many others there are: an error would lose the edit.
         jpeg = to_stored_form(picture, PixelBudget())
         upload_photo(owner_id=owner_id, jpeg=jpeg)
     except PictureRefusedError as error:
-        return Picture(refusal=_PHOTO_LEFT_OUT.format(reason=error.text))
+        return PutPhoto(refusal=_PHOTO_LEFT_OUT.format(reason=error.text))
     except StorageLimitError as error:
-        return Picture(refusal=_PHOTO_LEFT_OUT.format(reason=error.message))
+        return PutPhoto(refusal=_PHOTO_LEFT_OUT.format(reason=error.message))
     if _keep_original(owner_id, picture, jpeg):
-        return Picture(jpeg=jpeg, original=picture, is_same=True)
-    return Picture(jpeg=jpeg)
+        return PutPhoto(jpeg=jpeg, original=picture, is_same=True)
+    return PutPhoto(jpeg=jpeg)
 
 
 def _keep_original(owner_id: UUID, picture: bytes, jpeg: bytes) -> bool:

@@ -1,0 +1,225 @@
+"""How a device's write to a card is done: under the account's lock, to the card of the path, as a change of what the
+device had (docs/dav.md)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
+from contacts_project.kernel.texts import define_text
+from dav.authentication import Credentials, UnauthorizedError
+from dav.cards.client_state import ClientCard, keep_former_texts, known_properties
+from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
+from dav.cards.put_body import PutCard, PutPhoto
+from dav.cards.refresh import record_changed_card, refresh_person
+from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
+from dav.conditions import NAME_TAKEN, Conditions
+from dav.errors import DavError, missing
+from dav.models import BookCard
+from dav.resources.book import BookResource, CardResource
+from dav.services.history import record_replaced
+from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
+from people.fields.unmapped_lines import with_unmapped_lines
+from people.models import Person
+from people.photos.files import confirm_upload, delete_files
+from people.services.person_writer import PersonWriter
+from people.vcard import CardText
+from people.vcard.line_merge import without_photo
+
+UID_STAYS = define_text("dav_uid_stays", "The UID of a card stays.")
+WRONG_KIND = define_text(
+    "dav_wrong_kind", "The card of a person stays one of a person, that of a group one of a group."
+)
+UID_TAKEN = define_text("dav_uid_taken", "Another card has this UID.")
+
+
+@contextmanager
+def device_write(book: BookResource) -> Iterator[AccountWrite]:
+    """Open a write of the account, with the book up to date as of the moment of its lock.
+
+    Nothing can come between the conditions of a request, which are checked inside, and what it writes. Raises
+    UnauthorizedError if the device's password was revoked meanwhile.
+    """
+    device, owner = book.device, book.device.owner
+    book.bring_up_to_date()  # before the lock, which is then short
+    with account_write(owner) as write:
+        if not write.is_fresh:
+            # To revoke a password is a write, too, and its row was read together with the owner's.
+            if device.is_revoked():
+                raise UnauthorizedError
+            # Others have written since the cards were read: without this, an ETag of before would still match.
+            owner.revision = write.revision - 1
+            book.bring_up_to_date()
+        owner.revision = write.revision
+        yield write
+
+
+def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:
+    """The card of a name as the device has it; None if it is not in the book. Raises DavError (404) if it is outside
+    of what the device gets, or of somebody who is in no book: quiet, or not to be synced."""
+    if row is None:
+        return None
+    if row.left_revision is None:
+        if not book.gets(row):
+            raise missing()
+        return CardResource(book, row)
+    if row.person_id is not None and Person.objects.owned_by(row.owner_id).active().filter(pk=row.person_id).exists():
+        raise missing()
+    return None
+
+
+def find_member(book: BookResource, name: str, conditions: Conditions) -> BookCard:
+    """The card of a name that is there and fulfils the conditions. Raises DavError (404, 412)."""
+    row = book.find_row(name)
+    if row is None or (row.person_id or row.group_id) is None:
+        raise missing()
+    conditions.check(*CardResource(book, row).etags)
+    return row
+
+
+def move_card(*, book: BookResource, name: str, new_name: str, conditions: Conditions) -> None:
+    """Rename a card within the book. Raises DavError (404; 412 also if there is a card of the new name)."""
+    with device_write(book) as write:
+        row = find_member(book, name, conditions)
+        taken = BookCard.objects.owned_by(book.device.owner).filter(name=new_name).first()
+        if taken is not None and taken.left_revision is None:
+            raise DavError(412, words=NAME_TAKEN)
+        if taken is not None:
+            taken.delete()
+        rename_card(row, new_name, write)
+
+
+def rename_card(row: BookCard, name: str, write: AccountWrite) -> None:
+    """Give a card another name. Devices see the former one go, and the new one come."""
+    former, row.name = row.name, name
+    if former == name:
+        return
+    row.changed_revision = row.plain_changed_revision = write.revision
+    row.save(update_fields=["name", "changed_revision", "plain_changed_revision", "updated_at"])
+    left_revision = row.left_revision or write.revision
+    BookCard.objects.create(
+        owner_id=row.owner_id,
+        name=former,
+        text=b"",
+        is_group=row.is_group,
+        read_revision=write.revision,
+        changed_revision=left_revision,
+        plain_changed_revision=left_revision,
+        left_revision=left_revision,
+    )
+    record_changed_card(row.owner_id, write.revision)
+
+
+@dataclass(frozen=True)
+class CardWrite:
+    """The PUT of a person's card, while it is written."""
+
+    device: Credentials
+    write: AccountWrite
+    book: BookResource
+    name: str
+    sent: PutCard
+    photo: PutPhoto
+
+    @property
+    def owner(self) -> User:
+        return self.device.owner
+
+
+def apply_edit(
+    put: CardWrite,
+    row: BookCard,
+    current: CardText,
+    base: ClientCard,
+    sent: PutCard,
+    *,
+    is_stored_as_sent: bool = False,
+) -> BookCard:
+    """Write what the card says as a change of `base`. `row` has the person, and `current` is the text of the card as it
+    is now. Returns the card as it is stored then.
+
+    What says nothing new is stored only with `is_stored_as_sent`: else each device would make the others read again.
+    """
+    owner, write = put.owner, put.write
+    contact = load_local_contact(owner, row.person_id)  # type: ignore[arg-type]  # the caller has checked it
+    edit = read_edit(
+        base=base.source,
+        current=current,
+        sent=_comparable(put, sent.source, current),
+        known=known_properties(put.device),
+        local=contact.fields,
+    )
+    changed, photo, original = _photo_change(put, row, base, edit)
+    changed |= edit.changed
+    if not changed and not edit.lines_changed and original == row.original and not is_stored_as_sent:
+        return row
+    record_replaced(put.device, contact, edit, changed, current=current)
+    contact = write_fields(owner, write, contact, edit.fields, changed - {"photo"}, None)
+    contact = _write_lines_and_photo(put, contact, edit, photo)
+    _store_text(put, row, edit.source.text, photo, original)
+    return refresh_person(owner, row, edit.source, contact)
+
+
+def _comparable(put: CardWrite, source: CardText, current: CardText) -> CardText:
+    """The sent text without what says nothing: a picture that is no change, and groups where they are cards."""
+    text = source.text if put.photo.jpeg else with_photo_of(source.text, current.text)
+    if put.device.has_group_cards:
+        text = without_categories(text)
+    return source if text == source.text else CardText(text)
+
+
+def _photo_change(put: CardWrite, row: BookCard, base: ClientCard, edit: DeviceEdit) -> tuple[set[str], str, str]:
+    """Whether the photo changes, its file name, and that of the original."""
+    if put.photo.jpeg:
+        photo = confirm_upload(owner_id=put.owner.pk, jpeg=put.photo.jpeg)
+        return ({"photo"} if photo != row.photo else set()), photo, put.photo.confirm_original(put.owner.pk)
+    # Left out by a device that knows photos and had one.
+    if row.photo and base.photo and not photo_lines(edit.source.text) and not edit.has_photo_url:
+        return {"photo"}, "", ""
+    return set(), row.photo, row.original
+
+
+def _write_lines_and_photo(put: CardWrite, contact: LocalContact, edit: DeviceEdit, photo: str) -> LocalContact:
+    """Write the lines that no field holds, and the photo; returns the person as it is then."""
+    person = contact.person
+    card = with_spelling_of(edit.source.card, (line["line"] for line in person.card_lines))
+    lines = with_unmapped_lines(person, without_photo(card, is_stored_elsewhere=True))
+    former = person.photo or ""
+    if lines is None and former == photo:
+        return contact
+    writer = PersonWriter(put.owner, put.write, put.write.now)
+    writer.edit(person)
+    if lines is not None:
+        person.card_lines = lines
+    writer.flush()
+    if former != photo:
+        person.photo, person.updated_at = photo or None, put.write.now
+        person.save(update_fields=["photo", "updated_at"])
+        delete_files([former])
+    return build_contact(person, contact.dates, contact.groups)
+
+
+def set_text(row: BookCard, text: str) -> None:
+    row.text = pack(text)
+    row.etag = etag_of(text, row.shown_photo)
+    row.plain_etag = etag_of(without_categories(text), row.shown_photo)
+
+
+_TEXT_COLUMNS = (
+    *("text", "photo", "original", "etag", "plain_etag"),
+    *("changed_revision", "plain_changed_revision", "updated_at"),
+)
+
+
+def _store_text(put: CardWrite, row: BookCard, text: str, photo: str, original: str) -> None:
+    """Store the text from which the card goes on; dav.cards.refresh then writes into it what others changed."""
+    keep_former_texts(put.owner, [row], but_of=put.device.token.pk)
+    former = row.original
+    row.photo, row.original = photo, original
+    set_text(row, text)
+    row.changed_revision = row.plain_changed_revision = put.write.revision
+    row.updated_at = put.write.now
+    BookCard.objects.bulk_update([row], _TEXT_COLUMNS)
+    if former and former != original:
+        delete_files([former])
