@@ -13,7 +13,7 @@ class DavConfig(AppConfig):
         from dav.services.history import owners_with_old_values, purge_replaced  # noqa: PLC0415
         from people.extensions import register_extension  # noqa: PLC0415
         from people.photos.files import register_reference_finder  # noqa: PLC0415
-        from people.trash.registry import PurgeJob, register_deleter_finder, register_purge_job  # noqa: PLC0415
+        from people.trash import PurgeJob, register_deleter_finder, register_purge_job  # noqa: PLC0415
 
         for label in (
             "Book",

@@ -16,7 +16,7 @@ class PeopleConfig(AppConfig):
         from people.feed import register_feed  # noqa: PLC0415 - as above
         from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
-        from people.trash.kinds import register_kinds  # noqa: PLC0415 - as above
+        from people.trash import register_kinds  # noqa: PLC0415 - as above
         from people.word_index import TRIGGERS  # noqa: PLC0415 - as above
 
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)

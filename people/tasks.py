@@ -4,9 +4,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
+from people import trash
 from people.dates import next_dates
 from people.geocoding.geocoder import Run, geocode_exclusively
-from people.trash import purge
 
 _GEOCODE = "geocode"
 
@@ -14,7 +14,7 @@ _GEOCODE = "geocode"
 @shared_task
 def purge_deleted() -> None:
     """Once a day: remove records that were deleted before the retention period."""
-    purge.purge_deleted(now=timezone.now())
+    trash.purge_deleted(now=timezone.now())
 
 
 @shared_task

@@ -10,7 +10,7 @@ from django_celery_beat.models import PeriodicTask
 from accounts.models import PendingFileDeletion
 from contacts_project.kernel.operator_lists import MAX_COUNTED_ROWS
 from contacts_project.kernel.ownership.models import Tombstone, retention_cutoff
-from people.trash.registry import trash_kinds
+from people.trash import trash_kinds
 
 _PURGE_TASKS = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
 _KIND_LABELS = {

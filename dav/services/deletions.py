@@ -106,7 +106,7 @@ def _size_before(device: Credentials, since: dt.datetime, deleted: int) -> int:
 
 
 def find_deleters(owner: User, kind: str, deleted: Mapping[UUID, dt.datetime]) -> dict[UUID, JsonObject]:
-    """See people.trash.registry.DeleterFinder."""
+    """See people.trash.DeleterFinder."""
     column = {"people": "person_id", "groups": "group_id", "interactions": "interaction_id"}.get(kind)
     if column is None:
         return {}

@@ -21,8 +21,7 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.person_entries import ENTRY_SERIALIZERS
 from people.api.person_query import read_group_ids
-from people.letters.csv_file import households_csv
-from people.letters.households import find_households
+from people.letters.households import find_households, households_csv
 from people.letters.lines import FIELDS
 from people.models import Person
 from people.services.shared_addresses import find_sharers, replace_address

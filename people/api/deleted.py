@@ -19,7 +19,7 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import dumps, format_timestamp
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
-from people.trash.registry import TrashKind, find_deleters, id_of_record, trash_kinds
+from people.trash import TrashKind, find_deleters, id_of_record, trash_kinds
 
 KINDS = [
     "people",

@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from contacts_project.kernel.texts import define_text
-from people.photos.refusals import PictureRefusedError
+from contacts_project.kernel.texts import Text, define_text
 
 #: How many scans a JPEG may have: each is decoded over the whole picture, however short. Programs write about ten.
 MAX_SCANS = 200
@@ -45,6 +44,17 @@ _KEPT_CHUNKS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"iCCP"})
 
 _ORIENTATION = 0x0112
 _SHORT = 3
+
+#: The exit status of a process that refuses a picture; the reason is on its stderr, as `Text.to_stored`.
+REFUSED_EXIT_STATUS = 3
+
+
+class PictureRefusedError(ValueError):
+    """The picture is not accepted."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.texts import Text, define_text
-from people.photos.refusals import REFUSED_EXIT_STATUS, PictureRefusedError
+from people.photos.containers import REFUSED_EXIT_STATUS, PictureRefusedError
 
 _OVER_BUDGET = define_text("pictures_over_budget", "the pictures of one request may have %(limit)s megapixels in all")
 _TOO_SLOW = define_text("picture_too_slow", "This picture takes too long to read.")

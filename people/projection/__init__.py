@@ -1,6 +1,6 @@
 """Reads for the API: rows as JSON, each related table in one query, JSON columns passed through unparsed."""
 
-from people.projection.lists import project, project_all, project_found, project_ids, project_page
+from people.projection.lists import deleted_people, project, project_all, project_found, project_ids, project_page
 from people.projection.people import (
     REPEATED_IN_FEED,
     represent_any_person,
@@ -8,7 +8,6 @@ from people.projection.people import (
     represent_person,
 )
 from people.projection.search_index import search_records
-from people.projection.trash import deleted_people
 
 __all__ = [
     "REPEATED_IN_FEED",

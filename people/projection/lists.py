@@ -1,5 +1,6 @@
-"""Lists of people: a page, the matches of a search, or all people. Each related table takes one query for any number
-of people.
+"""Lists of people: a page, the matches of a search, all people, or the trash.
+
+Each related table takes one query for any number of people.
 
 The database writes JSON text, which is put into the response unparsed (orjson.Fragment). Dictionaries for ten thousand
 people would cost more, in memory and garbage collection, than writing the text costs the database.
@@ -12,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery, TextField
+from django.db.models import OuterRef, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from orjson import Fragment
 
@@ -52,6 +53,8 @@ from people.projection.people import (
 
 # In rows of `_project_rows`: the first column of COLUMNS, and the one that is added behind them.
 _pick_id_and_group_ids = itemgetter(0, -1)
+# For more people, the related rows of the whole account are read: that costs less than a query by so many ids.
+_MAX_PEOPLE_BY_ID = 500
 
 
 def project(owner: User, rows: Any, *, include_details: bool = True) -> list[Fragment]:
@@ -121,6 +124,13 @@ def project_all(
         keys = {key.hex: place for key, place in places.items()}
         return map(assemble, sorted((row for row in people if row[0] in keys), key=lambda row: keys[row[0]]))
     return map(assemble, people.iterator(chunk_size=FETCH_SIZE))
+
+
+def deleted_people(owner: User, rows: QuerySet[Person]) -> list[Fragment]:
+    """People in the trash, without their multi-value fields."""
+    if rows.query.is_sliced or rows.count() <= _MAX_PEOPLE_BY_ID:
+        return project(owner, rows, include_details=False)
+    return [Fragment(person) for person in project_all(owner, rows, include_details=False)]
 
 
 def _page(owner_id: UUID, limit: int, offset: int, columns: Mapping[str, Any]) -> Rows:

@@ -17,7 +17,7 @@ from accounts.models import AccountSession, ApiToken, EndedCredential, User
 from accounts.services.deletion import delete_account
 from accounts.services.operators import switch_off
 from accounts.services.sessions import delete_expired_sessions
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.builders import PASSWORD, make_person, make_token
 from tests.client import Client
 

@@ -25,7 +25,7 @@ from contacts_project.kernel.ownership.models import OwnedModel
 from contacts_project.operation import figures as operation
 from notifications.services import planner
 from people.models import ImportantDate, Person
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.bench.figures import Figure, SharedData, query_count
 from tests.bench.instance import served
 from tests.bench.people import fill_account

@@ -19,7 +19,7 @@ from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, acc
 from contacts_project.kernel.ownership.models import Tombstone
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client

@@ -12,7 +12,7 @@ from contacts_project.kernel.invariants import find_violations
 from dav.cards import client_state
 from dav.methods import reading
 from dav.models import BookCard, FormerText, GivenCard, Refusal, ReplacedValue
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.client import client_of
 from tests.dav.devices import Device, signed_in
 from tests.dav.test_photos import encoded, photo_line, scene

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
 from dav.models import BookCard, FormerText, GivenCard
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.client import client_of
 from tests.dav.devices import Device
 from tests.dav.test_put_rules import card

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.models import RelationshipType
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from relationships.models import Relationship
 from tests.client import Client
 from tests.relationships.invariants import check_invariants

@@ -11,8 +11,7 @@ from django.utils import translation
 from accounts.models import User
 from contacts_project.management.service_command import ServiceCommand
 from contacts_project.pages.labels import DEFAULT_SHEET, labels_context
-from people.letters.csv_file import households_csv
-from people.letters.households import Household, find_households
+from people.letters.households import Household, find_households, households_csv
 from people.letters.sheets import SHEETS, labels_css
 from people.models import Group
 from people.models.groups import group_key

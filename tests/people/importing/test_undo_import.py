@@ -13,7 +13,7 @@ from people.importing.files import FileImport, Upload
 from people.importing.receipts import UNDONE
 from people.importing.undo import undo_import
 from people.models import ContactImport, ImportedRecord
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.client import Client
 from tests.people.importing.uploads import import_file, people_by_name
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from people.models import Interaction, Person
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.accounts.feed.reader import Replica
 from tests.builders import make_person
 from tests.client import Client

@@ -9,8 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from people.letters.csv_file import households_csv
-from people.letters.households import Household, find_households
+from people.letters.households import Household, find_households, households_csv
 from people.letters.sheets import SHEETS, labels_css
 from people.models import Person
 from tests.builders import make_person

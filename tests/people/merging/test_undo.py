@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.models import CustomFieldValue, MergeRecord
-from people.trash.purge import purge_deleted
+from people.trash import purge_deleted
 from tests.builders import UNKNOWN_ID, set_plan_limits
 from tests.client import Client
 from tests.people.merging.steps import merge_people, read_person, snapshot, undo_merge

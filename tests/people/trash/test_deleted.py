@@ -11,7 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.json import format_timestamp
 from people.api.deleted import KINDS
 from people.models import Group
-from people.trash.registry import find_deleters, trash_kinds
+from people.trash import find_deleters, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 from tests.queries import count_queries

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.storage import PART_SUFFIX
+from people import trash
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -24,9 +25,7 @@ from people.models import (
     RelationshipType,
 )
 from people.tasks import purge_deleted as purge_task
-from people.trash import purge
-from people.trash.purge import purge_deleted
-from people.trash.registry import PurgeJob, purge_jobs, register_purge_job, trash_kinds
+from people.trash import PurgeJob, purge_deleted, purge_jobs, register_purge_job, trash_kinds
 from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import photo_files, picture, upload
@@ -98,7 +97,7 @@ def test_purge_removes_relationships_and_types(api: Client, alice: User) -> None
 
 
 def test_killed_purge_continues(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(purge, "BATCH_SIZE", 2)
+    monkeypatch.setattr(trash, "BATCH_SIZE", 2)
     for i in range(7):
         make_group(alice, str(i), EXPIRED)
     kind = trash_kinds()["groups"]
@@ -112,7 +111,7 @@ def test_killed_purge_continues(alice: User, monkeypatch: pytest.MonkeyPatch) ->
         return removed
 
     killed_kind = replace(kind, remove=remove_then_die)
-    monkeypatch.setattr(purge, "trash_kinds", lambda: {"groups": killed_kind})
+    monkeypatch.setattr(trash, "trash_kinds", lambda: {"groups": killed_kind})
     with pytest.raises(KeyboardInterrupt):
         purge_deleted(now=NOW)
     assert Group.unscoped.count() == 3
@@ -148,7 +147,7 @@ def test_registered_kinds_of_other_apps_are_purged(alice: User, monkeypatch: pyt
         seen.append((owner_id, now))
         return 3
 
-    monkeypatch.setattr("people.trash.registry._purge_jobs", {})
+    monkeypatch.setattr("people.trash._purge_jobs", {})
     register_purge_job(PurgeJob("things", lambda now: [alice.pk], remove))
     assert len(purge_jobs()) == 1
     assert purge_deleted(now=NOW)["things"] == 3

@@ -1,1 +1,0 @@
-"""The trash: its kinds of records, and the daily purge."""
