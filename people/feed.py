@@ -8,10 +8,7 @@ from accounts.models import User
 from contacts_project.kernel.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 from people.projection import represent_people
-from people.projection.custom_templates import represent_template
-from people.projection.groups import represent_groups
-from people.projection.important_dates import load_dates
-from people.projection.interactions import represent_interactions
+from people.projection.records import load_dates, represent_groups, represent_interactions, represent_template
 
 
 def register_feed() -> None:

@@ -28,10 +28,7 @@ from people.merging.merge import delete_old_merges, merges_of_deleted, owners_of
 from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction, Participation, Person
 from people.photos.files import delete_files, sweep_files
 from people.projection import deleted_people
-from people.projection.custom_templates import deleted_templates
-from people.projection.groups import deleted_groups
-from people.projection.important_dates import deleted_dates
-from people.projection.interactions import serialize_interactions
+from people.projection.records import deleted_dates, serialize_groups, serialize_interactions, serialize_template
 from people.services.custom_templates import remove_templates
 from people.services.group_lifecycle import remove_groups
 from people.services.important_dates import remove_dates
@@ -203,13 +200,13 @@ _KINDS = (
     TrashKind(
         name="groups",
         model=Group,
-        serialize=deleted_groups,
+        serialize=lambda _, rows: serialize_groups(rows),
         remove=remove_groups,
     ),
     TrashKind(
         name="customFieldTemplates",
         model=CustomFieldTemplate,
-        serialize=deleted_templates,
+        serialize=lambda _, rows: list(map(serialize_template, rows)),
         remove=remove_templates,
     ),
 )

@@ -14,7 +14,7 @@ from contacts_project.kernel.json import Json, JsonObject
 from contacts_project.kernel.texts import define_text
 from people.models import Person, RelationshipType
 from people.related.cards import MAX_NAME
-from people.transfer.dismissals import TWO_PEOPLE_MISSING
+from people.transfer.sections import TWO_PEOPLE_MISSING
 from relationships.api.serializers import TypeNameField
 from relationships.models import AnsweredSuggestion, Relationship
 from relationships.services.types import DEFAULT_TYPES, NAME_LENGTH, restore_deleted_types

@@ -28,7 +28,7 @@ from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
-from people.projection.custom_templates import list_templates, represent_template
+from people.projection.records import list_templates, represent_template
 from people.services import custom_templates as service
 from people.vocabularies import TemplateType
 

@@ -21,7 +21,7 @@ from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.texts import define_text
 from people.api.person_entries import ImportantDateSerializer, NewDateSerializer
 from people.models import ImportantDate, Person
-from people.projection.important_dates import represent_date, serialize_date
+from people.projection.records import represent_date, serialize_date
 from people.services import important_dates as service
 
 _DELETED = define_text("important_date_deleted", "The important date was deleted.")

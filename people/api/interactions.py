@@ -46,7 +46,7 @@ from people.dates.schedule import calendar_from_user
 from people.models import Interaction, Participation, Person
 from people.models.dates import InteractionQuerySet
 from people.models.person import PersonQuerySet
-from people.projection.interactions import represent_interaction, serialize_interactions_by_id
+from people.projection.records import represent_interaction, serialize_interactions_by_id
 from people.services import interactions as service
 from people.vocabularies import InteractionKind
 

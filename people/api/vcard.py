@@ -21,8 +21,8 @@ from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.uploads import JOINED_GROUPS, read_joined_groups
 from people.api.vcard_files import IMPORT_BODY, IMPORT_RECEIPT, PARSERS, read_uploaded_cards
+from people.contents.contact import export_cards
 from people.importing.runs import VCardImport
-from people.projection.vcard_export import export_cards
 from people.services.plan_limits import limit_error
 from people.vcard import VERSIONS
 

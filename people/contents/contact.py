@@ -1,7 +1,8 @@
-"""The local side of the sync: people read as field maps, and field maps written to people."""
+"""People read as cards and field maps, and written from them."""
 
+import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -20,10 +21,10 @@ from people.fields.unmapped_lines import with_unmapped_lines
 from people.importing.card_groups import GroupPlan
 from people.models import Group, ImportantDate, Membership, Person
 from people.models.groups import group_key
-from people.photos.files import confirm_upload, delete_files
+from people.photos.files import confirm_upload, delete_files, read_photo
 from people.services.group_rules import write_rules
 from people.services.person_writer import PersonWriter
-from people.vcard import Card
+from people.vcard import Card, write_card
 
 
 @compiled_query
@@ -48,6 +49,7 @@ def groups_of_contacts(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
 
 # The number of ids is part of the SQL text, so batches of one size let the compiled statement be reused.
 _BATCH_SIZE = 50
+_FETCH_SIZE = 500
 # The fields that are rows of other tables.
 _IN_ROWS = frozenset({"importantDates", "groups"})
 
@@ -108,6 +110,24 @@ def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
 def build_contact(person: Person, dates: list[ImportantDate], groups: list[tuple[UUID, str]]) -> LocalContact:
     card = card_of(person, dates, [name for _, name in groups])
     return LocalContact(person, card, person.photo, dates, groups)
+
+
+def export_cards(*, owner: User, version: str) -> Iterator[bytes]:
+    """Yield the card of each active person, in name order. `version`: of vCard. Photos are read one at a time."""
+    dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
+    for row in ImportantDate.objects.owned_by(owner).active().order_by("id").iterator(_FETCH_SIZE):
+        dates[row.person_id].append(row)
+    groups: dict[UUID, list[str]] = defaultdict(list)
+    memberships = Membership.objects.owned_by(owner).filter(group__deleted_at=None).order_by("id")
+    for person_id, name in memberships.values_list("person_id", "group__name"):
+        groups[person_id].append(name)
+    # Computed columns, which no card contains.
+    people = Person.objects.owned_by(owner).active().in_name_order().defer("sort_key", "search_key")
+    for person in people.iterator(_FETCH_SIZE):
+        photo = read_photo(person.photo) if person.photo else None
+        card = card_of(person, dates.get(person.pk, ()), groups.get(person.pk, ()), photo)
+        revised = person.updated_at.astimezone(dt.UTC).strftime("%Y%m%dT%H%M%SZ")
+        yield write_card(card, version, revised=revised).encode("utf-8", "replace")
 
 
 def write_fields(

@@ -239,7 +239,7 @@ def _load_members(owner: User, summaries: _Summaries) -> dict[str, GroupLists]:
 
 
 def _load_dates(owner: User) -> dict[str, str]:
-    """The active dates of each person as JSON in order of creation, like people.projection.important_dates."""
+    """The active dates of each person as JSON in order of creation, like people.projection.records."""
     rows = ImportantDate.objects.owned_by(owner).active().order_by()
     # Text, because the driver of SQLite takes longer to convert a timestamp than to read the rest of the row.
     columns = rows.values_list(IdHex("person_id"), Cast("created_at", TextField()), IdHex("id"), DATE_OBJECT)

@@ -2,12 +2,8 @@
 
 from accounts.transfer.sections import exclude_table, register_section
 from people.transfer.account import AccountSection
-from people.transfer.dismissals import DismissalSection
-from people.transfer.groups import GroupSection
-from people.transfer.interactions import InteractionSection
 from people.transfer.people import PeopleSection
-from people.transfer.places import PlaceSection
-from people.transfer.templates import TemplateSection
+from people.transfer.sections import DismissalSection, GroupSection, InteractionSection, PlaceSection, TemplateSection
 
 
 def register_transfer() -> None:

@@ -1,36 +1,54 @@
-"""The section of people, each with its groups, custom values, dates and photo."""
+"""The section of people, each with its groups, custom values, dates and photo.
+
+They are exported in batches, with five queries for each.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 from uuid import UUID
+
+from rest_framework import serializers
 
 from accounts.models import User
 from accounts.transfer.run import NO_ID, ImportRecord, TransferRun
-from accounts.transfer.sections import Section, times_of
+from accounts.transfer.sections import Section, TimestampsSerializer, times_of
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import StrictCharField, StrictDateField
 from contacts_project.kernel.ids import new_id, parse_id
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.text_forms import InvalidTextError, check_text
 from contacts_project.kernel.texts import Text, define_text
+from people import field_table
+from people.api.person_entries import ImportantDateSerializer
+from people.api.person_fields import person_fields
+from people.api.person_serializer import PersonSerializer
 from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
 from people.field_table import DATE_KEYS
+from people.fields.cards import LINE_FIELDS
 from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_writer import PersonWriter
-from people.transfer.people_export import export_people
-from people.transfer.person_record import PersonRecordSerializer
-from people.transfer.pictures import photo_messages, prepare_photo, save_photo
-from people.transfer.plan_allowance import PlanAllowance
+from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
+from people.transfer.sections import PlanAllowance
+from people.vcard.content_lines import MAX_LINES
+from people.vcard.limits import MAX_LINES_SIZE
 from people.word_index import index_values
 
+_NOT_LINES = define_text("not_card_lines", "This must be a list of at most %(limit)s lines.")
+_NOT_A_LINE = define_text("not_a_card_line", "The line of an entry must be one line of text.")
+_NOT_LINE_FIELDS = define_text("not_line_fields", "The fields of a line are some of %(choices)s.")
+_NOT_A_LINE_ID = define_text("not_a_line_id", "The id of a line must be a text.")
+_ONE_OF_EACH_TYPE = define_text("one_date_of_each_type", "Only one date of each type.")
 _CONTACT_REMINDER_OFF = define_text(
     "contact_reminder_off", "%(name)s: the contact reminder is switched off: %(reason)s"
 )
 _DATE_REMINDER_OFF = define_text("date_reminder_off", "%(name)s: the reminder of %(date)s is switched off: %(reason)s")
 _VALUE_REFUSED = define_text("custom_value_refused", "%(name)s: %(reason)s")
-
 _NESTED = {
     "groupIds",
     "customFieldValues",
@@ -41,6 +59,99 @@ _NESTED = {
     "photo_refused",
     "card_lines",
 }
+_BATCH_SIZE = 500
+# relationshipToUserId is formatted as text, and the photo is exported as its content; both are added below.
+_SCALARS = [
+    field for field in field_table.SCALARS if field.kind is not field_table.Kind.REFERENCE and field.name != "photo"
+]
+_COLUMNS = {
+    **{field.name: field.column for field in _SCALARS},
+    "lastContactTyped": "contact_before",
+    "cardLines": "card_lines",
+    **{field.name: field.column for field in field_table.LISTS},
+    "createdAt": "created_at",
+    "deletedAt": "deleted_at",
+}
+_DATE_COLUMNS = {
+    **{key.name: key.column for key in DATE_KEYS},
+    "createdAt": "created_at",
+    "deletedAt": "deleted_at",
+}
+Record = TypeVar("Record")
+
+
+class ImportantDateRecordSerializer(ImportantDateSerializer):
+    """An important date, in the trash or not."""
+
+    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+        fields = {key: field for key, field in super().get_fields().items() if not field.read_only}
+        return {"id": StrictCharField(max_length=36), **fields, **TimestampsSerializer().get_fields()}
+
+
+class CustomFieldValueRecordSerializer(serializers.Serializer[Any]):
+    templateId = StrictCharField(max_length=36)
+    value = serializers.JSONField()
+
+
+class CardLinesField(serializers.Field[list[dict[str, Any]], Any, Any, Any]):
+    """Person.card_lines. One field validates the whole list, because nested serializers are slow for many lines."""
+
+    def to_internal_value(self, data: object) -> list[JsonObject]:
+        if not isinstance(data, list) or len(data) > MAX_LINES:
+            raise InvalidError(_NOT_LINES.format(limit=MAX_LINES))
+        return [self._validate_line(entry) for entry in data]
+
+    def _validate_line(self, data: object) -> JsonObject:
+        entry = data if isinstance(data, dict) else {}
+        line = entry.get("line")
+        if not isinstance(line, str) or len(line) > MAX_LINES_SIZE or "\n" in line or "\r" in line:
+            raise InvalidError(_NOT_A_LINE)
+        try:
+            check_text(line)
+        except InvalidTextError as error:
+            raise InvalidError(error.text) from None
+        fields, entry_id = entry.get("fields", []), entry.get("id")
+        if not isinstance(fields, list) or not LINE_FIELDS.issuperset(fields):
+            raise InvalidError(_NOT_LINE_FIELDS.format(choices=sorted(LINE_FIELDS)))
+        if not isinstance(entry_id, str | None):
+            raise InvalidError(_NOT_A_LINE_ID)
+        return {"line": line, **({"fields": fields} if fields else {}), **({"id": entry_id} if entry_id else {})}
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+def _list_field(child: "serializers.Field[Any, Any, Any, Any]", most: int) -> Any:
+    return serializers.ListField(child=child, required=False, max_length=most)
+
+
+class PersonRecordSerializer(PersonSerializer):
+    """A person, in the trash or not."""
+
+    def get_fields(self) -> dict[str, "serializers.Field[Any, Any, Any, Any]"]:
+        """The writable fields of the API without those of other apps, and fields that only the document has.
+
+        References to other records are read as plain ids, and resolved after those records were imported.
+        """
+        return {
+            **{name: field for name, field in person_fields().items() if not field.read_only},
+            "relationshipToUserId": StrictCharField(max_length=36, required=False, allow_null=True),
+            "contactReminderFromId": StrictCharField(max_length=36, required=False, allow_null=True),
+            "groupIds": _list_field(StrictCharField(max_length=36), 20_000),
+            "customFieldValues": _list_field(CustomFieldValueRecordSerializer(), 1_000),
+            "importantDates": _list_field(ImportantDateRecordSerializer(), 1_000),
+            "uid": StrictCharField(max_length=255, required=False, allow_null=True),
+            "lastContactTyped": StrictDateField(required=False, allow_null=True, source="contact_before"),
+            "cardLines": CardLinesField(required=False, source="card_lines"),
+            "photo": PictureField(),
+            **TimestampsSerializer().get_fields(),
+        }
+
+    def validate_importantDates(self, dates: list[JsonObject]) -> list[JsonObject]:  # noqa: N802 - by DRF's rule
+        types = [date["type"] for date in dates if date.get("type") and not date.get("deleted_at")]
+        if len(types) != len(set(types)):
+            raise InvalidError(_ONE_OF_EACH_TYPE)
+        return dates
 
 
 class PeopleSection(Section):
@@ -211,3 +322,56 @@ def _card_lines(data: JsonMapping, person: Person, dates: list[ImportantDate]) -
         {**line, "id": ids[line["id"]]} if line.get("id") in ids else {key: line[key] for key in line if key != "id"}
         for line in data.get("card_lines", [])
     ]
+
+
+def export_people(owner: User) -> Iterator[JsonObject]:
+    """All people, including those in the trash, in the order of their creation."""
+    people = iter(Person.objects.owned_by(owner).order_by("pk").iterator(chunk_size=_BATCH_SIZE))
+    while batch := list(islice(people, _BATCH_SIZE)):
+        ids = [person.pk for person in batch]
+        groups = _load_groups(owner, ids)
+        values = _load_values(owner, ids)
+        dates = _load_dates(owner, ids)
+        for person in batch:
+            yield {
+                "id": str(person.pk),
+                **_read_columns(person, _COLUMNS),
+                "relationshipToUserId": person.relationship_to_user_id and str(person.relationship_to_user_id),
+                "contactReminderFromId": person.contact_reminder_from_id and str(person.contact_reminder_from_id),
+                "photo": encode_photo(person.photo),
+                "groupIds": groups[person.pk],
+                "customFieldValues": values[person.pk],
+                "importantDates": dates[person.pk],
+            }
+
+
+def _read_columns(row: object, columns: dict[str, str]) -> JsonObject:
+    return {key: getattr(row, column) for key, column in columns.items()}
+
+
+def _load_groups(owner: User, ids: list[UUID]) -> dict[UUID, list[str]]:
+    rows = Membership.objects.owned_by(owner).filter(person_id__gte=ids[0], person_id__lte=ids[-1])
+    return _group_by_person((row.person_id, str(row.group_id)) for row in rows.order_by("group_id"))
+
+
+def _load_values(owner: User, ids: list[UUID]) -> dict[UUID, list[JsonObject]]:
+    rows = CustomFieldValue.objects.owned_by(owner).filter(person_id__gte=ids[0], person_id__lte=ids[-1])
+    return _group_by_person(
+        (row.person_id, {"templateId": str(row.template_id), "value": row.value})
+        for row in rows.order_by("template_id")
+    )
+
+
+def _load_dates(owner: User, ids: list[UUID]) -> dict[UUID, list[JsonObject]]:
+    rows = ImportantDate.objects.owned_by(owner).filter(person_id__gte=ids[0], person_id__lte=ids[-1])
+    return _group_by_person(
+        (row.person_id, {"id": str(row.pk), **_read_columns(row, _DATE_COLUMNS)}) for row in rows.order_by("pk")
+    )
+
+
+def _group_by_person(pairs: Iterator[tuple[UUID, Record]]) -> dict[UUID, list[Record]]:
+    """The records by person; an empty list for people without any."""
+    found: dict[UUID, list[Record]] = defaultdict(list)
+    for person_id, record in pairs:
+        found[person_id].append(record)
+    return found

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from people.contents.contact import export_cards
 from people.importing.vcards import import_cards
-from people.projection.vcard_export import export_cards
 from people.vcard import read_cards
 from tests.bench.figures import Figure, SharedData
 from tests.builders import make_user
