@@ -11,7 +11,7 @@ class RelationshipsConfig(AppConfig):
         from people.counts import register_counted  # noqa: PLC0415 - as above
         from people.extensions import register_extension  # noqa: PLC0415 - as above
         from people.models import RelationshipType  # noqa: PLC0415 - as above
-        from people.trash import TrashKind, register_trash_kind
+        from people.trash import TrashKind, register_trash_kind  # noqa: PLC0415 - as above
         from relationships import invariants, projection  # noqa: F401, PLC0415 - as above, the first registers itself
         from relationships.extension import RelationshipsExtension  # noqa: PLC0415 - as above
         from relationships.models import COUNTED_RELATIONSHIPS, Relationship  # noqa: PLC0415 - as above
