@@ -11,6 +11,7 @@ OWN_NAMES = (
     "contacts.sqlite3",
     "broker.sqlite3",
     "exchanges.lock",
+    "gazetteer",
     "metrics",
     "keys.json",
     "vapid.json",

@@ -7,12 +7,13 @@ from uuid import uuid4
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 
 from contacts_project.kernel.outbound.failures import OutboundError
 from contacts_project.kernel.outbound.session import configured_rules
+from people.geocoding.gazetteer import unpack
 
 
 @register("doctor", deploy=True)
@@ -25,6 +26,17 @@ def check_geocoder(app_configs: Sequence[AppConfig] | None, **kwargs: object) ->
     except OutboundError as error:
         hint = "Correct GEOCODER_URL, or see OUTBOUND_ALLOWED_NETWORKS and OUTBOUND_ALLOWED_PORTS."
         return [Error(f"The outbound policy refuses GEOCODER_URL: {error}", hint=hint, id="doctor.E050")]
+    return []
+
+
+@register("doctor", deploy=True)
+def check_gazetteer(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
+    """The gazetteer of towns must be unpacked, or be possible to unpack, which this does."""
+    try:
+        unpack()
+    except OSError as error:
+        hint = f"Give the service's user the right to write to {settings.DATA_DIR}, and 50 MB of space."
+        return [Warning(f"The map shows no towns: {error.strerror or error}", hint=hint, id="doctor.W055")]
     return []
 
 

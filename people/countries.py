@@ -30,6 +30,11 @@ def country_key(text: str) -> str:
     return _codes().get(folded, folded)
 
 
+def country_code(text: str) -> str | None:
+    """The country's code (ISO 3166-1, two letters) if the text is one of its codes or names."""
+    return _codes().get(fold(text))
+
+
 @lru_cache(maxsize=1)
 def _codes() -> dict[str, str]:
     """Codes by folded name. A name of several countries (`Congo`) is left out, a code is never another's name."""

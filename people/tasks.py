@@ -6,6 +6,7 @@ from django.utils import timezone
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from people import trash
 from people.dates import next_dates
+from people.geocoding import gazetteer
 from people.geocoding.geocoder import Run, geocode_exclusively
 
 _GEOCODE = "geocode"
@@ -21,6 +22,7 @@ def purge_deleted() -> None:
 def geocode() -> None:
     """Geocode pending addresses: after new addresses, after a change of the preference, and every minute."""
     end_pending(_GEOCODE)
+    gazetteer.unpack()  # a second or two of a worker, once, instead of those of whoever opens the map first
     geocode_exclusively(Run(seconds=50))
 
 

@@ -119,12 +119,9 @@ def test_nothing_is_sent_unless_the_account_enabled_geocoding(api: Client, alice
     assert states(api, person) == ["skipped"]
     geocode_due(Run())
     assert nominatim.received == []
-    assert api.ok("get", "/api/map/markers") == {
-        "markers": [],
-        "pendingCount": 0,
-        "failedCount": 0,
-        "geocodingEnabled": False,
-    }
+    on_map = api.ok("get", "/api/map/markers")
+    assert [marker["precision"] for marker in on_map["markers"]] == ["town"]
+    assert (on_map["pendingCount"], on_map["failedCount"], on_map["geocodingEnabled"]) == (0, 0, False)
 
 
 def test_nothing_is_sent_without_a_geocoder(
@@ -411,7 +408,9 @@ def test_the_map_shows_every_place(api: Client, geocoding_alice: User, nominatim
     }
     person = api.ok("post", "/api/people", body, status=201)["person"]
     before = api.ok("get", "/api/map/markers")
-    assert (before["pendingCount"], len(before["markers"])) == (2, 2)
+    assert (before["pendingCount"], len(before["markers"])) == (2, 3)
+    assert [marker["precision"] for marker in before["markers"]] == ["address", "address", "town"]
+    assert before["unknown"] == [{"personId": person["id"], "entryId": person["addresses"][1]["id"]}]
     geocode_due(Run())
     found = api.ok("get", "/api/map/markers")
     assert (found["pendingCount"], found["failedCount"], found["geocodingEnabled"]) == (0, 1, True)
@@ -428,6 +427,9 @@ def test_the_map_shows_every_place(api: Client, geocoding_alice: User, nominatim
         "latitude": 52.5163,
         "longitude": 13.3777,
         "label": "Unter den Linden 1, Berlin, Germany",
+        "precision": "address",
+        "timezone": "Europe/Berlin",
+        "town": {"name": "Berlin", "country": "DE"},
         "groupIds": [group["id"]],
     }
     api.ok("delete", f"/api/groups/{group['id']}")

@@ -1,0 +1,249 @@
+"""A gazetteer of towns: where a town is, and in which time zone, without asking anybody.
+
+The towns of 1,000 people or more are data of GeoNames (https://www.geonames.org, CC BY 4.0), which write_gazetteer.py
+packs into gazetteer.tsv.zst. At set-up, or when it is first asked, the file is unpacked into a SQLite database in
+DATA_DIR and looked up there; nothing is kept in memory.
+"""
+
+import hashlib
+import logging
+import math
+import os
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Final, NamedTuple
+
+from django.conf import settings
+
+from contacts_project.kernel.text_forms import fold_letters
+from contacts_project.kernel.zstd import decompress
+from people.countries import country_code
+
+DATA_FILE = Path(__file__).with_name("gazetteer.tsv.zst")
+
+#: Of two towns of one name and country none is meant if both have so many people.
+LARGE_TOWN: Final = 15_000
+#: The sides of the cells in which the nearest town is searched, in parts of a degree, and how many cells around.
+_CELLS_PER_DEGREE = 4
+_RINGS = (1, 2, 4, 8)
+_COLUMNS_OF_CELLS = 360 * _CELLS_PER_DEGREE
+_BATCH = 400
+_NO_LETTERS = re.compile(r"[\W_]+")
+_TABLES = """
+CREATE TABLE region (country TEXT, code TEXT, key TEXT, PRIMARY KEY (country, code)) WITHOUT ROWID;
+CREATE TABLE town (id INTEGER PRIMARY KEY, country TEXT, region TEXT, name TEXT, latitude REAL, longitude REAL, timezone TEXT, people INTEGER, cell INTEGER);
+CREATE TABLE town_name (key TEXT, town INTEGER, PRIMARY KEY (key, town)) WITHOUT ROWID;
+"""  # noqa: E501
+_logger = logging.getLogger(__name__)
+
+
+class Town(NamedTuple):
+    """Degrees are WGS 84; `country` is ISO 3166-1, two letters; `timezone` is a name of IANA's database."""
+
+    country: str
+    region: str
+    name: str
+    latitude: float
+    longitude: float
+    timezone: str
+    people: int
+
+
+class TownQuery(NamedTuple):
+    """The parts of an address that name its town. Each may be empty."""
+
+    locality: str
+    region: str
+    country: str
+
+
+def place_key(text: str) -> str:
+    """Equal for spellings of one place that differ in case, accents, hyphens, points and blanks."""
+    return _NO_LETTERS.sub(" ", fold_letters(text)).strip()
+
+
+def find_towns(queries: Iterable[TownQuery]) -> dict[TownQuery, Town]:
+    """The town of each query that names one.
+
+    Where the country is missing, the most frequent country of the queries decides, or the town alone. Of several
+    towns of a name the one of 15,000 people or more is meant. Several such are told apart by the region, then by which
+    of them has it as its first name; else there is none. Nor is one of several small ones.
+    """
+    queries = list(queries)
+    wanted = {query: place_key(query.locality) for query in queries if query.locality}
+    countries = {query: _country(query.country) for query in queries}
+    usual = Counter(code for code in countries.values() if code).most_common(1)
+    with closing(_connect()) as database:
+        towns = _towns_by_name(database, set(wanted.values()))
+        regions = _region_keys(database) if any(query.region for query in wanted) else {}
+    found = {}
+    for query, key in wanted.items():
+        candidates = towns.get(key, [])
+        if country := countries[query]:
+            candidates = [town for town in candidates if town.country == country]
+        elif country is not None and usual:
+            candidates = [town for town in candidates if town.country == usual[0][0]] or candidates
+        elif country is None:  # a country that nobody knows is not guessed at
+            continue
+        if town := _choose(candidates, key, place_key(query.region), regions):
+            found[query] = town
+    return found
+
+
+def _country(text: str) -> str | None:
+    """The code of the country; empty where none is named, None where it is not known."""
+    return country_code(text) if text.strip() else ""
+
+
+def _choose(candidates: list[Town], key: str, region: str, regions: Mapping[tuple[str, str], str]) -> Town | None:
+    if region:
+        told = [
+            town for town in candidates if region in (place_key(town.region), regions.get((town.country, town.region)))
+        ]
+        candidates = told or candidates
+    large = [town for town in candidates if town.people >= LARGE_TOWN]
+    for group in (large or candidates, [town for town in large or candidates if place_key(town.name) == key]):
+        if len(group) == 1:
+            return group[0]
+    return None
+
+
+def nearest_towns(places: Iterable[tuple[float, float]]) -> dict[tuple[float, float], Town]:
+    """The nearest town of each place (latitude, longitude in degrees), if there is one within about two degrees."""
+    found = {}
+    with closing(_connect()) as database:
+        for (row, column), here in _by_cell(set(places)).items():
+            for ring in _RINGS:
+                towns = _towns_around(database, row, column, ring)
+                near = {place: min(towns, key=lambda town: _distance(town, place)) for place in here if towns}
+                found.update(near)
+                if near and all(_distance(town, place) <= _covered(place, ring) for place, town in near.items()):
+                    break
+    return found
+
+
+def _by_cell(places: set[tuple[float, float]]) -> dict[tuple[int, int], list[tuple[float, float]]]:
+    cells: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for place in places:
+        cells.setdefault(_cell(*place), []).append(place)
+    return cells
+
+
+def _cell(latitude: float, longitude: float) -> tuple[int, int]:
+    return math.floor(latitude * _CELLS_PER_DEGREE), math.floor(longitude * _CELLS_PER_DEGREE) % _COLUMNS_OF_CELLS
+
+
+def _towns_around(database: sqlite3.Connection, row: int, column: int, ring: int) -> list[Town]:
+    ranges: list[int] = []
+    for around in range(row - ring, row + ring + 1):
+        first, last = column - ring, column + ring
+        ranges += (
+            around * _COLUMNS_OF_CELLS + max(first, 0),
+            around * _COLUMNS_OF_CELLS + min(last, _COLUMNS_OF_CELLS - 1),
+        )
+        if first < 0:  # beyond the meridian of 180 degrees the cells go on at the other end of the row
+            ranges += (around + 1) * _COLUMNS_OF_CELLS + first, (around + 1) * _COLUMNS_OF_CELLS - 1
+        if last >= _COLUMNS_OF_CELLS:
+            ranges += around * _COLUMNS_OF_CELLS, (around - 1) * _COLUMNS_OF_CELLS + last
+    where = " OR ".join(["cell BETWEEN ? AND ?"] * (len(ranges) // 2))
+    return [Town(*found) for found in database.execute(f"SELECT {_TOWN_COLUMNS} FROM town WHERE {where}", ranges)]  # noqa: S608
+
+
+def _distance(town: Town, place: tuple[float, float]) -> float:
+    """Comparable between towns near the place: the square of the angle, in degrees."""
+    east = (town.longitude - place[1] + 180) % 360 - 180
+    return float((town.latitude - place[0]) ** 2 + (east * math.cos(math.radians(place[0]))) ** 2)
+
+
+_TOWN_COLUMNS = ", ".join(Town._fields)
+
+
+def _covered(place: tuple[float, float], ring: int) -> float:
+    """Within this distance (as of _distance) of the place the cells have every town."""
+    return float((ring / _CELLS_PER_DEGREE * math.cos(math.radians(place[0]))) ** 2)
+
+
+def _towns_by_name(database: sqlite3.Connection, keys: set[str]) -> dict[str, list[Town]]:
+    towns: dict[str, list[Town]] = {}
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), _BATCH):
+        some = ordered[start : start + _BATCH]
+        marks = ", ".join("?" * len(some))
+        statement = f"SELECT key, {_TOWN_COLUMNS} FROM town_name JOIN town ON id = town WHERE key IN ({marks})"  # noqa: S608
+        for key, *columns in database.execute(statement, some):
+            towns.setdefault(key, []).append(Town(*columns))
+    return towns
+
+
+def _region_keys(database: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    return {(country, code): key for country, code, key in database.execute("SELECT country, code, key FROM region")}
+
+
+def _connect() -> sqlite3.Connection:
+    """The unpacked gazetteer, read-only. An empty one, where it cannot be unpacked: `manage.py doctor` says why."""
+    try:
+        return sqlite3.connect(f"{unpack().as_uri()}?immutable=1", uri=True)
+    except OSError:
+        _logger.exception("The gazetteer of towns cannot be unpacked.")
+        empty = sqlite3.connect(":memory:")
+        empty.executescript(_TABLES)
+        return empty
+
+
+def unpack() -> Path:
+    """Unpack the gazetteer into DATA_DIR, unless that is done; returns its file. Raises OSError.
+
+    Processes may do it at the same time: each writes a file of its own and gives it its name when it is whole.
+    """
+    target = Path(settings.DATA_DIR).absolute() / f"gazetteer-{_version()}.sqlite3"
+    if target.exists():
+        return target
+    handle, name = mkstemp(dir=target.parent, prefix="gazetteer-", suffix=".new")
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name)) as database:
+            _fill(database)
+        Path(name).replace(target)
+    except sqlite3.Error as error:
+        raise OSError(f"{name}: {error}") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+    for other in target.parent.glob("gazetteer-*.sqlite3"):
+        if other != target:
+            with suppress(OSError):  # on Windows, while a process of the version before reads it
+                other.unlink()
+    return target
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    return hashlib.sha256(DATA_FILE.read_bytes()).hexdigest()[:12]
+
+
+def _fill(database: sqlite3.Connection) -> None:
+    database.execute("PRAGMA journal_mode = OFF")  # a file that is not whole is thrown away
+    database.execute("PRAGMA synchronous = OFF")
+    database.executescript(_TABLES)
+    lines = [line.split("\t") for line in decompress(DATA_FILE.read_bytes()).decode().splitlines() if line[0] != "#"]
+    regions = ((line[0], *line[2:]) for line in lines if line[1] == "=")
+    database.executemany("INSERT INTO region VALUES (?, ?, ?)", regions)
+    towns = [line for line in lines if line[1] != "="]
+    database.executemany("INSERT INTO town VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _town_rows(towns))
+    database.execute("CREATE INDEX town_cell ON town (cell)")
+    keys = {(place_key(line[2]), number) for number, line in enumerate(towns)}
+    keys |= {(key, number) for number, line in enumerate(towns) if line[7] for key in line[7].split("|")}
+    database.executemany("INSERT INTO town_name VALUES (?, ?)", sorted(keys))
+    database.commit()
+
+
+def _town_rows(lines: list[list[str]]) -> Iterator[tuple[object, ...]]:
+    for number, (country, region, name, latitude, longitude, timezone, people, _) in enumerate(lines):
+        row, column = _cell(float(latitude), float(longitude))
+        cell = row * _COLUMNS_OF_CELLS + column
+        yield number, country, region, name, float(latitude), float(longitude), timezone, int(people), cell

@@ -1,0 +1,166 @@
+"""Addresses stand in their town where nobody was asked for their place."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from accounts.models import User
+from contacts_project.kernel.zstd import decompress
+from people.checks import check_gazetteer
+from people.geocoding import gazetteer
+from people.geocoding.gazetteer import DATA_FILE, LARGE_TOWN, TownQuery, find_towns, nearest_towns, place_key
+from tests.builders import make_person
+from tests.client import Client
+
+
+@pytest.mark.parametrize(
+    ("locality", "region", "country", "found"),
+    [
+        ("Porto", "", "Portugal", ("PT", "Europe/Lisbon")),
+        ("porto ", "", "pt", ("PT", "Europe/Lisbon")),
+        ("Porto", "", "", ("PT", "Europe/Lisbon")),
+        ("München", "", "Deutschland", ("DE", "Europe/Berlin")),
+        ("Munich", "", "Germany", ("DE", "Europe/Berlin")),
+        ("MÜNCHEN", "", "DEU", ("DE", "Europe/Berlin")),
+        ("東京", "", "日本", ("JP", "Asia/Tokyo")),
+        ("東京都", "", "JP", ("JP", "Asia/Tokyo")),
+        ("北京", "", "China", ("CN", "Asia/Shanghai")),
+        ("서울", "", "KR", ("KR", "Asia/Seoul")),
+        ("Αθήνα", "", "Ελλάδα", ("GR", "Europe/Athens")),
+        ("Москва", "", "Россия", ("RU", "Europe/Moscow")),
+        ("St. Gallen", "", "Schweiz", ("CH", "Europe/Zurich")),
+        ("Mailand", "", "Italien", ("IT", "Europe/Rome")),
+        ("Tromsø", "", "Norge", ("NO", "Europe/Oslo")),
+        ("Springfield", "IL", "USA", ("US", "America/Chicago")),
+        ("Springfield", "Massachusetts", "United States", ("US", "America/New_York")),
+        # Several of 15,000 people or more.
+        ("Springfield", "", "USA", None),
+        ("Springfield", "Bavaria", "USA", None),
+        ("Paris", "", "", None),
+        # Small ones of which several have the name.
+        ("Neustadt", "", "DE", None),
+        ("Porto", "", "Narnia", None),
+        ("Nowhere", "", "Portugal", None),
+        ("", "", "Portugal", None),
+        ("", "Bavaria", "DE", None),
+        ("'; DROP TABLE town; --", "", "", None),
+        ("\0", "%", "_", None),
+        ("x" * 10_000, "y" * 10_000, "z" * 10_000, None),
+    ],
+)
+def test_town_of_an_address(locality: str, region: str, country: str, found: tuple[str, str] | None) -> None:
+    query = TownQuery(locality, region, country)
+    town = find_towns([query]).get(query)
+    assert (town and (town.country, town.timezone)) == found
+
+
+def test_most_frequent_country_decides_for_addresses_without_one() -> None:
+    paris = TownQuery("Paris", "", "")
+    usual = [TownQuery("Lyon", "", "France"), TownQuery("Nice", "", "FR"), TownQuery("Dallas", "TX", "USA")]
+    assert find_towns([paris, *usual])[paris].country == "FR"
+    texan = [TownQuery("Dallas", "", "USA"), TownQuery("Austin", "", "US")]
+    assert find_towns([paris, *texan])[paris].region == "TX"
+    # What the usual country does not have may be elsewhere.
+    porto = TownQuery("Porto", "", "")
+    assert find_towns([porto, *texan])[porto].country == "PT"
+
+
+@pytest.mark.parametrize(
+    ("place", "timezone"),
+    [
+        ((52.5, 13.4), "Europe/Berlin"),
+        ((-16.9, 179.9), "Pacific/Fiji"),
+        ((-16.9, -179.99), "Pacific/Fiji"),
+        ((78.2, 15.6), "Arctic/Longyearbyen"),
+        ((90.0, 180.0), None),
+        ((-90.0, -180.0), None),
+        ((0.0, -30.0), None),
+    ],
+)
+def test_nearest_town(place: tuple[float, float], timezone: str | None) -> None:
+    town = nearest_towns([place]).get(place)
+    assert (town and town.timezone) == timezone
+
+
+def test_nearest_town_is_the_nearest_of_all() -> None:
+    places = [(47.37 + step / 7, 8.54 + step / 5) for step in range(12)]
+    with sqlite3.connect(gazetteer.unpack()) as database:
+        columns = ", ".join(gazetteer.Town._fields)
+        towns = [gazetteer.Town(*row) for row in database.execute(f"SELECT {columns} FROM town")]
+    for place, town in nearest_towns(places).items():
+        assert gazetteer._distance(town, place) == min(gazetteer._distance(other, place) for other in towns)
+
+
+def test_gazetteer_has_the_towns_of_fifteen_thousand_people_and_says_whose_it_is() -> None:
+    text = decompress(DATA_FILE.read_bytes()).decode()
+    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    towns = [line for line in lines if line[1] != "="]
+    assert sum(int(line[6]) >= LARGE_TOWN for line in towns) > 30_000
+    assert "GeoNames" in text.splitlines()[0]
+    assert "CC BY 4.0" in text.splitlines()[0]
+    assert DATA_FILE.stat().st_size <= 4_000_000
+    # The file has keys as today's code makes them.
+    assert [key for line in towns[::97] for key in filter(None, line[7].split("|")) if place_key(key) != key] == []
+
+
+def test_processes_may_unpack_at_the_same_time(settings: LazySettings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "gazetteer-of-before.sqlite3").write_bytes(b"")
+    (tmp_path / "contacts.sqlite3").write_bytes(b"")
+    with ThreadPoolExecutor(3) as pool:
+        files = set(pool.map(lambda _: gazetteer.unpack(), range(3)))
+    assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files} | {"contacts.sqlite3"}
+    porto = TownQuery("Porto", "", "PT")
+    assert find_towns([porto])[porto].country == "PT"
+
+
+def test_without_room_for_the_gazetteer_the_map_shows_what_has_coordinates(
+    api: Client, alice: User, settings: LazySettings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path / "missing"
+    place = {"id": "l", "type": "home", "latitude": 41.15, "longitude": -8.61, "label": None}
+    make_person(alice, locations=[place], addresses=[{"id": "a", "type": "home", "locality": "Porto"}])
+    found = api.ok("get", "/api/map/markers")
+    assert [(marker["id"], marker["timezone"], marker["town"]) for marker in found["markers"]] == [("l", None, None)]
+    assert [entry["entryId"] for entry in found["unknown"]] == ["a"]
+    [warning] = check_gazetteer(None)
+    assert warning.msg.startswith("The map shows no towns: No such file")
+
+
+def test_markers_say_how_precise_they_are(api: Client, alice: User) -> None:
+    def address(key: str, **parts: Any) -> dict[str, Any]:
+        empty = dict.fromkeys(("streetLine1", "streetLine2", "postalCode", "locality", "region", "country"))
+        place = {"latitude": None, "longitude": None, "geocodeStatus": "failed"}
+        return {"id": key, "type": "home", **empty, **place, **parts}
+
+    person = make_person(
+        alice,
+        name="Ada",
+        locations=[{"id": "hut", "type": "cabin", "latitude": 78.22, "longitude": 15.65, "label": None}],
+        addresses=[
+            address("exact", locality="Porto", latitude=41.15, longitude=-8.61, geocodeStatus="done"),
+            address("town", streetLine1="Rua 1", locality="Porto", country="Portugal"),
+            address("lost", locality="Nowhere", country="Portugal"),
+            address("empty"),
+        ],
+    )
+    found = api.ok("get", "/api/map/markers")
+    assert [
+        (marker["id"], marker["source"], marker["precision"], marker["timezone"], marker["town"])
+        for marker in found["markers"]
+    ] == [
+        ("hut", "location", "address", "Arctic/Longyearbyen", {"name": "Longyearbyen", "country": "SJ"}),
+        ("exact", "address", "address", "Europe/Lisbon", {"name": "Porto", "country": "PT"}),
+        ("town", "address", "town", "Europe/Lisbon", {"name": "Porto", "country": "PT"}),
+    ]
+    town = found["markers"][2]
+    assert (round(town["latitude"], 1), round(town["longitude"], 1)) == (41.1, -8.6)
+    assert found["unknown"] == [{"personId": str(person.pk), "entryId": "lost"}]
+    assert (found["failedCount"], found["geocodingEnabled"]) == (2, False)
+    # A town is no address: what the person has stays as it is.
+    addresses = api.ok("get", f"/api/people/{person.pk}")["person"]["addresses"]
+    assert [entry["latitude"] for entry in addresses] == [41.15, None, None, None]
