@@ -155,7 +155,7 @@ class DateKey:
     """A card holds it: it is imported and synced."""
     reminds: bool = False
     """Belongs to its reminder."""
-    replans: bool = True
+    reschedules: bool = True
     """A change of it reschedules the next reminder. A new type or title must not: today's would be sent again."""
     moves: bool = False
     """Decides on which days the date is."""
@@ -193,7 +193,7 @@ class PersonField:
     """When two values of a single-valued field are the same; a list is compared by the keys of its entries."""
     synced: bool = True
     """A value on cards goes both ways between a person and its card on a CardDAV server."""
-    plans_contact: bool = False
+    schedules_contact: bool = False
     """A change of it reschedules the next contact reminder."""
     reminder_default: str | int | None = None
     """The value if a contact reminder is switched on without one."""
@@ -313,7 +313,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "deathday",
         kind=Kind.DATE,
-        plans_contact=True,
+        schedules_contact=True,
         card_property="DEATHDATE",
         old_property="X-DEATHDATE",
         group="dates",
@@ -321,7 +321,7 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField(
         "lastContact",
         kind=Kind.DATE,
-        plans_contact=True,
+        schedules_contact=True,
         card_property="X-LAST-CONTACT",
         synced=False,
         group="reminder",
@@ -337,13 +337,15 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("relationshipToUser", kind=Kind.NO_COLUMN, group="network"),
     PersonField("groupIds", kind=Kind.NO_COLUMN, group="network"),
     PersonField("groups", kind=Kind.NO_COLUMN, compare=Compare.CASELESS, card="categories", group="network"),
-    PersonField("contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, plans_contact=True, group="reminder"),
+    PersonField(
+        "contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, schedules_contact=True, group="reminder"
+    ),
     PersonField(
         "contactReminderInterval",
         99,
         Kind.INTEGER,
         merge=Merge.REMINDER,
-        plans_contact=True,
+        schedules_contact=True,
         reminder_default=1,
         group="reminder",
     ),
@@ -352,7 +354,7 @@ FIELDS: tuple[PersonField, ...] = (
         kind=Kind.CHOICE,
         choices=_UNITS,
         merge=Merge.REMINDER,
-        plans_contact=True,
+        schedules_contact=True,
         reminder_default="MONTHS",
         group="reminder",
     ),
@@ -499,10 +501,10 @@ DATE_KEYS: tuple[DateKey, ...] = (
         compare=Compare.ALONE,
         classifies=True,
         on_card=True,
-        replans=False,
+        reschedules=False,
         moves=True,
     ),
-    DateKey("title", Kind.TEXT, 100, compare=Compare.CASELESS, classifies=True, on_card=True, replans=False),
+    DateKey("title", Kind.TEXT, 100, compare=Compare.CASELESS, classifies=True, on_card=True, reschedules=False),
     DateKey("date", Kind.DATE, compare=Compare.DAY, on_card=True, moves=True),
     DateKey("yearUnknown", Kind.FLAG, compare=Compare.TEXT, on_card=True, moves=True),
     DateKey("reminderEnabled", Kind.FLAG, reminds=True, moves=True, reminder_default=True),

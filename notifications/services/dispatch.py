@@ -29,7 +29,7 @@ from notifications.services.digests import plan_digests, schedule_digest
 from notifications.services.planner import enqueue_due_accounts, plan_due
 from notifications.services.sender import SendResult, send_batch, send_delivery
 from people.services.last_contact import apply_due_interactions
-from people.services.reminders import replan_account
+from people.services.reminders import reschedule_account
 
 log = logging.getLogger(__name__)
 Enqueue = Callable[..., object]
@@ -95,7 +95,7 @@ def replan(*, owner_id: UUID, now: dt.datetime) -> None:
     try:
         with account_lock(owner_id):
             # Clears the mark too: if the process dies before the commit, the next scan starts over.
-            replan_account(owner_id=owner_id, now=now)
+            reschedule_account(owner_id=owner_id, now=now)
             replan_snoozed(owner_id=owner_id, now=now)
             schedule_digest(User.objects.get(pk=owner_id), now=now)
     except AccountGoneError:

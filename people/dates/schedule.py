@@ -2,8 +2,8 @@
 people.dates.recurrence.
 
 A row stores its next reminder only; the due scan sends it and advances the row to the one after. A change of a row's
-settings plans the row again; a change of the account's calendar (time zone, hour, lead days ...) replans all its rows.
-The functions here set attributes and do not save.
+settings reschedules the row; a change of the account's calendar (time zone, hour, lead days ...) all its rows. The
+functions here set attributes and do not save.
 """
 
 import datetime as dt
@@ -97,13 +97,13 @@ def build_calendar(
 
 
 def load_calendar(owner: User | UUID) -> Calendar:
-    """The account's calendar as the database has it now. To plan rows, load it under the account's lock."""
+    """The account's calendar as the database has it now. To schedule rows, load it under the account's lock."""
     owner_id = owner.pk if isinstance(owner, User) else owner
     return build_calendar(*User.objects.values_list(*CALENDAR_COLUMNS).get(pk=owner_id))
 
 
 def calendar_under_lock(owner: User, *, is_fresh: bool) -> Calendar:
-    """The calendar to plan rows with. `is_fresh`: nobody has written to the account since `owner` was read."""
+    """The calendar to schedule rows with. `is_fresh`: nobody has written to the account since `owner` was read."""
     return calendar_from_user(owner) if is_fresh else load_calendar(owner)
 
 
@@ -143,7 +143,7 @@ def is_occurrence(row: ImportantDate, day: dt.date, calendar: Calendar) -> bool:
     return recurrence.on_or_after(day) == day
 
 
-def plan_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
+def schedule_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
     """Set the next reminder of a row whose settings have just changed.
 
     Reminders in the past are skipped, except for an advance notice whose lead time has begun and for today's reminder:
@@ -156,7 +156,7 @@ def plan_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
     _store_date_reminder(row, rule.first_from(today) if rule else None, calendar, now)
 
 
-def replan_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
+def reschedule_date(row: ImportantDate, calendar: Calendar, now: dt.datetime) -> None:
     """Compute the next reminder again after the account's calendar changed; an overdue one is kept."""
     if row.next_due_at is not None and row.next_due_at > now:
         rule = date_rule(row, calendar)
@@ -201,7 +201,7 @@ def _store_date_reminder(
 def contact_rule(person: Person, calendar: Calendar) -> Recurrence | None:
     """The days of a person's contact reminders; None while they are switched off and for people who have died.
 
-    Those of a quiet person go on, unsent, so that nothing has to be planned when it is quiet no longer.
+    Those of a quiet person go on, unsent, so that nothing has to be scheduled when it is quiet no longer.
     """
     if not person.contact_reminder_enabled or has_ended(Topic.CONTACT, person.deathday):
         return None
@@ -223,16 +223,16 @@ def fill_contact_defaults(person: Person) -> None:
             setattr(person, column, getattr(person, column) or default)
 
 
-def plan_contact(person: Person, calendar: Calendar, now: dt.datetime) -> None:
+def schedule_contact(person: Person, calendar: Calendar, now: dt.datetime) -> None:
     """Set the next contact reminder of a person whose settings or last contact have just changed."""
     rule = contact_rule(person, calendar)
     _store_contact_reminder(person, rule.on_or_after(calendar.today(now)) if rule else None, calendar, now)
 
 
-def replan_contact(person: Person, calendar: Calendar, now: dt.datetime) -> None:
+def reschedule_contact(person: Person, calendar: Calendar, now: dt.datetime) -> None:
     """Compute the next contact reminder again after the account's calendar changed; an overdue one is kept."""
     if person.contact_due_at is not None and person.contact_due_at > now:
-        plan_contact(person, calendar, now)
+        schedule_contact(person, calendar, now)
 
 
 def advance_contact(person: Person, calendar: Calendar, since: dt.date) -> None:
@@ -264,6 +264,6 @@ CONTACT_FIELDS: tuple[str, ...] = (
     *CONTACT_COLUMNS,
     "owner_id",
     "created_at",
-    *(field.column for field in field_table.SCALARS if field.plans_contact),
+    *(field.column for field in field_table.SCALARS if field.schedules_contact),
 )
-"""The columns of a person that planning its contact reminder reads."""
+"""The columns of a person that scheduling its contact reminder reads."""

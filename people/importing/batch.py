@@ -259,7 +259,7 @@ class Batch:
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
         for row in (*moved, *(row for row in new if row.reminder_enabled)):
-            schedule.plan_date(row, writer.calendar, self.now)
+            schedule.schedule_date(row, writer.calendar, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(
             moved, [*_CARD_COLUMNS, "updated_at", *schedule.DATE_COLUMNS]

@@ -212,7 +212,7 @@ class _UndoRun:
             for name, value in before["movedDates"][str(row.pk)].items():
                 setattr(row, _DATE_COLUMNS[name], dt.date.fromisoformat(value) if name == "date" else value)
             row.updated_at = self.now
-            schedule.plan_date(row, writer.calendar, self.now)
+            schedule.schedule_date(row, writer.calendar, self.now)
             row.save()
         take_back_lead_days(writer, person, before.get("leadDays", {}))
 

@@ -77,7 +77,7 @@ def set_contact_reminder(*, owner: User, person_ids: Ids, settings: JsonMapping,
         calendar = schedule.calendar_under_lock(owner, is_fresh=write.is_fresh)
         for person in people:
             if is_enabled:
-                schedule.plan_contact(person, calendar, now)
+                schedule.schedule_contact(person, calendar, now)
             else:
                 person.contact_due_at = person.contact_due_on = None
         rows.bulk_update(people, schedule.CONTACT_COLUMNS)
@@ -115,7 +115,7 @@ def set_date_reminders(
         changed = list(dates.filter(pk__in=keys))
         calendar = schedule.calendar_under_lock(owner, is_fresh=write.is_fresh)
         for row in changed:
-            schedule.plan_date(row, calendar, now)
+            schedule.schedule_date(row, calendar, now)
         dates.bulk_update(changed, schedule.DATE_COLUMNS)
         touch_people(owner.pk, sorted({row.person_id for row in changed}), now)
         return chosen.count()

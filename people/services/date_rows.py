@@ -23,7 +23,7 @@ from people.services.plan_limits import check_plan
 
 ONE_DATE_OF_TYPE = define_text("one_date_of_type", "Only one date of type %(type)s.")
 _EMPTY = {key.column: key.empty for key in DATE_KEYS}
-_RESCHEDULING_COLUMNS = frozenset(key.column for key in DATE_KEYS if key.replans)
+_RESCHEDULING_COLUMNS = frozenset(key.column for key in DATE_KEYS if key.reschedules)
 
 
 @query_by_ids
@@ -161,6 +161,6 @@ def set_date_fields(
         setattr(row, column, copy(empty) if value is None else value)
     is_replanned = row._state.adding or before != {field: getattr(row, field) for field in _RESCHEDULING_COLUMNS}
     if is_replanned:
-        schedule.plan_date(row, calendar(), now)
+        schedule.schedule_date(row, calendar(), now)
     row.updated_at = now
     return DateChange(is_replanned, starts_reminding=row.reminder_enabled and not was_reminding)

@@ -197,7 +197,7 @@ def _set_lead_days(
 def _save_lead_days(writer: _Writer, days: Mapping[ImportantDate, int | None]) -> None:
     for row, lead_days in days.items():
         row.reminder_lead_days, row.updated_at = lead_days, writer.now
-        schedule.plan_date(row, writer.calendar, writer.now)
+        schedule.schedule_date(row, writer.calendar, writer.now)
     if days:
         columns = ["reminder_lead_days", *schedule.DATE_COLUMNS, "updated_at"]
         ImportantDate.objects.owned_by(writer.owner).bulk_update(days, columns)

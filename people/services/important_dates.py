@@ -83,7 +83,7 @@ def restore_date(*, row: ImportantDate, now: dt.datetime) -> ImportantDate:
         if row.reminder_enabled:
             check_plan(row.owner, "reminders")
         row.deleted_at = None
-        schedule.plan_date(row, schedule.load_calendar(row.owner_id), now)
+        schedule.schedule_date(row, schedule.load_calendar(row.owner_id), now)
         row.save()
         touch_people(row.owner_id, [row.person_id], now)
     return row

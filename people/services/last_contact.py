@@ -138,7 +138,7 @@ def recompute_last_contacts(*, owner_id: UUID, now: dt.datetime) -> None:
     with account_lock(owner_id):
         owner = User.objects.get(pk=owner_id)
         calendar = calendar_from_user(owner)
-        _replan_counts(owner_id, calendar, now)
+        _reschedule_counts(owner_id, calendar, now)
         people = Person.objects.owned_by(owner_id).filter(participations__isnull=False).distinct()
         rows = annotate_latest(people.only("owner_id", "interacted_on"), end_of_today(calendar, now))
         if moved := [person.pk for person in rows if latest_day(person, calendar) != person.interacted_on]:
@@ -147,7 +147,7 @@ def recompute_last_contacts(*, owner_id: UUID, now: dt.datetime) -> None:
                     update_last_contacts(PersonWriter(owner, write, now), moved[start : start + BATCH_SIZE])
 
 
-def _replan_counts(owner_id: UUID, calendar: Calendar, now: dt.datetime) -> None:
+def _reschedule_counts(owner_id: UUID, calendar: Calendar, now: dt.datetime) -> None:
     rows = (
         Interaction.objects.owned_by(owner_id)
         .active()

@@ -35,7 +35,7 @@ from people.signals import announce_change
 
 # A photo is also a file and has its own service (people.services.photos).
 _SCALAR_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.name != "photo") | {"card_lines"}
-_CONTACT_PLAN_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.plans_contact)
+_CONTACT_SCHEDULE_COLUMNS = frozenset(field.column for field in field_table.SCALARS if field.schedules_contact)
 _LAST_CONTACT_COLUMNS = frozenset({"last_contact", "contact_before", "interacted_on"})
 _ATTRIBUTES = tuple(field.attname for field in Person._meta.concrete_fields)
 # Up to this many people are saved one by one, each with the columns that it changed.
@@ -220,13 +220,13 @@ class PersonWriter:
             columns |= {"last_contact", "contact_before"}
         if not columns.isdisjoint(RULED_COLUMNS) and person.pk not in self._ruled:
             self._take_over_reminder(person, columns)
-        if columns & {*_CONTACT_PLAN_COLUMNS, "deleted_at"}:
+        if columns & {*_CONTACT_SCHEDULE_COLUMNS, "deleted_at"}:
             schedule.fill_contact_defaults(person)
             if person.contact_reminder_enabled and not person.is_deleted:
-                schedule.plan_contact(person, self.calendar, self.now)
+                schedule.schedule_contact(person, self.calendar, self.now)
             else:
                 person.contact_due_at = person.contact_due_on = None
-            columns |= {*_CONTACT_PLAN_COLUMNS, *schedule.CONTACT_COLUMNS}
+            columns |= {*_CONTACT_SCHEDULE_COLUMNS, *schedule.CONTACT_COLUMNS}
         # Not before the lock: writes follow one another in this order.
         person.updated_at = max(self.now, self.write.now)
         columns.add("updated_at")

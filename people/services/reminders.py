@@ -11,7 +11,7 @@ from people.models.person import ALWAYS, NOT_KNOWN
 from people.services.last_contact import recompute_last_contacts
 
 
-def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
+def reschedule_account(*, owner_id: UUID, now: dt.datetime) -> int:
     """Recompute the next reminder of every row of the account; returns the number of rows.
 
     Skips rows without a next reminder, which have none in any time zone, and rows that are due: those are sent first.
@@ -21,11 +21,11 @@ def replan_account(*, owner_id: UUID, now: dt.datetime) -> int:
         calendar = schedule.load_calendar(owner_id)
         dates = list(ImportantDate.objects.owned_by(owner_id).filter(next_due_at__gt=now))
         for date in dates:
-            schedule.replan_date(date, calendar, now)
+            schedule.reschedule_date(date, calendar, now)
         ImportantDate.objects.owned_by(owner_id).bulk_update(dates, schedule.DATE_COLUMNS)
         people = list(Person.objects.owned_by(owner_id).filter(contact_due_at__gt=now).only(*schedule.CONTACT_FIELDS))
         for person in people:
-            schedule.replan_contact(person, calendar, now)
+            schedule.reschedule_contact(person, calendar, now)
         Person.objects.owned_by(owner_id).bulk_update(people, schedule.CONTACT_COLUMNS)
         # In another zone today may be another day, whose dates were passed over.
         with_dates = Person.objects.owned_by(owner_id).filter(next_date_until__lt=ALWAYS)

@@ -255,7 +255,7 @@ class _Batch:
                 name=person.name, date=date.type or date.title, reason=self.reminders.message
             )
             omissions.append(text)
-        schedule.plan_date(date, self.calendar, self.run.now)
+        schedule.schedule_date(date, self.calendar, self.run.now)
         return omissions
 
     def _missing_references(self, record: ImportRecord) -> Text | None:

@@ -37,7 +37,7 @@ def add_daily_dates(owner: User, people: int, dates: int, **fields: Any) -> None
                 date=dt.date(2020, 1, 1),
                 **{"reminder_interval_unit": "DAYS", **values},
             )
-            schedule.plan_date(row, calendar, now)
+            schedule.schedule_date(row, calendar, now)
             rows.append(row)
     ImportantDate.objects.bulk_create(rows)
 

@@ -25,7 +25,7 @@ from people.dates import schedule, upcoming
 from people.dates.upcoming import count_upcoming, upcoming_events
 from people.mentions import Silence
 from people.models import ImportantDate, Person
-from people.services.reminders import replan_account
+from people.services.reminders import reschedule_account
 from people.vocabularies import DateType, ReminderType, Unit
 from tests.builders import make_person
 from tests.notifications.recording_channel import RecordingChannel
@@ -124,7 +124,7 @@ class AccountHistory:
         row.year_unknown = wanted["year_unknown"]
         if row.year_unknown:
             row.date = dt.date(1604, row.date.month, row.date.day)
-        schedule.plan_date(row, self.clock, self.now)
+        schedule.schedule_date(row, self.clock, self.now)
         row.save()
 
     def add_contact(self, wanted: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ class AccountHistory:
         person = make_person(
             self.owner, contact_reminder_enabled=True, last_contact=last, created_at=self.now, **columns
         )
-        schedule.plan_contact(person, self.clock, self.now)
+        schedule.schedule_contact(person, self.clock, self.now)
         person.save()
 
     def apply_step(self, step: tuple[Any, ...]) -> None:
@@ -154,7 +154,7 @@ class AccountHistory:
         User.objects.filter(pk=self.owner.pk).update(time_zone=zone)
         self.owner.refresh_from_db()
         if is_followed:
-            replan_account(owner_id=self.owner.pk, now=self.now)
+            reschedule_account(owner_id=self.owner.pk, now=self.now)
 
     def die(self, place: int) -> None:
         people = list(Person.objects.owned_by(self.owner).order_by("id"))
@@ -173,7 +173,7 @@ class AccountHistory:
         if dates:
             row = dates[place % len(dates)]
             row.reminder_enabled = False
-            schedule.plan_date(row, self.clock, self.now)
+            schedule.schedule_date(row, self.clock, self.now)
             row.save()
 
     def check_cut_lists(self, days: int, whole: dict[str, Any]) -> None:

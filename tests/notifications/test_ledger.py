@@ -33,7 +33,7 @@ def clock() -> Any:
 @pytest.fixture
 def date(ada: Person) -> ImportantDate:
     row = ImportantDate(owner=ada.owner, person=ada, title="Met", date=dt.date(1990, 5, 4), reminder_enabled=True)
-    schedule.plan_date(row, schedule.load_calendar(ada.owner), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    schedule.schedule_date(row, schedule.load_calendar(ada.owner), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
     row.save()
     return row
 
@@ -217,7 +217,7 @@ def test_command_distinguishes_deliveries_sent_by_another_run(
 ) -> None:
     for title in ("Met", "Wed", "Moved"):
         row = ImportantDate(owner=ada.owner, person=ada, title=title, date=DUE.date(), reminder_enabled=True)
-        schedule.plan_date(row, schedule.load_calendar(ada.owner), DUE - minutes(60))
+        schedule.schedule_date(row, schedule.load_calendar(ada.owner), DUE - minutes(60))
         row.save()
     others: list[UUID] = []
 
@@ -286,7 +286,7 @@ def test_permanent_removal_of_a_person_deletes_its_deliveries(date: ImportantDat
 
 def test_contact_since_planning_cancels_the_reminder(ada: Person, alice: User, channel: RecordingChannel) -> None:
     ada.contact_reminder_enabled, ada.last_contact = True, dt.date(2026, 4, 4)
-    schedule.plan_contact(ada, schedule.load_calendar(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
+    schedule.schedule_contact(ada, schedule.load_calendar(alice), dt.datetime(2026, 5, 4, 8, tzinfo=dt.UTC))
     ada.save()
     channel.outcomes = [DOWN]
     run()

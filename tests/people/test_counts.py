@@ -114,7 +114,7 @@ def test_events_are_counted_as_they_are_listed(alice: User, rule: str) -> None:
     calendar, now = schedule.load_calendar(alice), timezone.now()
     gone = make_person(alice, name="Gone", deleted_at=now)
     person = make_person(alice, contact_reminder_enabled=True, last_contact=dt.date(2027, 2, 10))
-    schedule.plan_contact(person, calendar, now)
+    schedule.schedule_contact(person, calendar, now)
     person.save()
     days = (dt.date(2000, 2, 29), dt.date(1604, 3, 1), dt.date(1990, 2, 28), dt.date(2028, 3, 2), dt.date(1999, 12, 31))
     reminders: tuple[dict[str, Any], ...] = (
