@@ -25,7 +25,7 @@ OTHER = "other"
 FieldGroup: TypeAlias = Literal["name", "work", "contact", "dates", "network", "reminder", "marks", "card", "details"]
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """The kind of a field's value."""
 
     TEXT = auto()
@@ -142,7 +142,7 @@ class DateKey:
     """
 
     name: str
-    kind: Kind
+    kind: FieldKind
     limit: int = 0
     _: KW_ONLY
     least: int = 0
@@ -170,7 +170,7 @@ class DateKey:
     @property
     def empty(self) -> bool | list[int] | None:
         """Its value in a date that has none."""
-        return False if self.kind is Kind.FLAG else [] if self.kind is Kind.LIST else None
+        return False if self.kind is FieldKind.FLAG else [] if self.kind is FieldKind.LIST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class PersonField:
 
     name: str
     limit: int = 0
-    kind: Kind = Kind.TEXT
+    kind: FieldKind = FieldKind.TEXT
     _: KW_ONLY
     column: str = ""
     """Default: the name with underscores."""
@@ -223,7 +223,7 @@ class PersonField:
 
     def __post_init__(self) -> None:
         column = self.column
-        if not column and self.kind not in {Kind.NO_COLUMN, Kind.ROWS}:
+        if not column and self.kind not in {FieldKind.NO_COLUMN, FieldKind.ROWS}:
             column = _column_of(self.name)
         is_on_card = bool(self.card_property or self.keys)
         object.__setattr__(self, "column", column)
@@ -245,7 +245,7 @@ class PersonField:
     @property
     def attribute(self) -> str:
         """The attribute of the model that holds the stored value."""
-        return f"{self.column}_id" if self.kind is Kind.REFERENCE else self.column
+        return f"{self.column}_id" if self.kind is FieldKind.REFERENCE else self.column
 
 
 def _column_of(name: str) -> str:
@@ -294,7 +294,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField("prefix", 50, card_property="N", group="name", find=Find.NAME),
     PersonField("suffix", 50, card_property="N", group="name", find=Find.NAME),
-    PersonField("displayName", kind=Kind.NO_COLUMN, index_name="displayName", group="name"),
+    PersonField("displayName", kind=FieldKind.NO_COLUMN, index_name="displayName", group="name"),
     PersonField(
         "displayNameOverride",
         200,
@@ -308,11 +308,11 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("jobTitle", 200, index_name="jobTitle", card_property="TITLE", group="work", find=Find.TEXT),
     PersonField("gender", 50, card_property="GENDER", old_property="X-GENDER"),
     PersonField(
-        "anniversary", kind=Kind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY", group="dates"
+        "anniversary", kind=FieldKind.DATE, card_property="ANNIVERSARY", old_property="X-ANNIVERSARY", group="dates"
     ),
     PersonField(
         "deathday",
-        kind=Kind.DATE,
+        kind=FieldKind.DATE,
         schedules_contact=True,
         card_property="DEATHDATE",
         old_property="X-DEATHDATE",
@@ -320,7 +320,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "lastContact",
-        kind=Kind.DATE,
+        kind=FieldKind.DATE,
         schedules_contact=True,
         card_property="X-LAST-CONTACT",
         synced=False,
@@ -329,21 +329,21 @@ FIELDS: tuple[PersonField, ...] = (
     PersonField("notes", 10_000, index_name="notes", card_property="NOTE", find=Find.NOTES),
     PersonField(
         "relationshipToUserId",
-        kind=Kind.REFERENCE,
+        kind=FieldKind.REFERENCE,
         column="relationship_to_user",
         model="people.RelationshipType",
         group="network",
     ),
-    PersonField("relationshipToUser", kind=Kind.NO_COLUMN, group="network"),
-    PersonField("groupIds", kind=Kind.NO_COLUMN, group="network"),
-    PersonField("groups", kind=Kind.NO_COLUMN, compare=Compare.CASELESS, card="categories", group="network"),
+    PersonField("relationshipToUser", kind=FieldKind.NO_COLUMN, group="network"),
+    PersonField("groupIds", kind=FieldKind.NO_COLUMN, group="network"),
+    PersonField("groups", kind=FieldKind.NO_COLUMN, compare=Compare.CASELESS, card="categories", group="network"),
     PersonField(
-        "contactReminderEnabled", kind=Kind.FLAG, merge=Merge.REMINDER, schedules_contact=True, group="reminder"
+        "contactReminderEnabled", kind=FieldKind.FLAG, merge=Merge.REMINDER, schedules_contact=True, group="reminder"
     ),
     PersonField(
         "contactReminderInterval",
         99,
-        Kind.INTEGER,
+        FieldKind.INTEGER,
         merge=Merge.REMINDER,
         schedules_contact=True,
         reminder_default=1,
@@ -351,29 +351,29 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "contactReminderIntervalUnit",
-        kind=Kind.CHOICE,
+        kind=FieldKind.CHOICE,
         choices=_UNITS,
         merge=Merge.REMINDER,
         schedules_contact=True,
         reminder_default="MONTHS",
         group="reminder",
     ),
-    PersonField("contactReminderFrom", kind=Kind.NO_COLUMN, group="reminder"),
-    PersonField("cardDavSyncEnabled", kind=Kind.FLAG, merge=Merge.PRIMARY, group="card"),
+    PersonField("contactReminderFrom", kind=FieldKind.NO_COLUMN, group="reminder"),
+    PersonField("cardDavSyncEnabled", kind=FieldKind.FLAG, merge=Merge.PRIMARY, group="card"),
     PersonField(
         "favourite",
-        kind=Kind.FLAG,
+        kind=FieldKind.FLAG,
         merge=Merge.ANY,
         card_property="X-ANDROID-STARRED",
         other_property="X-DAVDROID-STARRED",
         group="marks",
     ),
-    PersonField("quiet", kind=Kind.FLAG, merge=Merge.ALL, group="marks"),
+    PersonField("quiet", kind=FieldKind.FLAG, merge=Merge.ALL, group="marks"),
     PersonField("photo", 200, read_only=True, index_name="photo", group="name"),
     PersonField("uid", 255, read_only=True, merge=Merge.PRIMARY, card_property="UID", synced=False, group="card"),
     PersonField(
         "phoneNumbers",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey("number", 50, compare=Compare.PHONE, required=True, never_truncated=True, mapping="phone"),
@@ -387,7 +387,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "emails",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey(
@@ -409,7 +409,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "addresses",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey("streetLine1", 200, compare=_LENIENT, label="address", mapping="address.street"),
@@ -430,7 +430,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "urls",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey("url", 500, compare=Compare.URL, required=True, never_truncated=True, mapping="url"),
@@ -443,7 +443,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "imHandles",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey("protocol", 50, compare=Compare.CASELESS, classifies=True, default_key="type", label="messenger"),
@@ -457,7 +457,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "locations",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             _TYPE,
             EntryKey("latitude", kind=KeyKind.NUMBER, compare=Compare.DEGREES, bound=90, required=True),
@@ -470,7 +470,7 @@ FIELDS: tuple[PersonField, ...] = (
     ),
     PersonField(
         "customFields",
-        kind=Kind.LIST,
+        kind=FieldKind.LIST,
         keys=(
             EntryKey("key", 100, compare=Compare.CASELESS, required=True, classifies=True, label="custom field name"),
             EntryKey("value", 1000, compare=Compare.TEXT, required=True, may_be_empty=True, label="custom field"),
@@ -482,20 +482,20 @@ FIELDS: tuple[PersonField, ...] = (
         label="custom field",
         find=Find.CUSTOM,
     ),
-    PersonField("more", kind=Kind.ROWS, group="card"),
-    PersonField("importantDates", kind=Kind.ROWS, card="important_dates", group="dates"),
-    PersonField("customFieldValues", kind=Kind.ROWS, find=Find.VALUE, indexed_keys=("value",)),
+    PersonField("more", kind=FieldKind.ROWS, group="card"),
+    PersonField("importantDates", kind=FieldKind.ROWS, card="important_dates", group="dates"),
+    PersonField("customFieldValues", kind=FieldKind.ROWS, find=Find.VALUE, indexed_keys=("value",)),
 )
 
 COLUMNS: tuple[PersonField, ...] = tuple(field for field in FIELDS if field.column)
-SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is not Kind.LIST)
-LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is Kind.LIST)
+SCALARS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is not FieldKind.LIST)
+LISTS: tuple[PersonField, ...] = tuple(field for field in COLUMNS if field.kind is FieldKind.LIST)
 CARD_SCALARS: tuple[PersonField, ...] = tuple(field for field in SCALARS if field.card)
 
 DATE_KEYS: tuple[DateKey, ...] = (
     DateKey(
         "type",
-        Kind.CHOICE,
+        FieldKind.CHOICE,
         choices=("BIRTHDAY", "ANNIVERSARY", "NAMEDAY", "MEMORIAL"),
         any_case=True,
         compare=Compare.ALONE,
@@ -504,22 +504,24 @@ DATE_KEYS: tuple[DateKey, ...] = (
         reschedules=False,
         moves=True,
     ),
-    DateKey("title", Kind.TEXT, 100, compare=Compare.CASELESS, classifies=True, on_card=True, reschedules=False),
-    DateKey("date", Kind.DATE, compare=Compare.DAY, on_card=True, moves=True),
-    DateKey("yearUnknown", Kind.FLAG, compare=Compare.TEXT, on_card=True, moves=True),
-    DateKey("reminderEnabled", Kind.FLAG, reminds=True, moves=True, reminder_default=True),
+    DateKey("title", FieldKind.TEXT, 100, compare=Compare.CASELESS, classifies=True, on_card=True, reschedules=False),
+    DateKey("date", FieldKind.DATE, compare=Compare.DAY, on_card=True, moves=True),
+    DateKey("yearUnknown", FieldKind.FLAG, compare=Compare.TEXT, on_card=True, moves=True),
+    DateKey("reminderEnabled", FieldKind.FLAG, reminds=True, moves=True, reminder_default=True),
     DateKey(
         "reminderType",
-        Kind.CHOICE,
+        FieldKind.CHOICE,
         choices=("ONCE", "RECURRING"),
         reminds=True,
         moves=True,
         reminder_default="RECURRING",
     ),
-    DateKey("reminderInterval", Kind.INTEGER, 99, least=1, reminds=True, moves=True, reminder_default=1),
-    DateKey("reminderIntervalUnit", Kind.CHOICE, choices=_UNITS, reminds=True, moves=True, reminder_default="YEARS"),
-    DateKey("reminderLeadDays", Kind.INTEGER, MAX_LEAD_DAYS, reminds=True),
-    DateKey("extraLeadDays", Kind.LIST, MAX_LEAD_DAYS, reminds=True),
+    DateKey("reminderInterval", FieldKind.INTEGER, 99, least=1, reminds=True, moves=True, reminder_default=1),
+    DateKey(
+        "reminderIntervalUnit", FieldKind.CHOICE, choices=_UNITS, reminds=True, moves=True, reminder_default="YEARS"
+    ),
+    DateKey("reminderLeadDays", FieldKind.INTEGER, MAX_LEAD_DAYS, reminds=True),
+    DateKey("extraLeadDays", FieldKind.LIST, MAX_LEAD_DAYS, reminds=True),
 )
 """The fields of an important date, in the order of the response, between `personId` and `deletedAt`."""
 DATE_COLUMNS: tuple[str, ...] = tuple(key.column for key in DATE_KEYS)
@@ -535,7 +537,7 @@ REMINDER_DEFAULTS: dict[str, str | int] = {
 """By column, the defaults of a contact reminder that is switched on."""
 
 MAPPING_NAMES: tuple[str, ...] = (
-    *(field.name for field in SCALARS if not field.read_only and field.kind is not Kind.REFERENCE),
+    *(field.name for field in SCALARS if not field.read_only and field.kind is not FieldKind.REFERENCE),
     *(key.mapping for field in LISTS for key in field.keys if key.mapping),
 )
 """The fields of a person that the mapping of a CSV import may use."""

@@ -30,7 +30,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.text_forms import NOT_A_TEXT
 from contacts_project.kernel.texts import define_text
 from people import field_table
-from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS, DateKey, EntryKey, KeyKind, Kind, PersonField
+from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS, DateKey, EntryKey, FieldKind, KeyKind, PersonField
 from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.dates import YEAR_UNKNOWN
@@ -156,17 +156,17 @@ class ExtraLeadDaysField(serializers.ListField):
 
 
 def _build_date_field(key: DateKey) -> AnyField:
-    if key.kind is Kind.DATE:
+    if key.kind is FieldKind.DATE:
         return DateOrDateTimeField()
     more: dict[str, Any] = {"required": False} | ({"source": key.column} if key.column != key.name else {})
-    if key.kind is Kind.FLAG:
+    if key.kind is FieldKind.FLAG:
         return StrictBooleanField(**more)
-    if key.kind is Kind.LIST:
+    if key.kind is FieldKind.LIST:
         return ExtraLeadDaysField(**more)
     more["allow_null"] = True
-    if key.kind is Kind.CHOICE:
+    if key.kind is FieldKind.CHOICE:
         return StrictChoiceField(list(key.choices), fold=key.any_case, **more)
-    if key.kind is Kind.INTEGER:
+    if key.kind is FieldKind.INTEGER:
         return StrictIntegerField(min_value=key.least, max_value=key.limit, **more)
     return StrictCharField(max_length=key.limit, **more)
 

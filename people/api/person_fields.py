@@ -21,7 +21,7 @@ from people.api.person_entries import (
     ImportantDateEntrySerializer,
     check_year,
 )
-from people.field_table import Kind, PersonField
+from people.field_table import FieldKind, PersonField
 from people.models import Group
 
 SerializerField = serializers.Field[Any, Any, Any, Any]
@@ -66,10 +66,10 @@ def _build_field(field: PersonField) -> SerializerField:
     if field.read_only:
         return serializers.CharField(read_only=True, allow_null=True)
     source: dict[str, Any] = {} if field.column == field.name else {"source": field.column}
-    if field.kind is Kind.LIST:
+    if field.kind is FieldKind.LIST:
         return _build_list(ENTRY_SERIALIZERS[field.name], **source)
     source["required"] = field.required
-    if field.kind is Kind.FLAG:
+    if field.kind is FieldKind.FLAG:
         return StrictBooleanField(**source)
     source["allow_null"] = not field.required
     return _NULLABLE_FIELDS[field.kind](field, source)
@@ -79,12 +79,12 @@ def _build_list(entries: type["serializers.BaseSerializer[Any]"], **kwargs: Any)
     return serializers.ListSerializer(child=entries(), required=False, max_length=field_table.MAX_ENTRIES, **kwargs)
 
 
-_NULLABLE_FIELDS: Mapping[Kind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
-    Kind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
-    Kind.DATE: lambda _, more: StrictDateField(validators=[check_year], **more),
-    Kind.INTEGER: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
-    Kind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
-    Kind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
+_NULLABLE_FIELDS: Mapping[FieldKind, Callable[[PersonField, dict[str, Any]], SerializerField]] = {
+    FieldKind.TEXT: lambda field, more: StrictCharField(max_length=field.limit, **more),
+    FieldKind.DATE: lambda _, more: StrictDateField(validators=[check_year], **more),
+    FieldKind.INTEGER: lambda field, more: StrictIntegerField(min_value=1, max_value=field.limit, **more),
+    FieldKind.CHOICE: lambda field, more: StrictChoiceField(list(field.choices), **more),
+    FieldKind.REFERENCE: lambda field, more: OwnedField(field.model, **more),
 }
 _FIELDS_WITHOUT_COLUMN: Mapping[str, Callable[[], SerializerField]] = {
     "displayName": lambda: serializers.CharField(source="display_name", read_only=True),

@@ -14,7 +14,7 @@ from people import field_table
 from people.api.person_entries import ShortValueSerializer
 from people.api.person_fields import SerializerField, person_fields
 from people.extensions import EXTENSIONS
-from people.field_table import Kind
+from people.field_table import FieldKind
 from people.models import Person
 from people.projection import REPEATED_IN_FEED
 from people.projection.search_index import RECORD
@@ -96,7 +96,7 @@ class PersonListedSerializer(PersonSerializer):
 
     @property
     def optional(self) -> list[str]:
-        lists = {field.name for field in field_table.FIELDS if field.kind in {Kind.LIST, Kind.ROWS}}
+        lists = {field.name for field in field_table.FIELDS if field.kind in {FieldKind.LIST, FieldKind.ROWS}}
         lists |= {extension.name for extension in EXTENSIONS if extension.name}
         names: Any = self.fields
         return [name for name in names if name in lists]

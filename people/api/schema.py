@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from contacts_project.kernel.json import JsonObject
 from people.api.deleted import response_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
-from people.field_table import FIELDS, Kind, PersonField
+from people.field_table import FIELDS, FieldKind, PersonField
 from people.fields.custom_values import MAX_VALUE_LENGTH
 
 
@@ -75,7 +75,7 @@ _KINDS_WITHOUT_COLUMN = {"array": "list", "string": "text"}
 
 def _describe_field(field: PersonField, schema: JsonObject) -> JsonObject:
     kind = field.kind.name.lower()
-    if field.kind in {Kind.NO_COLUMN, Kind.ROWS}:
+    if field.kind in {FieldKind.NO_COLUMN, FieldKind.ROWS}:
         kind = _KINDS_WITHOUT_COLUMN.get(schema.get("type", ""), "object")
     described: JsonObject = {"kind": kind, "group": field.group}
     if field.search:

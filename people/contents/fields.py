@@ -12,7 +12,7 @@ from typing import Any
 
 from people import field_table
 from people.entries import date_entry
-from people.field_table import Kind, PersonField
+from people.field_table import FieldKind, PersonField
 from people.photos.names import content_hash, photo_hash
 from people.vcard import Card, CardDate, Entry
 
@@ -87,9 +87,9 @@ def changed_fields(before: Fields, after: Fields) -> set[str]:
 
 def column_value(field: PersonField, value: Any) -> Any:
     """The value of a single-valued field as its column has it."""
-    if field.kind is Kind.FLAG:
+    if field.kind is FieldKind.FLAG:
         return bool(value)
-    return date.fromisoformat(value) if field.kind is Kind.DATE and value else value
+    return date.fromisoformat(value) if field.kind is FieldKind.DATE and value else value
 
 
 def card_date(entry: Entry) -> CardDate:

@@ -7,7 +7,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from contacts_project.kernel.database.columns import DateText, RawColumn, Sql
 from contacts_project.kernel.database.ids import IdHex
-from people.field_table import Kind, PersonField
+from people.field_table import FieldKind, PersonField
 
 
 class IdHexList(Aggregate):
@@ -103,8 +103,8 @@ class MidnightText(Func):
 
 def column_of(field: PersonField) -> str | Combinable:
     """The expression that renders a single-valued field; a reference is an IdHex."""
-    if field.kind is Kind.DATE:
+    if field.kind is FieldKind.DATE:
         return DateText(field.column)
-    if field.kind is Kind.FLAG:
+    if field.kind is FieldKind.FLAG:
         return RawColumn(field.column)
-    return IdHex(field.attribute) if field.kind is Kind.REFERENCE else field.column
+    return IdHex(field.attribute) if field.kind is FieldKind.REFERENCE else field.column

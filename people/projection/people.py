@@ -21,7 +21,7 @@ from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import Representation, dumps_ascii
 from people import field_table
 from people.extensions import EXTENSIONS
-from people.field_table import DateKey, Kind
+from people.field_table import DateKey, FieldKind
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -40,7 +40,7 @@ _BLANK_PERSON: dict[str, Any] = {
     **{
         field.name: None
         for field in field_table.FIELDS
-        if field.kind not in {field_table.Kind.LIST, field_table.Kind.ROWS}
+        if field.kind not in {field_table.FieldKind.LIST, field_table.FieldKind.ROWS}
     },
     "deletedAt": None,
     "createdAt": None,
@@ -282,10 +282,10 @@ def _load_related(
     return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}, found[_VALUE]
 
 
-_DATE_EXPRESSIONS: Mapping[Kind, Callable[[str], Any]] = {
-    Kind.DATE: MidnightText,
-    Kind.FLAG: JsonBoolean,
-    Kind.LIST: JsonDocument,
+_DATE_EXPRESSIONS: Mapping[FieldKind, Callable[[str], Any]] = {
+    FieldKind.DATE: MidnightText,
+    FieldKind.FLAG: JsonBoolean,
+    FieldKind.LIST: JsonDocument,
 }
 
 

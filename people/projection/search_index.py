@@ -13,7 +13,7 @@ from contacts_project.kernel.database.columns import RawColumn
 from contacts_project.kernel.database.ids import IdHex
 from contacts_project.kernel.ids import format_id
 from people import field_table
-from people.field_table import Kind
+from people.field_table import FieldKind
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.names import display_name
@@ -22,14 +22,14 @@ from people.projection.lists import load_groups, load_types
 from people.projection.people import FETCH_SIZE, NO_GROUPS
 
 _INDEXED = [field for field in field_table.FIELDS if field.index_name]
-_SCALARS = [field for field in _INDEXED if field.column and field.kind is not Kind.LIST]
-_LISTS = [field for field in _INDEXED if field.kind is Kind.LIST]
+_SCALARS = [field for field in _INDEXED if field.column and field.kind is not FieldKind.LIST]
+_LISTS = [field for field in _INDEXED if field.kind is FieldKind.LIST]
 # The contract has `groups` before `customFields`, which is the last list.
 *_LISTS_BEFORE_GROUPS, _CUSTOM_FIELDS = (field.index_name for field in _LISTS)
 
 RECORD: tuple[str, ...] = (
     "id",
-    *(field.index_name for field in _INDEXED if field.kind is not Kind.LIST),
+    *(field.index_name for field in _INDEXED if field.kind is not FieldKind.LIST),
     *_LISTS_BEFORE_GROUPS,
     "groups",
     _CUSTOM_FIELDS,

@@ -62,7 +62,9 @@ _NESTED = {
 _BATCH_SIZE = 500
 # relationshipToUserId is formatted as text, and the photo is exported as its content; both are added below.
 _SCALARS = [
-    field for field in field_table.SCALARS if field.kind is not field_table.Kind.REFERENCE and field.name != "photo"
+    field
+    for field in field_table.SCALARS
+    if field.kind is not field_table.FieldKind.REFERENCE and field.name != "photo"
 ]
 _COLUMNS = {
     **{field.name: field.column for field in _SCALARS},

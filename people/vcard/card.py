@@ -26,13 +26,13 @@ ENTRY_FIELDS = (*LIST_FIELDS, "important_dates")
 PLAIN_TEXT_FIELDS = tuple(
     field.card
     for field in field_table.CARD_SCALARS
-    if field.kind is field_table.Kind.TEXT
+    if field.kind is field_table.FieldKind.TEXT
     and field.card_property not in {"N", "X-SECOND-LAST-NAME", "X-DISPLAY-NAME", "ORG", "NOTE", "UID"}
 )
 #: The single-valued date fields.
-DATE_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE)
+DATE_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.FieldKind.DATE)
 #: The single-valued flags.
-FLAG_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.FLAG)
+FLAG_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.FieldKind.FLAG)
 
 
 class VCardError(ValueError):

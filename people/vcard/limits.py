@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contacts_project.kernel.text_forms import is_email
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
-from people.field_table import OTHER, KeyKind, Kind
+from people.field_table import OTHER, FieldKind, KeyKind
 from people.vcard.card import Entry, KeptLine
 from people.vcard.values import clean_line
 
@@ -34,7 +34,7 @@ MAX_REMARKS = 20
 _SCALAR_FIELDS = {field.card: field for field in field_table.CARD_SCALARS}
 #: The maximum length of each text field of a card, in characters. A UID is missing: it is never truncated.
 TEXT_LIMITS: Mapping[str, int] = {
-    name: field.limit for name, field in _SCALAR_FIELDS.items() if field.kind is Kind.TEXT and name != "uid"
+    name: field.limit for name, field in _SCALAR_FIELDS.items() if field.kind is FieldKind.TEXT and name != "uid"
 }
 MAX_UID = _SCALAR_FIELDS["uid"].limit
 _LIST_FIELDS = {field.card: field for field in field_table.LISTS}

@@ -18,7 +18,10 @@ VERSIONS = ("4.0", "3.0")
 _STRUCTURED_PROPERTIES = frozenset({"N", "ADR", "ORG", "GENDER", "X-CUSTOM-FIELD", "X-ANDROID-CUSTOM"})
 _LIST_PROPERTIES = frozenset({"CATEGORIES", "NICKNAME"})
 _TEXT_FIELD_PROPERTIES = {
-    name for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.TEXT for name in field.card_properties
+    name
+    for field in field_table.CARD_SCALARS
+    if field.kind is field_table.FieldKind.TEXT
+    for name in field.card_properties
 }
 _TEXT_PROPERTIES = frozenset(
     {

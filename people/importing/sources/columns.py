@@ -8,7 +8,7 @@ from typing import Any
 
 from contacts_project.kernel.texts import define_text
 from people import field_table
-from people.field_table import Kind
+from people.field_table import FieldKind
 from people.importing.sources.cells import find_error, find_lost_number, find_nothing, read_values
 from people.importing.sources.days import DayReader
 from people.importing.sources.drafts import DAY_FIELDS, FLAG_FIELDS, TEXT_FIELDS, Draft
@@ -35,7 +35,7 @@ _MAY_BE_NULL = frozenset(
 _WORD_FIELDS = {
     field.name: field
     for field in field_table.SCALARS
-    if (not field.card or field.kind is Kind.FLAG) and not field.read_only
+    if (not field.card or field.kind is FieldKind.FLAG) and not field.read_only
 }
 _FLAG_WORDS = {
     **dict.fromkeys(("true", "yes", "y", "1", "x", "on", "ja", "oui", "si", "sí", "はい"), True),
@@ -157,9 +157,9 @@ def set_person_column(draft: Draft, name: str, cell: str) -> None:
 
 
 def _parse_value(field: field_table.PersonField, text: str) -> Any:
-    if field.kind is Kind.FLAG:
+    if field.kind is FieldKind.FLAG:
         return _FLAG_WORDS.get(text.casefold())
-    if field.kind is Kind.INTEGER:
+    if field.kind is FieldKind.INTEGER:
         is_number = text.isascii() and text.isdigit() and len(text) < 5
         return int(text) if is_number and 1 <= int(text) <= field.limit else None
     return text.upper() if text.upper() in field.choices else None

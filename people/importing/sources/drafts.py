@@ -31,14 +31,14 @@ _GUESSED_DAY = define_text(
 _NO_DAY = define_text("not_a_day", "the %(field)s “%(value)s” is no day that could be read, and was left out")
 
 #: The date fields and the text fields of a card, by their names in JSON.
-DAY_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.DATE}
+DAY_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.FieldKind.DATE}
 TEXT_FIELDS = {
     field.name: field.card
     for field in field_table.CARD_SCALARS
-    if field.kind is field_table.Kind.TEXT and not field.read_only
+    if field.kind is field_table.FieldKind.TEXT and not field.read_only
 }
 #: The flags of a card, by their names in JSON.
-FLAG_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.Kind.FLAG}
+FLAG_FIELDS = {field.name: field.card for field in field_table.CARD_SCALARS if field.kind is field_table.FieldKind.FLAG}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

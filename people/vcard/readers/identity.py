@@ -107,14 +107,14 @@ def _read_kind(line: ContentLine, context: Context) -> Iterator[FieldValue]:
 _TEXT_READERS: dict[str, Reader] = {
     name: _text_reader(field.card)
     for field in field_table.CARD_SCALARS
-    if field.kind is field_table.Kind.TEXT
+    if field.kind is field_table.FieldKind.TEXT
     for name in field.card_properties
 }
 
 _FLAG_READERS: dict[str, Reader] = {
     name: _flag_reader(field.card)
     for field in field_table.CARD_SCALARS
-    if field.kind is field_table.Kind.FLAG
+    if field.kind is field_table.FieldKind.FLAG
     for name in field.card_properties
 }
 

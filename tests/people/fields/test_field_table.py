@@ -7,20 +7,20 @@ import pytest
 from django.db import models
 
 from people import field_table
-from people.field_table import DateKey, Kind, PersonField
+from people.field_table import DateKey, FieldKind, PersonField
 from people.models import ImportantDate, Person
 from people.names import COLUMNS
 from people.vcard import Card, CardDate
 from people.vocabularies import Unit
 
-COLUMN_TYPES: dict[Kind, type[models.Field]] = {
-    Kind.TEXT: models.CharField,
-    Kind.DATE: models.DateField,
-    Kind.FLAG: models.BooleanField,
-    Kind.INTEGER: models.PositiveSmallIntegerField,
-    Kind.CHOICE: models.CharField,
-    Kind.REFERENCE: models.ForeignKey,
-    Kind.LIST: models.JSONField,
+COLUMN_TYPES: dict[FieldKind, type[models.Field]] = {
+    FieldKind.TEXT: models.CharField,
+    FieldKind.DATE: models.DateField,
+    FieldKind.FLAG: models.BooleanField,
+    FieldKind.INTEGER: models.PositiveSmallIntegerField,
+    FieldKind.CHOICE: models.CharField,
+    FieldKind.REFERENCE: models.ForeignKey,
+    FieldKind.LIST: models.JSONField,
 }
 # Columns that no field shows as they are: of every row, computed, internal, or shown by a field without a column.
 COLUMNS_WITHOUT_FIELD = {
@@ -42,14 +42,14 @@ def test_a_column_has_the_type_and_limits_of_the_table(field: PersonField) -> No
         assert isinstance(column, models.TextField)
     else:
         assert isinstance(column, COLUMN_TYPES[field.kind])
-    if field.kind is Kind.TEXT:
+    if field.kind is FieldKind.TEXT:
         assert column.max_length == field.limit
-    if field.kind is Kind.CHOICE:
+    if field.kind is FieldKind.CHOICE:
         assert field.choices == tuple(Unit)
         assert max(map(len, field.choices)) <= column.max_length
-    if field.kind is Kind.REFERENCE:
+    if field.kind is FieldKind.REFERENCE:
         assert column.related_model._meta.label == field.model
-    has_a_value = field.required or field.kind in {Kind.FLAG, Kind.LIST} or field.name == "uid"
+    has_a_value = field.required or field.kind in {FieldKind.FLAG, FieldKind.LIST} or field.name == "uid"
     assert column.null is not has_a_value
 
 
@@ -68,11 +68,11 @@ def test_a_card_has_the_fields_of_the_table() -> None:
 def test_a_date_has_the_columns_of_the_table(key: DateKey) -> None:
     column: Any = ImportantDate._meta.get_field(key.column)
     assert isinstance(column, COLUMN_TYPES[key.kind])
-    if key.kind is Kind.TEXT:
+    if key.kind is FieldKind.TEXT:
         assert column.max_length == key.limit
-    if key.kind is Kind.CHOICE:
+    if key.kind is FieldKind.CHOICE:
         assert key.choices == tuple(value for value, _ in column.choices or ())
-    assert column.null is (key.kind in {Kind.TEXT, Kind.CHOICE, Kind.INTEGER})
+    assert column.null is (key.kind in {FieldKind.TEXT, FieldKind.CHOICE, FieldKind.INTEGER})
 
 
 def test_a_card_has_the_date_fields_of_the_table() -> None:
