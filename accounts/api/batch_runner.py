@@ -1,5 +1,10 @@
 """Runs the operations of POST /api/batch. Each passes the URL resolver and its view like a request of its own;
-middleware and authentication ran once, for the batch."""
+middleware and authentication ran once, for the batch.
+
+A batch may run any operation that the caller could send alone, except those that do not respond with plain JSON, take a
+file, or concern signing in. In an atomic batch, an operation must neither commit by itself nor wait for other machines;
+in one that writes, a GET is of one record.
+"""
 
 import io
 import logging
@@ -15,12 +20,14 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, ResolverMatch, resolve
 from orjson import Fragment, JSONEncodeError
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
-from accounts.api.batch_rules import NotInBatchError, check_operation
+from accounts.api.authentication import SessionOnly
+from accounts.api.decorators import is_allowed_in_atomic_batch, is_allowed_in_batch, is_of_one_record
+from accounts.api.viewsets import ApiViewSet
 from accounts.models import User
 from accounts.services.profile import reload_account
 from contacts_project.kernel.api.compression import plain_tags
@@ -61,6 +68,35 @@ MAX_STORED_RESPONSE_BYTES = 1024 * 1024
 MAX_SECONDS, MAX_ATOMIC_SECONDS = 20.0, 5.0
 _READ_METHODS = {"GET"}
 _MAX_PAUSES = 1_000
+
+
+class BatchFailedError(DomainError):
+    """The operation was rolled back or not started because another one in the same atomic batch failed."""
+
+    message = define_text("batch_failed", "Another operation of this batch failed: nothing of it was kept.")
+
+
+class NotInBatchError(DomainError):
+    """No batch may contain the operation."""
+
+    message = define_text("not_in_batch", "This operation cannot be part of a batch: send it alone.")
+
+
+class NotInAtomicBatchError(NotInBatchError):
+    """The operation commits by itself or waits for other machines, so it cannot be rolled back with the others."""
+
+    message = define_text(
+        "not_in_atomic_batch", "This operation cannot be undone with others: send it in a batch that is not atomic."
+    )
+
+
+class LongReadInBatchError(NotInBatchError):
+    """The operation reads more than one record, which would keep others from writing for as long as it takes."""
+
+    message = define_text(
+        "long_read_in_batch",
+        "An atomic batch that writes reads single records only: send lists, searches and exports in another batch.",
+    )
 
 
 def has_writes(methods: Iterable[str]) -> bool:
@@ -115,12 +151,6 @@ ATOMIC_BATCHES = AtomicBatches()
 
 # Copied from the batch request to each operation: the client's address, and the host name it used for this service.
 _COPIED_META = ("REMOTE_ADDR", "SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme")
-
-
-class BatchFailedError(DomainError):
-    """The operation was rolled back or not started because another one in the same atomic batch failed."""
-
-    message = define_text("batch_failed", "Another operation of this batch failed: nothing of it was kept.")
 
 
 @dataclass(frozen=True)
@@ -275,6 +305,27 @@ class BatchRunner:
         if len(body) > self._remaining_bytes and operation.method in _READ_METHODS:
             raise PayloadTooLargeError(_ANSWER_TOO_LONG)
         return body
+
+
+def check_operation(match: ResolverMatch, method: str, *, atomic: bool, within_write: bool) -> None:
+    """Raises MissingError for a URL outside the API, NotInBatchError or a subclass for a refused action.
+
+    `within_write`: the batch is atomic, and other operations of it write.
+    """
+    view: Any = match.func
+    cls = getattr(view, "cls", None)
+    if not (isinstance(cls, type) and issubclass(cls, ApiViewSet)):
+        raise MissingError(NO_SUCH_ADDRESS)
+    handler = getattr(cls, view.actions.get(method.lower(), ""), None)
+    # `@action(permission_classes=...)` passes its own to the view, in place of those of the class.
+    permissions = view.initkwargs.get("permission_classes", view.cls.permission_classes)
+    is_session_only = any(issubclass(permission, SessionOnly) for permission in permissions)
+    if not (cls.allowed_in_batches and is_allowed_in_batch(handler)) or is_session_only:
+        raise NotInBatchError
+    if atomic and not is_allowed_in_atomic_batch(handler):
+        raise NotInAtomicBatchError
+    if within_write and method == "GET" and not is_of_one_record(handler):
+        raise LongReadInBatchError
 
 
 def _error_response(error: Exception) -> Response:

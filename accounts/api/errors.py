@@ -1,8 +1,7 @@
 """The status and code with which the API answers each error of this app."""
 
 from accounts.api.authentication import CsrfError, EndedCredentialError, ReadOnlyTokenError, SessionRequiredError
-from accounts.api.batch_rules import NotInBatchError
-from accounts.api.batch_runner import BatchFailedError
+from accounts.api.batch_runner import BatchFailedError, NotInBatchError
 from accounts.api.views.second_factor import ProofRequiredError
 from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.app_requests import RedirectUriError

@@ -1,7 +1,7 @@
 """Idempotency-Key on POST: the first request with a key runs, and a repeat replays its stored response.
 
 ApiViewSet.initial applies this to each POST action. An action is one transaction with the storing of its response,
-unless a mark declares otherwise (accounts.api.route_marks).
+unless a mark declares otherwise (accounts.api.decorators).
 """
 
 import hashlib

@@ -4,19 +4,14 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from accounts.api.errors import FAILURES
-from accounts.api.views.access import SignedInViewSet, SignInViewSet
-from accounts.api.views.api_tokens import ApiTokenViewSet
-from accounts.api.views.app_codes import AppCodeViewSet
 from accounts.api.views.batch import BatchViewSet
 from accounts.api.views.changes import ChangeViewSet
-from accounts.api.views.deletion import DeletionViewSet
-from accounts.api.views.device_tokens import DeviceTokenViewSet
 from accounts.api.views.oidc import OidcViewSet
-from accounts.api.views.preferences import preference_views
-from accounts.api.views.profile import ProfileViewSet
-from accounts.api.views.quiet_hours import QuietHoursViewSet
+from accounts.api.views.preferences import QuietHoursViewSet, preference_views
+from accounts.api.views.profile import DeletionViewSet, ProfileViewSet
 from accounts.api.views.second_factor import SecondFactorViewSet
-from accounts.api.views.sessions import SessionViewSet
+from accounts.api.views.sessions import SessionViewSet, SignedInViewSet, SignInViewSet
+from accounts.api.views.tokens import ApiTokenViewSet, AppCodeViewSet, DeviceTokenViewSet
 from accounts.api.views.transfer import TransferViewSet
 from accounts.api.views.verification import VerificationViewSet
 from contacts_project.kernel.api.errors import register_failures

@@ -16,10 +16,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.api.authentication import bearer_text
+from accounts.api.decorators import RecordView, accepts_idempotency_key, commits_by_itself, require_if_match
 from accounts.api.idempotency import HEADER, REFUSALS, make_idempotent
-from accounts.api.preconditions import RecordView, require_if_match
-from accounts.api.route_marks import accepts_idempotency_key, commits_by_itself
-from accounts.api.serializers.user import UserSerializer, profile_record
+from accounts.api.serializers import UserSerializer, profile_record
 from accounts.models import User
 from accounts.services.profile import load_profile
 from contacts_project.kernel.api.body_limit import BodyLimited

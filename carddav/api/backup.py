@@ -9,7 +9,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key
+from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key
 from accounts.api.viewsets import ApiViewSet
 from carddav.services.backups import back_up_book
 from carddav.services.server_checks import ServerError

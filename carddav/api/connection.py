@@ -9,8 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import in_own_transactions, not_in_atomic_batches, reads_one_record
+from accounts.api.decorators import if_match, in_own_transactions, not_in_atomic_batches, reads_one_record, sends_etag
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from carddav.models import Connection, ImportMode, Mapping, NameFormat, Provider

@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import in_own_transactions
+from accounts.api.decorators import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
 from carddav.models import HeldBack, Mapping

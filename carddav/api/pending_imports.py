@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, in_own_transactions, reads_one_record
+from accounts.api.decorators import excluded_from_batches, in_own_transactions, reads_one_record
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from carddav.models import PendingImport
 from carddav.services.pending_imports import upload_cards

@@ -13,7 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
+from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from carddav.api.sync_responses import RunSerializer, counts_of, receipt_schema, serialize_receipt, serialize_run
 from carddav.models import Run, RunState, Trigger

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField, ChoiceField, IntegerField, ListField
 
-from accounts.api.route_marks import reads_one_record
+from accounts.api.decorators import reads_one_record
 from accounts.api.views.oidc import ProviderSerializer, sign_in_providers
 from accounts.api.viewsets import ApiViewSet, OpenViewSet
 from contacts_project.kernel.api.errors import error_response

@@ -12,8 +12,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import in_own_transactions
-from accounts.api.serializers.api_token import SCOPES, BookSerializer
+from accounts.api.decorators import in_own_transactions
+from accounts.api.serializers import SCOPES, BookSerializer
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import ApiToken
 from contacts_project.kernel.api.fields import StrictDateTimeField

@@ -15,8 +15,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import ignores_idempotency_key
+from accounts.api.decorators import if_match, ignores_idempotency_key, sends_etag
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.errors import plain_error_response
 from contacts_project.kernel.api.etags import conditional_status, if_none_match_tags

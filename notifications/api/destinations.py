@@ -10,8 +10,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import ignores_idempotency_key, in_own_transactions, not_in_atomic_batches
+from accounts.api.decorators import (
+    if_match,
+    ignores_idempotency_key,
+    in_own_transactions,
+    not_in_atomic_batches,
+    sends_etag,
+)
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
 from contacts_project.kernel.api.json import representation_response

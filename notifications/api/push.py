@@ -10,9 +10,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import in_own_transactions, reads_one_record
-from accounts.api.serializers.user import profile_record
+from accounts.api.decorators import if_match, in_own_transactions, reads_one_record, sends_etag
+from accounts.api.serializers import profile_record
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet, SettingsViewSet
 from accounts.services.profile import change_preferences
 from contacts_project.kernel.api.schema import envelope, raises

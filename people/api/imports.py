@@ -13,7 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, in_own_transactions
+from accounts.api.decorators import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from accounts.vocabularies import DateFormat
 from contacts_project.kernel.api.body_limit import IMPORT_LIMIT

@@ -20,7 +20,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.decorators import if_match, sends_etag
 from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet, TrashViewSet
 from accounts.models import User
 from contacts_project.kernel.api.errors import first_text

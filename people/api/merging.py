@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import sends_etag
+from accounts.api.decorators import sends_etag
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import LockedIdField

@@ -16,12 +16,13 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.route_marks import (
+from accounts.api.decorators import (
     excluded_from_batches,
+    if_match,
     ignores_idempotency_key,
     in_own_transactions,
     not_in_atomic_batches,
+    sends_etag,
 )
 from accounts.api.viewsets import SettingsViewSet, TrashViewSet
 from contacts_project.kernel.api.body_limit import PHOTO_LIMIT

@@ -11,7 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, in_own_transactions
+from accounts.api.decorators import excluded_from_batches, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.body_limit import VCARD_LIMIT
 from contacts_project.kernel.api.etags import conditional

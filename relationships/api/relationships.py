@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField
 
-from accounts.api.preconditions import if_match, sends_etag
+from accounts.api.decorators import if_match, sends_etag
 from accounts.api.viewsets import ACTIONS_IN_THE_TRASH, OwnedViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.schema import envelope, raises

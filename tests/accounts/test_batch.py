@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
 from accounts.api import batch_runner
-from accounts.api.route_marks import is_allowed_in_batch
+from accounts.api.decorators import is_allowed_in_batch
 from accounts.models import StoredResponse, User
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.api.body_limit import limit_of

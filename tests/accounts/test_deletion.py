@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 
 from accounts import lifecycle
-from accounts.api.views import access
+from accounts.api.views import sessions
 from accounts.models import AccountMail, AccountSession, PendingFileDeletion, User
 from accounts.services.deletion import delete_account, delete_pending_files
 from accounts.services.sign_in import check_credentials
@@ -136,7 +136,7 @@ def test_account_deleted_during_the_password_check_is_not_signed_in(
         User.objects.get(pk=user.pk).delete()
         return user
 
-    monkeypatch.setattr(access, "check_credentials", check_and_delete)
+    monkeypatch.setattr(sessions, "check_credentials", check_and_delete)
     browser = Client()
     browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, status=401)
     browser.ok("GET", "/api/auth/session", status=401)

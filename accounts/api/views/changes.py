@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import is_credential_valid
-from accounts.api.route_marks import excluded_from_batches
+from accounts.api.decorators import excluded_from_batches
 from accounts.api.viewsets import ApiViewSet
 from accounts.feed.changes import read_changes
 from accounts.feed.cursor import CursorExpiredError

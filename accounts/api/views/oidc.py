@@ -12,9 +12,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.serializers.user import UserSerializer
-from accounts.api.views.access import USER_RESPONSE
+from accounts.api.serializers import UserSerializer
 from accounts.api.views.second_factor import CodeSerializer
+from accounts.api.views.sessions import USER_RESPONSE
 from accounts.api.viewsets import OpenViewSet
 from accounts.cookies import set_cookie
 from accounts.oidc.app_requests import (

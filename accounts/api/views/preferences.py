@@ -1,4 +1,7 @@
-"""PUT /api/user/<preference>: a table of all preferences, from which the views and their schemas are built."""
+"""PUT /api/user/<preference>: a table of the preferences, from which the views and their schemas are built.
+
+The quiet hours have a view of their own: their response has no `user` around it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,10 +13,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.preconditions import if_match, sends_etag
-from accounts.api.serializers.user import profile_record
+from accounts.api.decorators import if_match, sends_etag
+from accounts.api.serializers import profile_record
 from accounts.api.viewsets import SettingsViewSet
-from accounts.fields import TimeZoneField
+from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.services.profile import change_preferences
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
@@ -153,3 +156,31 @@ def _response_schema(preference: Preference) -> "serializers.Serializer[Any]":
         return envelope(f"{preference.title}Answer", success=serializers.BooleanField(), **values)
     user = envelope(f"{preference.title}Preference", id=serializers.UUIDField(), **values)
     return envelope(f"{preference.title}Answer", user=user)
+
+
+class QuietHoursBodySerializer(QuietHoursSerializer):
+    """Both times, or both null for none."""
+
+    is_optional = True
+
+
+class QuietHoursViewSet(SettingsViewSet):
+    """The hours in which the account gets no notifications."""
+
+    @extend_schema(
+        operation_id="setQuietHours",
+        request=QuietHoursBodySerializer,
+        responses=envelope(
+            "QuietHoursAnswer", id=serializers.UUIDField(), quietHours=QuietHoursSerializer(allow_null=True)
+        ),
+    )
+    @sends_etag
+    @if_match
+    def update(self, request: Request) -> Response:
+        """Set the quiet hours: what would be sent within is sent at their end, in the account's zone."""
+        values: dict[str, Any] = self.read_body(QuietHoursBodySerializer)
+        hours = values if values["from"] else None
+        user = change_preferences(user=self.owner, values={"quiet_hours": hours})
+        return Response(
+            {"id": str(user.pk), "quietHours": user.quiet_hours}, headers={"ETag": profile_record(user).etag}
+        )

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
-from accounts.api.route_marks import ignores_idempotency_key
-from accounts.api.views.access import SUCCESS_RESPONSE
+from accounts.api.decorators import ignores_idempotency_key
+from accounts.api.views.sessions import SUCCESS_RESPONSE
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
 from accounts.models import AccountSession, User

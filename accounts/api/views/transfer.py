@@ -12,7 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.route_marks import excluded_from_batches, ignores_idempotency_key, in_own_transactions
+from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
 from accounts.transfer.importer import import_document
 from accounts.transfer.sections import export_document

@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.views.access import MESSAGE_RESPONSE
+from accounts.api.views.sessions import MESSAGE_RESPONSE
 from accounts.api.viewsets import OpenViewSet, session_user
 from accounts.fields import AccountEmailField, SecretField
 from accounts.link_tokens import Purpose, read_token
