@@ -9,7 +9,7 @@ from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
+from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer
 
 
 def why_the_database_failed(error: DatabaseError) -> str | None:

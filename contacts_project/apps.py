@@ -19,10 +19,7 @@ class ContactsProjectConfig(AppConfig):
         import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
         from contacts_project import receivers, task_records  # noqa: F401, PLC0415 - needs loaded models
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
-        from contacts_project.kernel.database import triggers  # noqa: PLC0415 - as above
-        from contacts_project.kernel.database.health_checks import check_idle_connections_only  # noqa: PLC0415 - as above
-        from contacts_project.kernel.database.pool import watch_pool  # noqa: PLC0415 - as above
-        from contacts_project.kernel.database.prepared_statements import keep_prepared_statements  # noqa: PLC0415 - as above
+        from contacts_project.kernel.database import postgresql, triggers  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.tombstones import tombstone_triggers  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.ownership.triggers import owner_triggers  # noqa: PLC0415 - as above
@@ -33,9 +30,7 @@ class ContactsProjectConfig(AppConfig):
         # in a container is its id, and which strict mail servers refuse.
         CachedDnsName.get_fqdn = lambda _: settings.EMAIL_DOMAIN  # type: ignore[assignment, method-assign]
         compile_outdated()
-        keep_prepared_statements()
-        check_idle_connections_only()
-        watch_pool()
+        postgresql.connect_receivers()
         triggers.register_triggers(*owner_triggers(), *tombstone_triggers())
         pre_migrate.connect(triggers.drop_triggers, sender=self)
         post_migrate.connect(triggers.install_triggers, sender=self)

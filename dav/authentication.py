@@ -21,7 +21,7 @@ from accounts.vocabularies import TokenScope
 from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.write_lock import skip_if_locked
+from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.text_forms import fold_email
 from dav.errors import DavError

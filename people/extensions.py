@@ -64,7 +64,7 @@ class PersonExtension:
     def rows(self, owner: User, person_ids: Collection[UUID] | None) -> Mapping[str, str]:
         """The entries of `name` in the responses of `person_ids`, or of all people (None).
 
-        Maps the person's id, as contacts_project.kernel.database.ids.IdHex, to the comma-separated JSON of its entries.
+        Maps the person's id, as `expressions.IdHex` of the kernel, to the comma-separated JSON of its entries.
         """
         return {}
 

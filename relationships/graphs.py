@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.ids import format_id
 from people.models import Membership, Person, RelationshipType
 from people.names import NameParts, format_name

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from accounts.models import User
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex
 from people.models import Person
 from relationships.connectivity import ComponentSearch, Network, SearchLimitError
 from relationships.models import Relationship

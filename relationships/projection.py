@@ -8,9 +8,8 @@ from uuid import UUID
 import orjson
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import TimestampText
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, TimestampText
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import JsonObject, Representation, dumps_ascii, format_timestamp

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.leases import Leased, LeaseManager
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager

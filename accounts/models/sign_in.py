@@ -6,7 +6,7 @@ from django.db import models
 
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.crypto.fields import EncryptedTextField
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 
 #: Keys that the store of sessions makes. A cookie may hold any text.

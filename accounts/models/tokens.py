@@ -9,7 +9,7 @@ import zlib
 from django.db import models
 
 from accounts.vocabularies import TokenKind, TokenScope
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.lifecycle import start_account
 from accounts.passwords import normalize_password
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write, revision_values
 from contacts_project.kernel.text_forms import display_domain, fold_domain

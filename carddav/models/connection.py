@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
-from contacts_project.kernel.database.text_columns import StoredTextField
+from contacts_project.kernel.database.columns import StoredTextField
 from contacts_project.kernel.database.triggers import Trigger
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager

@@ -8,7 +8,7 @@ from typing import Any, Self
 from django.db import models
 
 from carddav.models.connection import MAX_URL_LENGTH, Connection
-from contacts_project.kernel.database.text_columns import StoredTextField
+from contacts_project.kernel.database.columns import StoredTextField
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.texts import Text
 from contacts_project.kernel.vocabularies import Vocabulary

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from carddav.models.connection import MAX_URL_LENGTH, Connection
 from carddav.models.mapping import MAX_ETAG_LENGTH, MAX_KEY_LENGTH, MAX_UID_LENGTH, Mapping
-from contacts_project.kernel.database.text_columns import StoredTextField
+from contacts_project.kernel.database.columns import StoredTextField
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.texts import Text
 from contacts_project.kernel.vocabularies import Vocabulary

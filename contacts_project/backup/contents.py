@@ -10,7 +10,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from contacts_project.backup.container import FORMAT_VERSION, BackupError, DamagedError
-from contacts_project.kernel.database.replaced_migrations import (
+from contacts_project.kernel.database.migrations import (
     LAST_VERSION_WITH_THEM,
     MigrationKey,
     TooOldError,

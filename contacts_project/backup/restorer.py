@@ -16,7 +16,7 @@ from contacts_project.backup.loading import RowLoader, reset_sequences
 from contacts_project.backup.reader import Part, Photo, TableRows, VerifiedBackup, read_parts, verify_file
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
 from contacts_project.backup.upgrade import upgraded_backup
-from contacts_project.kernel.database.replaced_migrations import (
+from contacts_project.kernel.database.migrations import (
     NewerDatabaseError,
     TooOldError,
     check_not_newer,

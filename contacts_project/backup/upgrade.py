@@ -24,7 +24,7 @@ from contacts_project.backup.loading import RowLoader
 from contacts_project.backup.reader import TableRows, read_parts
 from contacts_project.backup.snapshot import open_snapshot
 from contacts_project.backup.writer import create_file, new_header, write_rows
-from contacts_project.kernel.database.new_tables import create_tables
+from contacts_project.kernel.database.migrations import create_tables
 
 _UPGRADE_COMMAND = "upgrade_backup"
 

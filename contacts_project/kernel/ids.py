@@ -29,5 +29,5 @@ def parse_id(text: object) -> UUID | None:
 
 
 def format_id(key: str) -> str:
-    """The id with hyphens, from its 32 digits (kernel.database.ids.IdHex). Slicing the text takes a third longer."""
+    """The id with hyphens, from its 32 digits (database.expressions.IdHex). Slicing the text takes a third longer."""
     return str(uuid_utils.UUID(key))

@@ -27,7 +27,7 @@ def set_up(options: argparse.Namespace) -> None:
     import django  # noqa: PLC0415 - takes long: exit_with_parent must come first
 
     django.setup()
-    from contacts_project.kernel.database.replaced_migrations import exit_if_database_is_newer  # noqa: PLC0415 - as above
+    from contacts_project.kernel.database.migrations import exit_if_database_is_newer  # noqa: PLC0415 - as above
 
     # Most of what the process does would fail.
     exit_if_database_is_newer()

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.texts import define_text

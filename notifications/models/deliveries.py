@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.vocabularies import Vocabulary

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from contacts_project.kernel.crypto.fields import EncryptedTextField
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.leases import RELEASED_VALUES, Leased, LeaseQuerySet
 from contacts_project.kernel.ownership.models import (
     FeedModel,

@@ -18,9 +18,8 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import DateText, RawColumn
 from contacts_project.kernel.database.compiled_queries import Rows
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import DateText, IdHex, RawColumn
 from contacts_project.kernel.ids import format_id
 from people.duplicates.keys import name_blocks, narrow_name_blocks
 from people.duplicates.name_words import clear_word_caches, initial_class

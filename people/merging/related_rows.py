@@ -11,9 +11,8 @@ from uuid import UUID
 from django.db.models import Case, Exists, OuterRef, TextField, When
 from django.db.models.functions import Cast
 
-from contacts_project.kernel.database.columns import JsonText, text_value
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, JsonText, text_value
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.texts import define_text

@@ -4,8 +4,8 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql.compiler import SQLCompiler
 
-from contacts_project.kernel.database.columns import Sql
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
+from contacts_project.kernel.database.expressions import Sql
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,

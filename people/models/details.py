@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.leases import Leased, LeaseManager, LeaseQuerySet
 from contacts_project.kernel.ownership.models import (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db import models
 
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.models import (
     OwnedManager,

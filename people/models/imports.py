@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.db import models
 
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,

@@ -9,7 +9,7 @@ from django.db.models import Value
 from django.db.models.functions import Replace, StrIndex
 
 from accounts.models import User
-from contacts_project.kernel.database.vocabularies import one_of
+from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     TrashModel,

@@ -1,12 +1,11 @@
-"""Columns that the database renders as the JSON of the API, in addition to contacts_project.kernel.database.columns."""
+"""Columns that the database renders as the JSON of the API, in addition to kernel.database.expressions."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Func, TextField
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
-from contacts_project.kernel.database.columns import DateText, RawColumn, Sql
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import DateText, IdHex, RawColumn, Sql
 from people.field_table import FieldKind, PersonField
 
 

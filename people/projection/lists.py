@@ -18,9 +18,8 @@ from django.db.models.functions import Cast
 from orjson import Fragment
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import RawColumn
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, RawColumn
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.text_forms import fold_letters
 from people.extensions import EXTENSIONS

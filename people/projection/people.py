@@ -13,9 +13,8 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import JsonText, TimestampText, text_value
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, JsonText, TimestampText, text_value
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import Representation, dumps_ascii

@@ -13,7 +13,7 @@ from orjson import loads
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
 from contacts_project.kernel.text_forms import fold

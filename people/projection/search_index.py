@@ -9,8 +9,7 @@ from typing import Any
 from orjson import dumps, loads
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import RawColumn
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, RawColumn
 from contacts_project.kernel.ids import format_id
 from people import field_table
 from people.field_table import FieldKind

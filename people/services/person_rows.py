@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from contacts_project.kernel.database.columns import JsonText, text_value
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, JsonText, text_value
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite

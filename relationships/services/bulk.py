@@ -9,7 +9,7 @@ from django.db.models import DateTimeField, Exists, F, OuterRef, Q, UUIDField, V
 from django.db.models.expressions import Combinable
 
 from accounts.models import User
-from contacts_project.kernel.database.ids import FreshId
+from contacts_project.kernel.database.expressions import FreshId
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write

@@ -6,9 +6,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from contacts_project.kernel.database.columns import text_value
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, text_value
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.models import OwnedQuerySet

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import User
-from contacts_project.kernel.database.columns import TimestampText, text_value
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex, TimestampText, text_value
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonObject

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from accounts.models import User
-from contacts_project.kernel.database.ids import IdHex
+from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.text_forms import fold
 from people.models import LookupKey
 from people.names import format_name

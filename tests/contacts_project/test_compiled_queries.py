@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from contacts_project.kernel.database.compiled_queries import CompiledQuery, Rows, compiled_query
-from contacts_project.kernel.database.ids import IdHex
-from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.database.expressions import IdHex
+from contacts_project.kernel.database.postgresql import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
 from people.models import ImportantDate, LookupKey, Person
 from tests.builders import make_keys, make_person, make_token

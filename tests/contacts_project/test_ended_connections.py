@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database import health_checks
+from contacts_project.kernel.database import postgresql
 from contacts_project.operation import health
 from people.models import Person
 from tests.builders import make_token
@@ -25,7 +25,7 @@ pytestmark = [
 def _receivers_in_order() -> None:
     """Each request of Django's test client connects Django's receiver anew, after the one that is tested here."""
     request_started.disconnect(dispatch_uid="health_checks")
-    health_checks.check_idle_connections_only()
+    request_started.connect(postgresql.trust_recent_use, dispatch_uid="health_checks")
 
 
 def end_connections() -> int:
@@ -81,9 +81,9 @@ def test_connection_that_ends_unseen_fails_one_request(
     headers = {"Content-Type": content_type, "Accept": "application/json, text/event-stream", "Depth": "0"}
     login = (alice.email, token) if "/dav/" in path else None
     headers |= {} if login else {"Authorization": f"Bearer {token}"}
-    monkeypatch.setattr(health_checks, "_may_have_ended", lambda database: False)
+    monkeypatch.setattr(postgresql, "_may_have_ended", lambda database: False)
     # On a busy machine the second is over before the request begins.
-    monkeypatch.setattr(health_checks, "_TRUSTED_SECONDS", 3600.0)
+    monkeypatch.setattr(postgresql, "_TRUSTED_SECONDS", 3600.0)
     # Five minutes after the start of this process, the health check misses the scheduler, too.
     monkeypatch.setattr(health, "STARTED_AT", timezone.now())
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from accounts.models import User
-from contacts_project.kernel.database import health_checks
+from contacts_project.kernel.database import postgresql
 
 
 @pytest.mark.parametrize(("pause", "is_checked"), [(0.9, False), (1.1, True)])
@@ -17,13 +17,13 @@ def test_a_connection_in_frequent_use_is_not_checked(
 ) -> None:
     checks = count()
     clock = iter((0, pause))
-    monkeypatch.setattr(health_checks, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(postgresql, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     database: Any = connections[DEFAULT_DB_ALIAS]
     monkeypatch.setattr(database, "is_usable", lambda: next(checks) >= 0)
     monkeypatch.setattr(database, "health_check_enabled", True)
     for _ in range(2):
         database.health_check_done = False  # as Django does at the start of a request
-        health_checks.trust_recent_use()
+        postgresql.trust_recent_use()
         made = next(checks)
         User.objects.filter(pk=alice.pk).exists()
     assert (next(checks) > made + 1) == is_checked

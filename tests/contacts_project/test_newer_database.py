@@ -16,8 +16,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.restorer import _prepare_tables
-from contacts_project.kernel.database import replaced_migrations
-from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
+from contacts_project.kernel.database import migrations
+from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer
 from tests import ROOT
 from tests.client import Client
 from tests.loopback import closed_port
@@ -34,7 +34,7 @@ def newer_database(db: None) -> None:
 
 def test_what_0001_tables_replaced_and_other_packages_are_not_newer(db: None) -> None:
     recorder = MigrationRecorder(connection)
-    for app, name in frozenset[tuple[str, str]]().union(*replaced_migrations.REPLACED_MIGRATIONS.values()):
+    for app, name in frozenset[tuple[str, str]]().union(*migrations.REPLACED_MIGRATIONS.values()):
         recorder.record_applied(app, name)
     recorder.record_applied("auth", "0999_of_django")
     recorder.record_applied("removed_package", "0001_initial")

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
-from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.database.postgresql import MAX_BOUND_PARAMETERS
 from people.models import Person
 from tests.builders import make_person, make_user
 from tests.client import Client

@@ -26,7 +26,7 @@ from contacts_project.backup.container import Frame
 from contacts_project.backup.contents import applied_migrations, known_migrations, migration_names, parse_header
 from contacts_project.backup.loading import reset_sequences
 from contacts_project.backup.upgrade import load_with_old_schema, migrate_to
-from contacts_project.kernel.database.replaced_migrations import REPLACED_MIGRATIONS
+from contacts_project.kernel.database.migrations import REPLACED_MIGRATIONS
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.invariants import find_violations
 from contacts_project.management.commands import serve

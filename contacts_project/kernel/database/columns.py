@@ -1,61 +1,47 @@
-"""Expressions that let the database format columns for JSON, so that reads of many rows convert nothing in Python."""
+"""What models declare of a column that holds a value of the kernel: a Text, or one word of a vocabulary."""
 
-from typing import TypeAlias
+import json
+from typing import TYPE_CHECKING, Any
 
+from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import CharField, Func, TextField, Value
-from django.db.models.sql.compiler import SQLCompiler
+from django.db.models import CheckConstraint, Q
 
-Sql: TypeAlias = tuple[str, list[str | int] | tuple[str | int, ...]]
-"""What an expression compiles to: its SQL and the parameters."""
+from contacts_project.kernel.texts import Text
+from contacts_project.kernel.vocabularies import Vocabulary
 
-
-class TimestampText(Func):
-    """A timestamp column in the format of kernel.json.format_timestamp: UTC with `Z`, truncated to milliseconds."""
-
-    output_field = CharField()
-    arity = 1
-
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: object) -> Sql:
-        # SQLite stores text in UTC, `2026-01-02 03:04:05.678901`, without the fraction if that is zero.
-        sql, params = compiler.compile(self.source_expressions[0])
-        return f"substr(replace({sql},' ','T')||'.000',1,23)||'Z'", params
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
-        template = """to_char((%(expressions)s) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
-        return self.as_sql(compiler, connection, template=template)
+if TYPE_CHECKING:
+    _TextField = models.TextField[Any, Any]  # generic in the stubs, not at run time
+else:
+    _TextField = models.TextField
 
 
-class DateText(Func):
-    """A date column as text, `YYYY-MM-DD`."""
+class StoredTextField(_TextField):
+    """A Text, or `""` for none. Stored as the JSON of `Text.to_stored`; rows of older releases hold a plain string."""
 
-    arity = 1
-    output_field = TextField()
-    template = "(%(expressions)s)||''"  # an expression, since the driver converts a plain column to a date
+    def get_prep_value(self, value: object) -> object:
+        return json.dumps(value.to_stored(), ensure_ascii=False) if isinstance(value, Text) else value
 
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
-        return self.as_sql(compiler, connection, template="(%(expressions)s)::text")
+    def from_db_value(
+        self, value: str | None, expression: models.Expression, connection: BaseDatabaseWrapper
+    ) -> Text | str | None:
+        if not value:
+            return value
+        try:
+            stored = json.loads(value) if value.startswith("{") else value
+        except ValueError:
+            stored = value
+        return Text.from_stored(stored)
 
-
-class RawColumn(Func):
-    """A column without Django's conversion: JSON documents stay text, booleans what the driver returns."""
-
-    arity = 1
-    output_field = TextField()
-    template = "%(expressions)s"
-
-
-class JsonText(Func):
-    """A JSON document as text, also in a UNION of several tables."""
-
-    arity = 1
-    output_field = TextField()
-    template = "%(expressions)s"
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Sql:
-        return self.as_sql(compiler, connection, template="(%(expressions)s)::text")
+    def deconstruct(self) -> Any:
+        name, _, arguments, options = super().deconstruct()
+        return name, "django.db.models.TextField", arguments, options
 
 
-def text_value(value: str) -> Value:
-    """A constant as a text column."""
-    return Value(value, output_field=TextField())
+def one_of(vocabulary: type[Vocabulary], column: str, *, name: str, blank: bool = False) -> CheckConstraint:
+    """The constraint for the Meta of a model whose `column` has these choices. `blank` also allows the empty text.
+
+    NULL is allowed if the column is nullable. Adding or removing a word needs a migration.
+    """
+    words = [*vocabulary.values, ""] if blank else list(vocabulary.values)
+    return CheckConstraint(condition=Q(**{f"{column}__in": words}), name=name)

@@ -22,7 +22,7 @@ from django.db.models.query import get_related_populators  # type: ignore[attr-d
 from django.db.models.sql import DeleteQuery, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
 
-from contacts_project.kernel.database.prepared_statements import MAX_BOUND_PARAMETERS
+from contacts_project.kernel.database.postgresql import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.errors import MissingError
 
 Parameter = UUID | str | bytes | int | dt.date

@@ -9,7 +9,7 @@ from django.template.defaultfilters import filesizeformat
 
 from contacts_project.backup.container import BackupError
 from contacts_project.backup.writer import write_backup
-from contacts_project.kernel.database.replaced_migrations import NewerDatabaseError, check_not_newer
+from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.management.service_command import ServiceCommand
 

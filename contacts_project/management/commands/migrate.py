@@ -11,14 +11,15 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
-from contacts_project.kernel.database.encoding import REMEDY, wrong_encoding
-from contacts_project.kernel.database.new_tables import create_tables, is_empty_database
-from contacts_project.kernel.database.replaced_migrations import (
+from contacts_project.kernel.database.migrations import (
     NewerDatabaseError,
     TooOldError,
     check_not_newer,
     check_tables,
+    create_tables,
+    is_empty_database,
 )
+from contacts_project.kernel.database.postgresql import REMEDY, wrong_encoding
 
 # Any number that nothing else uses for an advisory lock: "contact" in ASCII.
 _ADVISORY_LOCK_ID = 0x636F6E74616374

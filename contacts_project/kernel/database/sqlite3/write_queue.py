@@ -4,7 +4,8 @@ SQLite's own waiters poll for the write lock, with pauses that grow to 100 ms. I
 moment, so that a long import whose batches follow each other starves a reminder. Here the writers of a process wait in
 line. Between processes they take turns: whoever waits for SQLite's lock holds the turn until it has got it, and the
 process that wrote last lets any other that waits go first. Two processes alternate; among three or more that wait, none
-that has just written comes before one that has not.
+that has just written comes before one that has not. Code that does not depend on its write waits less long:
+`limit_lock_wait`, `skip_if_locked`.
 """
 
 import fcntl
@@ -12,10 +13,14 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from django.db import OperationalError
+from django.db import OperationalError, connection
+
+from contacts_project.kernel.errors import is_unavailable
 
 _MIN_POLL_SECONDS, _MAX_POLL_SECONDS = 0.0005, 0.002
 # The longest time for which the last writer lets others go first: one of them may be a process that was stopped.
@@ -131,3 +136,42 @@ def queue_of(file: str, make: Callable[[Path], WriteQueue] = WriteQueue) -> Writ
         if key not in _queues:
             _queues[key] = make(Path(file))
         return _queues[key]
+
+
+_OPTIONAL_UPDATE_SECONDS = 0.1
+
+
+@contextmanager
+def limit_lock_wait(seconds: float) -> Iterator[None]:
+    """Within this context, wait at most `seconds` for the write lock.
+
+    Has no effect on PostgreSQL, where writes of different rows do not wait for each other.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    database: Any = connection
+    usual_wait = database.max_wait_seconds
+    with connection.cursor() as cursor:
+        usual = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        cursor.execute(f"PRAGMA busy_timeout = {min(usual, int(seconds * 1000))}")
+        database.max_wait_seconds = min(usual_wait, seconds)  # in the queue of writers
+        try:
+            yield
+        finally:
+            database.max_wait_seconds = usual_wait
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
+
+
+@contextmanager
+def skip_if_locked() -> Iterator[None]:
+    """Skip the UPDATE within this context if the write lock is held.
+
+    For an UPDATE that only records a use, such as `last_used_at`: a read must not fail or wait for it.
+    """
+    try:
+        with limit_lock_wait(_OPTIONAL_UPDATE_SECONDS):
+            yield
+    except OperationalError as error:
+        if not is_unavailable(error):
+            raise

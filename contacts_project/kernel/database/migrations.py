@@ -1,21 +1,27 @@
-"""Which version of the service a database is of, by the migrations that it has recorded.
+"""The tables of a new database, and which version of the service another one is of, by its recorded migrations.
 
-Beside those of this version these are the ones that `0001_tables` of each app has replaced: databases and backups of
-before still name them.
+A new database gets its tables directly, in the state in which the migrations would leave them: in a third of a second
+of CPU, where they take ten. Beside tables, indexes and constraints, migrations only change rows, and a new database has
+none. tests/contacts_project/test_upgrade.py compares the result with that of the migrations. It fails for a migration
+whose SQL adds something to the schema that is not in the models; such SQL must be repeated here.
 
-No code is left of them. Commit b8b56eaa has the tables of `0001_tables`; its databases have recorded both that and what
-it replaced, and its backups name only what was replaced.
+Databases and backups of before also name the migrations that `0001_tables` of each app has replaced. No code is left of
+them. Commit b8b56eaa has the tables of `0001_tables`; its databases have recorded both that and what it replaced, and
+its backups name only what was replaced.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from pkgutil import iter_modules
 
 from django.apps import apps
+from django.core.management.sql import emit_post_migrate_signal
 from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Model
 
 MigrationKey = tuple[str, str]  # app label and name
 LAST_VERSION_WITH_THEM = "b8b56eaa"
@@ -149,3 +155,30 @@ def exit_if_database_is_newer() -> None:
         return
     finally:
         connections.close_all()
+
+
+def is_empty_database(connection: BaseDatabaseWrapper) -> bool:
+    """Whether the database has no table at all."""
+    return not connection.introspection.table_names()
+
+
+def create_tables(connection: BaseDatabaseWrapper, targets: Sequence[MigrationKey] = ()) -> None:
+    """Create the tables as of the migrations `targets` (default: the newest), in one transaction.
+
+    The receivers of post_migrate (triggers, statistics, the schedule) run only for the newest migrations.
+    """
+    executor = MigrationExecutor(connection)
+    nodes = list(targets) or executor.loader.graph.leaf_nodes()
+    plan = executor.migration_plan(nodes, clean_start=True)
+    state = executor.loader.project_state(nodes)
+    models: list[type[Model]] = [*state.apps.get_models(), executor.recorder.Migration]
+    # The migrations are recorded in the same transaction: after a crash the database is still empty.
+    with connection.schema_editor() as editor:
+        for model in models:
+            if model._meta.can_migrate(connection):
+                editor.create_model(model)
+        for migration, _ in plan:
+            executor.record_migration(migration)
+    # Triggers and statistics are defined for the newest tables only.
+    if not targets:
+        emit_post_migrate_signal(0, False, connection.alias, apps=state.apps, plan=plan)
