@@ -74,6 +74,7 @@ _INSTANCE = envelope(
     emailVerification=ChoiceField(["optional", "mandatory"]),
     providers=ProviderSerializer(many=True),
     push=BooleanField(help_text="Whether browsers can subscribe."),
+    mail=BooleanField(help_text="Whether mails leave this instance; false: they are printed, or written to a file."),
     geocoding=BooleanField(),
     mapTilesUrl=CharField(allow_null=True, help_text="With `{z}`, `{x}` and `{y}`; null: the map has no tiles."),
     mapTilesAttribution=CharField(allow_null=True, help_text="Whom to name as their source."),
@@ -81,6 +82,10 @@ _INSTANCE = envelope(
     maxPhotoBytes=IntegerField(),
     maxImportBytes=IntegerField(),
 )
+
+
+#: Django's mail backends that send nothing to a server.
+_KEPT_MAIL = {"console", "dummy", "filebased"}
 
 
 def _is_loopback(url: str) -> bool:
@@ -100,6 +105,7 @@ class InstanceViewSet(OpenViewSet):
                 "emailVerification": settings.EMAIL_VERIFICATION,
                 "providers": sign_in_providers(),
                 "push": has_push_keys(),
+                "mail": settings.EMAIL_BACKEND.rpartition(".")[0].rpartition(".")[2] not in _KEPT_MAIL,
                 "geocoding": bool(settings.GEOCODER_URL),
                 "mapTilesUrl": settings.MAP_TILES_URL or None,
                 "mapTilesAttribution": settings.MAP_TILES_ATTRIBUTION if settings.MAP_TILES_URL else None,

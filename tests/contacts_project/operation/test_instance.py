@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from environ import Env
 
 from tests.client import Client, client_of
 
@@ -21,6 +22,7 @@ def test_instance_is_described_to_anybody(settings: Any, db: None) -> None:
         "emailVerification": "mandatory",
         "providers": [],
         "push": True,
+        "mail": True,
         "geocoding": True,
         "mapTilesUrl": "https://tiles.example/{z}/{x}/{y}.png",
         "mapTilesAttribution": "© Mappers",
@@ -40,6 +42,21 @@ def test_instance_names_its_provider_and_what_is_off(settings: Any, db: None) ->
     assert (instance["push"], instance["geocoding"]) == (False, False)
     assert (instance["mapTilesUrl"], instance["mapTilesAttribution"]) == (None, None)
     assert instance["baseUrl"] is None  # of this machine alone
+
+
+@pytest.mark.sqlite_suffices
+@pytest.mark.parametrize(
+    ("url", "mail"),
+    [
+        ("consolemail://", False),
+        ("filemail:///mails", False),
+        ("dummymail://", False),
+        ("smtp://mail.example", True),
+    ],
+)
+def test_instance_says_whether_mails_leave_it(url: str, mail: bool, settings: Any, db: None) -> None:
+    settings.EMAIL_BACKEND = Env.email_url_config(url)["EMAIL_BACKEND"]
+    assert client_of(None).ok("GET", "/api/instance")["mail"] is mail
 
 
 @pytest.mark.sqlite_suffices
