@@ -4,13 +4,12 @@ See docs/vcard.md.
 """
 
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
-from people.vcard.card_text import CardText, read_card
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
 from people.vcard.files import decode_card, read_cards, read_resource, split_cards
 from people.vcard.line_merge import without_photo
-from people.vcard.patcher import patch_card, patch_text
+from people.vcard.parser import CardText, read_card
 from people.vcard.versions import VERSIONS
-from people.vcard.writer import write_card
+from people.vcard.writer import patch_card, patch_text, write_card
 
 __all__ = [
     "UNKNOWN_YEAR",

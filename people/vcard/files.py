@@ -14,10 +14,9 @@ from typing import Protocol
 
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard.card import Card, CardResult, VCardError
-from people.vcard.card_text import read_card
 from people.vcard.charsets import decode_card, decode_or_guess, join_surrogates
 from people.vcard.content_lines import parse_line
-from people.vcard.parser import CHARSET_GUESSED
+from people.vcard.parser import CHARSET_GUESSED, read_card
 
 MAX_CARD_BYTES = 10 * 1024 * 1024
 _CHUNK_BYTES = 64 * 1024
@@ -29,6 +28,11 @@ TOO_LARGE = define_text("card_too_large", "the card is larger than %(limit)s MiB
     limit=MAX_CARD_BYTES // (1024 * 1024)
 )
 OUTSIDE_CARD = define_text("outside_card", "text that belongs to no card (a BEGIN:VCARD line is missing)")
+__all__ = ["decode_card", "read_cards", "read_resource", "split_cards"]
+_SEVERAL_CARDS = define_text(
+    "several_cards_in_resource", "the file there holds %(number)s cards; a server keeps one card in each"
+)
+_BEGIN = re.compile(r"^BEGIN\s*:\s*VCARD", re.IGNORECASE | re.MULTILINE)
 
 
 class Readable(Protocol):
@@ -47,7 +51,7 @@ class RawCard:
 
 
 @dataclass(slots=True)
-class _State:
+class _SplitState:
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
     depth: int = 0
@@ -76,7 +80,7 @@ class _State:
 
 def split_cards(stream: Readable) -> Iterator[RawCard]:
     """Yield the cards of a file in order. A run of properties outside any card yields one error."""
-    state = _State()
+    state = _SplitState()
     for piece, starts_line in _split_lines(_transcode_to_utf8(stream)):
         marker = _marker_line(piece) if starts_line else b""
         if marker == b"BEGIN:VCARD":
@@ -97,7 +101,7 @@ def split_cards(stream: Readable) -> Iterator[RawCard]:
         yield state.finish(MISSING_END)
 
 
-def _handle_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
+def _handle_begin(state: _SplitState, piece: bytes) -> Iterator[RawCard]:
     if state.depth and state.after_agent and state.depth < _MAX_DEPTH:
         state.depth += 1
         state.after_agent = False
@@ -108,7 +112,7 @@ def _handle_begin(state: _State, piece: bytes) -> Iterator[RawCard]:
     state.begin(piece)
 
 
-def _handle_content(state: _State, piece: bytes, marker: bytes) -> None:
+def _handle_content(state: _SplitState, piece: bytes, marker: bytes) -> None:
     state.add(piece)
     if marker:
         state.has_content = True
@@ -167,14 +171,6 @@ def _detect_utf16(start: bytes) -> str | None:
     if start.startswith(codecs.BOM_UTF16_BE) or start[:4].upper() == b"\0B\0E":
         return "utf-16-be"
     return None
-
-
-__all__ = ["decode_card", "read_cards", "read_resource", "split_cards"]
-
-_SEVERAL_CARDS = define_text(
-    "several_cards_in_resource", "the file there holds %(number)s cards; a server keeps one card in each"
-)
-_BEGIN = re.compile(r"^BEGIN\s*:\s*VCARD", re.IGNORECASE | re.MULTILINE)
 
 
 def read_cards(source: Readable | bytes | str, *, charset: str | None = None) -> Iterator[CardResult]:

@@ -90,7 +90,7 @@ class Remarks(list[Text]):
         return (*self, _MORE.format(count=self.others)) if self.others else tuple(self)
 
 
-class Limits:
+class CardLimits:
     """Collects the values of one card within the limits of a person. Appends to `warnings` what did not fit."""
 
     def __init__(self, warnings: list[Text]) -> None:

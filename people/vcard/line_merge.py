@@ -7,16 +7,17 @@ from itertools import count
 from operator import itemgetter
 
 from contacts_project.kernel.text_forms import case_key, nfc
+from people.entries import date_entry
 from people.field_table import OTHER
 from people.phone_numbers import parse_phone
 from people.vcard import values
 from people.vcard.card import ENTRY_FIELDS, Card, CardDate, Entry, KeptLine
-from people.vcard.card_text import CardText
 from people.vcard.content_lines import ContentLine, fold, parse_line
 from people.vcard.labels import HIDDEN_TYPES
-from people.vcard.limits import Limits
+from people.vcard.limits import CardLimits
 from people.vcard.line_updates.fields import category_key
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
+from people.vcard.parser import CardText
 
 
 def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_name: bool = False) -> list[KeptLine]:
@@ -79,7 +80,7 @@ def without_photo(card: Card, *, is_stored_elsewhere: bool) -> Card:
         )
         return replace(card, photo=None, lines=tuple(lines))
     lines = (KeptLine(kept.text) if "photo" in kept.fields else kept for kept in card.lines)
-    return replace(card, photo=None, lines=Limits([]).limit_lines(lines))
+    return replace(card, photo=None, lines=CardLimits([]).limit_lines(lines))
 
 
 def without_categories(card: Card, names: Collection[str]) -> Card:
@@ -105,6 +106,11 @@ def without_categories(card: Card, names: Collection[str]) -> Card:
 def text_without_group(text: str, line: ContentLine) -> str:
     """The text of a line in NFC, without its item group, whose number has no meaning. For comparisons."""
     return nfc(text[len(line.group) + 1 :] if line.group else text)
+
+
+def as_entry(value: Entry | CardDate) -> Entry:
+    """An entry of ENTRY_FIELDS as pair_entries takes it."""
+    return date_entry(value) if isinstance(value, CardDate) else value
 
 
 def entry_key(entry: Entry | CardDate) -> Hashable:

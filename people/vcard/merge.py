@@ -16,8 +16,8 @@ from people import field_table
 from people.entries import date_entry, is_same_value, pair_entries
 from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, Card, CardDate, Entry, KeptLine
 from people.vcard.content_lines import parse_line
-from people.vcard.limits import MAX_ENTRIES, Limits
-from people.vcard.line_merge import entry_key, missing_lines
+from people.vcard.limits import MAX_ENTRIES, CardLimits
+from people.vcard.line_merge import as_entry, entry_key, missing_lines
 from people.vcard.versions import VERSIONS, canonical_key
 from people.vcard.writer import card_lines
 
@@ -95,7 +95,7 @@ def _merge_lines(known: Card, card: Card, merged: JsonMapping, *, overwrite: boo
         lines = (*new_lines, *missing_lines(new_lines, known_lines, by_name=True))
     else:
         lines = (*known_lines, *missing_lines(known_lines, new_lines))
-    return Limits([]).limit_lines(lines)
+    return CardLimits([]).limit_lines(lines)
 
 
 def _with_entry_or_unseen(kept: KeptLine, merged: JsonMapping) -> KeptLine:
@@ -113,11 +113,6 @@ def _with_merged_entry(kept: KeptLine, merged: JsonMapping) -> KeptLine:
         return kept
     [index] = pair_entries(field, [as_entry(kept.entry)], [as_entry(entry) for entry in merged[field]])
     return replace(kept, entry=None if index is None else merged[field][index])
-
-
-def as_entry(value: Entry | CardDate) -> Entry:
-    """An entry of ENTRY_FIELDS as pair_entries takes it."""
-    return date_entry(value) if isinstance(value, CardDate) else value
 
 
 def _whole_line_key(kept: KeptLine) -> Hashable:

@@ -1,10 +1,10 @@
-"""Builds a Card from content lines.
+"""Builds a Card from its text (CardText) or its content lines.
 
 Of a single-valued property the first line counts. Entries are sorted by preference. A card always has a name.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -19,11 +19,13 @@ from people.vcard.card import (
     Card,
     CardDate,
     KeptLine,
+    VCardError,
 )
-from people.vcard.content_lines import ContentLine
+from people.vcard.charsets import has_controls, remove_controls
+from people.vcard.content_lines import ContentLine, parse_lines
 from people.vcard.full_name import names_of, says_only_name
-from people.vcard.limits import MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, Limits
-from people.vcard.readers import Context, group_labels, read_line
+from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, CardLimits, Remarks
+from people.vcard.readers import ReaderContext, group_labels, read_line
 from people.vcard.versions import convert_from_21
 
 _NO_LINE = define_text("not_a_vcard_line", "this is no vCard line and was left out: %(line)s")
@@ -44,6 +46,7 @@ NO_PREFERENCE = 101
 _TEXT_FIELDS = tuple(field for field in PLAIN_TEXT_FIELDS if field != "nickname")
 #: Properties that are generated whenever a card is written, and so are not kept.
 GENERATED_PROPERTIES = frozenset({"BEGIN", "END", "VERSION", "PRODID", "REV"})
+_NAMELESS = define_text("nameless_card", "the card has no name, and nothing else to call it by")
 
 
 def normalize_properties(lines: Iterable[ContentLine], warnings: list[Text]) -> list[ContentLine]:
@@ -122,11 +125,11 @@ class _Parser:
 
     def __init__(self, lines: Sequence[ContentLine], warnings: list[Text], included: Sequence[bool]) -> None:
         self.lines, self.warnings = lines, warnings
-        self.limits = Limits(warnings)
+        self.limits = CardLimits(warnings)
         self.fields: list[tuple[str, ...]] = [()] * len(lines)
         self.entries: dict[int, Any] = {}
         self.found: dict[str, list[_FoundValue]] = {}
-        context = Context(labels=group_labels(lines), warnings=warnings)
+        context = ReaderContext(labels=group_labels(lines), warnings=warnings)
         for index, line in enumerate(lines):
             if included and not included[index]:
                 continue
@@ -327,3 +330,70 @@ def preference_of(line: ContentLine) -> int:
 def _handle_key(found: _FoundValue) -> tuple[str, str]:
     entry = found.value if isinstance(found.value, dict) else {}
     return str(entry["protocol"]).casefold(), str(entry["handle"])
+
+
+class CardText:
+    """The text of one card, with what is parsed of it: each part when it is first asked for, and once.
+
+    What it returns is shared: nobody may change it.
+    """
+
+    __slots__ = ("_lines", "_parsed", "_properties", "_read", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines: list[ContentLine] | None = None
+        self._properties: list[ContentLine] | None = None
+        self._parsed: Card | None = None
+        self._read: tuple[Card, tuple[Text, ...]] | None = None
+
+    @property
+    def lines(self) -> list[ContentLine]:
+        """All lines, including BEGIN and END; those of a card nested in an AGENT property are one."""
+        if self._lines is None:
+            self._lines = inline_agents(parse_lines(self.text))
+        return self._lines
+
+    @property
+    def properties(self) -> list[ContentLine]:
+        """Those of the lines that are properties of the card (normalize_properties)."""
+        if self._properties is None:
+            self._properties = normalize_properties(self.lines, [])
+        return self._properties
+
+    @property
+    def parsed(self) -> Card:
+        """The card with all its lines, as many as there are. It may have no name."""
+        if self._parsed is None:
+            self._parsed = read_lines(self.properties, [])
+        return self._parsed
+
+    @property
+    def card(self) -> Card:
+        """The card within the limits. Raises VCardError if it contains nothing that can serve as a name."""
+        return self.read()[0]
+
+    def read(self) -> tuple[Card, tuple[Text, ...]]:
+        """The card, with warnings about what could not be shown. Raises VCardError."""
+        if self._read is None:
+            warnings = Remarks()
+            if has_controls(self.text):
+                warnings.append(CONTROLS_REMOVED)
+                properties = normalize_properties(parse_lines(remove_controls(self.text)), warnings)
+                parsed = read_lines(properties, warnings)
+            else:
+                self._properties = normalize_properties(self.lines, warnings)
+                parsed = self._parsed = read_lines(self._properties, warnings)
+            if not parsed.name:
+                raise VCardError(_NAMELESS)
+            card = replace(parsed, lines=CardLimits(warnings).limit_lines(parsed.lines))
+            self._read = card, warnings.all_remarks()
+        return self._read
+
+
+def read_card(text: str) -> tuple[Card, tuple[Text, ...]]:
+    """Parse a card. Returns it with warnings about what could not be shown.
+
+    Raises VCardError if the card contains nothing that can serve as a name.
+    """
+    return CardText(text).read()

@@ -14,7 +14,7 @@ from dav.cards.refresh import store
 from dav.models import Book, BookCard, FormerText, GivenCard, ListedAgain
 from dav.resources import book
 from people.models import Person
-from people.vcard import card_text, parse_lines
+from people.vcard import parse_lines, parser
 from tests.client import client_of
 from tests.dav.devices import DECLARED, Device
 from tests.dav.test_photos import encoded, photo_line
@@ -241,7 +241,7 @@ def test_a_put_parses_each_text_once(alice: User, monkeypatch: pytest.MonkeyPatc
         parsed.append(text)
         return parse_lines(text)
 
-    monkeypatch.setattr(card_text, "parse_lines", counted)
+    monkeypatch.setattr(parser, "parse_lines", counted)
     changed = card("NOTE:two", "X-FREE:1")
     assert device.put("a.vcf", changed, HTTP_IF_MATCH=etag).status_code == 204
     assert sorted(parsed) == sorted([changed, card("NOTE:one", "X-FREE:1")])

@@ -16,7 +16,15 @@ from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 from people.vcard.full_name import names_of, says_only_name
 from people.vcard.labels import write_label
-from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, TEXT_LIMITS, Limits, Remarks, date_text, field_text
+from people.vcard.limits import (
+    CONTROLS_REMOVED,
+    MAX_CATEGORIES,
+    TEXT_LIMITS,
+    CardLimits,
+    Remarks,
+    date_text,
+    field_text,
+)
 from people.vcard.values import escape, single_line
 
 NAMELESS = define_text("nameless_record", "this record has no name, and nothing else to call it by")
@@ -61,7 +69,7 @@ class Draft:
     def __init__(self, days: DayReader, warnings: tuple[Text, ...] = ()) -> None:
         self.days = days
         self.warnings = Remarks(warnings)
-        self.limits = Limits(self.warnings)
+        self.limits = CardLimits(self.warnings)
         self.columns: dict[str, Any] = {}
         self.full_name = self.to_user = ""
         self.photo: bytes | None = None

@@ -12,8 +12,7 @@ from people.vcard.card import ENTRY_FIELDS, Card
 from people.vcard.content_lines import ContentLine
 from people.vcard.line_updates.copies import update_copies
 from people.vcard.line_updates.entries import update_entries
-from people.vcard.line_updates.fields import update_fields, update_trailing_fields, update_uid
-from people.vcard.line_updates.names import update_names
+from people.vcard.line_updates.fields import update_fields, update_names, update_trailing_fields, update_uid
 from people.vcard.line_updates.state import LineUpdate
 
 __all__ = ["LineUpdate", "update_lines"]

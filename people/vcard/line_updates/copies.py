@@ -15,10 +15,10 @@ from people.vcard.card import Card, Entry
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.full_name import respell, says_only_name
 from people.vcard.labels import HIDDEN_TYPES
-from people.vcard.line_updates.names import NAME_FIELDS
+from people.vcard.line_updates.fields import NAME_FIELDS
 from people.vcard.line_updates.state import LineUpdate
 from people.vcard.parser import read_lines
-from people.vcard.readers import Context, read_line
+from people.vcard.readers import ReaderContext, read_line
 
 _MAX_CANDIDATES = 100  # a person has no more addresses
 _PARTS_OF_ADDRESS = frozenset({"X-APPLE-SUBLOCALITY", "X-APPLE-SUBADMINISTRATIVEAREA"})
@@ -80,7 +80,7 @@ def _update_parts(update: LineUpdate, index: int, old: Entry, new: Entry | None)
 
 def reads_as(line: ContentLine, address: Entry) -> bool:
     """Whether the line says the address, whatever its type."""
-    found = next((entry for _, entry in read_line(line, Context()) if isinstance(entry, dict)), {})
+    found = next((entry for _, entry in read_line(line, ReaderContext()) if isinstance(entry, dict)), {})
     return all(address.get(key) == value for key, value in found.items() if key != "type")
 
 

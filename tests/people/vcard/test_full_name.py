@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from people.vcard import Card, patch_card, read_card, write_card
-from people.vcard.card_text import CardText
 from people.vcard.full_name import FIELDS, says_only_name
-from people.vcard.patcher import patch_text
+from people.vcard.parser import CardText
+from people.vcard.writer import patch_text
 from tests.people.vcard.work import count_work
 from tests.rounds import rounds
 

@@ -60,7 +60,7 @@ def test_a_remark_is_compared_with_a_fixed_number_of_others(monkeypatch: pytest.
             compared += len(self)
             return super().__contains__(remark)
 
-    monkeypatch.setattr("people.vcard.card_text.Remarks", Counted)
+    monkeypatch.setattr("people.vcard.parser.Remarks", Counted)
     read_card(card_text("FN:Ada", *[f"EMAIL:{i}@" for i in range(1_000)], *[f"TEL:{i}" for i in range(1_000)]))
     assert 0 < compared < 4_000 * MAX_REMARKS
 
