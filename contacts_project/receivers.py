@@ -9,20 +9,22 @@ from accounts.models import User
 from carddav.services.runs import contacts_found
 from dav.services.deletions import undo_deletions
 from dav.signals import card_refused, many_deleted
-from notifications.services.device_notices import plan_deletions, plan_refused, register_undo_of_deletions
-from notifications.services.found_contacts import plan_contacts_found
+from notifications.services.account_notices import (
+    notify_contacts_found,
+    notify_deletions,
+    notify_refused,
+    register_undo_of_deletions,
+)
 
 
 @receiver(contacts_found)
-def plan_contacts_found_notices(
-    *, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: object
-) -> None:
+def notify_of_contacts_found(*, owner_id: UUID, run_id: UUID, count: int, now: dt.datetime, **kwargs: object) -> None:
     """Notify the account, over its channels, of contacts on its CardDAV server that can be imported."""
-    plan_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)
+    notify_contacts_found(owner_id=owner_id, run_id=run_id, count=count, now=now)
 
 
 @receiver(many_deleted)
-def plan_deletions_notices(
+def notify_of_deletions(
     *,
     owner_id: UUID,
     token_id: UUID,
@@ -33,15 +35,13 @@ def plan_deletions_notices(
     **kwargs: object,
 ) -> None:
     """Notify the account, over its channels, that one of its devices has deleted many people."""
-    plan_deletions(owner_id=owner_id, token_id=token_id, name=device_name, count=count, since=since, now=now)
+    notify_deletions(owner_id=owner_id, token_id=token_id, name=device_name, count=count, since=since, now=now)
 
 
 @receiver(card_refused)
-def plan_refused_notices(
-    *, owner_id: UUID, token_id: UUID, device_name: str, now: dt.datetime, **kwargs: object
-) -> None:
+def notify_of_refused(*, owner_id: UUID, token_id: UUID, device_name: str, now: dt.datetime, **kwargs: object) -> None:
     """Notify the account, at most once a day, that a device sent what was refused."""
-    plan_refused(owner_id=owner_id, token_id=token_id, name=device_name, now=now)
+    notify_refused(owner_id=owner_id, token_id=token_id, name=device_name, now=now)
 
 
 def _undo(owner: User, token_id: UUID, since: dt.datetime, now: dt.datetime) -> int:

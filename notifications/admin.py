@@ -18,7 +18,7 @@ from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from contacts_project.kernel.outbound import Code
 from notifications.channels import channels
 from notifications.models import Delivery, DeliveryState, Destination, DestinationType, DigestSchedule
-from notifications.services.retries import retry_delivery
+from notifications.services.dispatch import retry_delivery
 from notifications.tasks import send
 
 #: The codes of deliveries that failed or were skipped, explained for operators.

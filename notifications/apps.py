@@ -5,15 +5,18 @@ class NotificationsConfig(AppConfig):
     name = "notifications"
 
     def ready(self) -> None:
-        from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - needs loaded models
-        from notifications.feed import register_feed  # noqa: PLC0415 - needs loaded models
-        from notifications.services.claimed_accounts import disable_channels  # noqa: PLC0415 - needs loaded models
-        from notifications.services.snoozed_contacts import snooze_contact  # noqa: PLC0415 - needs loaded models
-        from notifications.transfer import register_transfer  # noqa: PLC0415 - needs loaded models
-        from people.extensions import register_snoozer  # noqa: PLC0415 - needs loaded models
+        # These modules import models, which are all loaded only now.
+        from accounts.feed.kinds import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
+        from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - as above
+        from notifications import invariants, tasks  # noqa: F401, PLC0415 - as above, they register themselves
+        from notifications.api.serializers import load_destinations  # noqa: PLC0415 - as above
+        from notifications.models import Destination  # noqa: PLC0415 - as above
+        from notifications.services.answers import snooze_contact  # noqa: PLC0415 - as above
+        from notifications.services.destinations import disable_channels  # noqa: PLC0415 - as above
+        from notifications.transfer import register_transfer  # noqa: PLC0415 - as above
+        from people.extensions import register_snoozer  # noqa: PLC0415 - as above
 
+        on_account_claimed(disable_channels)
         register_transfer()
         register_snoozer(snooze_contact)
-        register_feed()
-        on_account_claimed(disable_channels)
-        from notifications import invariants, receivers  # noqa: F401, PLC0415 - registers them, and needs loaded models
+        register_feed_kind(FeedKind(Destination, 80, load_destinations))

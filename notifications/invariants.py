@@ -46,7 +46,7 @@ def find_held_deliveries() -> Iterator[object]:
     "accounts have the digest switched on and none is planned",
     hint="Switching the digest off and on again in the account's settings plans it.",
 )
-def find_unplanned_digests() -> Iterator[object]:
-    planned = DigestSchedule.objects.filter(owner=OuterRef("pk"))
+def find_unscheduled_digests() -> Iterator[object]:
+    scheduled = DigestSchedule.objects.filter(owner=OuterRef("pk"))
     rows = User.objects.filter(weekly_digest_enabled=True, reminders_stale=False)
-    return iterate_ids(rows.filter(~Exists(planned)))
+    return iterate_ids(rows.filter(~Exists(scheduled)))

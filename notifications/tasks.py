@@ -4,20 +4,23 @@ from functools import partial
 from uuid import UUID
 
 from celery import shared_task
+from django.dispatch import receiver
 from django.utils import timezone
 
+from accounts.models import User
+from accounts.signals import preferences_changed
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
-from notifications.disabled_destinations import send_disabled_notices
+from notifications.channels.endpoint import send_disabled_notices
+from notifications.ledger import purge_history
 from notifications.models.deliveries import record_heartbeat
 from notifications.services import dispatch
-from notifications.services.history import purge_history
 
 _SCAN_INTERVAL_SECONDS = 60
 
 
 @shared_task
 def due_scan() -> None:
-    """Run each minute: plan what is due, and enqueue what is waiting."""
+    """Run each minute: write the deliveries of what is due, and enqueue what is waiting."""
     now = timezone.now()
     dispatch.scan(now=now, enqueue_accounts=_enqueue_accounts)
     dispatch.enqueue_due(send.delay)
@@ -34,9 +37,9 @@ def _enqueue_accounts(*owner_ids: str) -> None:
 
 @shared_task
 def plan(*owner_ids: str) -> None:
-    """Plan what is due of one batch of accounts."""
+    """Scan one batch of accounts."""
     owners = [UUID(text) for text in owner_ids]
-    dispatch.plan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=send.delay)
+    dispatch.scan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=send.delay)
 
 
 @shared_task
@@ -55,7 +58,7 @@ def send_disabled_mails() -> None:
 def replan(owner_id: str) -> None:
     """Recompute an account's due times after a change of its settings."""
     end_pending(f"replan:{owner_id}")
-    dispatch.replan(owner_id=UUID(owner_id), now=timezone.now())
+    dispatch.reschedule(owner_id=UUID(owner_id), now=timezone.now())
 
 
 def enqueue_replan(owner_id: UUID) -> None:
@@ -67,3 +70,10 @@ def enqueue_replan(owner_id: UUID) -> None:
 def purge_deliveries() -> None:
     """Run each day: remove deliveries older than the history."""
     purge_history(now=timezone.now())
+
+
+@receiver(preferences_changed, sender=User)
+def reschedule_reminders(user_id: UUID, **kwargs: object) -> None:
+    """Reschedule after a change of zone or reminder hour. If the task is lost, the due scan finds the mark."""
+    if User.objects.filter(pk=user_id, reminders_stale=True).exists():
+        enqueue_replan(user_id)

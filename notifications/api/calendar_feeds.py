@@ -156,7 +156,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
 def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """GET /calendar/{secret}.ics: open to whoever has the address."""
     # Imported here, since icalendar consists of a hundred modules that most processes never need.
-    from notifications.services.calendar_document import feed_document, feed_etag  # noqa: PLC0415
+    from notifications.services.calendar_feeds import feed_document, feed_etag  # noqa: PLC0415
 
     now = timezone.now()
     try:

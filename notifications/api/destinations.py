@@ -31,7 +31,7 @@ from notifications.api.serializers import (
     UpdateDestination,
     destination_record,
 )
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Destination, DestinationType
 from notifications.services.destinations import (
     DuplicateUrlError,
@@ -158,6 +158,6 @@ class DestinationViewSet(OwnedViewSet[Destination]):
         return test_response(send_test(destination=self.get_object(), now=timezone.now()))
 
 
-def test_response(outcome: Outcome) -> Response:
+def test_response(outcome: AttemptOutcome) -> Response:
     """The result of a test: `{ ok, code? }`."""
     return Response({"ok": True} if outcome.is_ok else {"ok": False, "code": outcome.code})

@@ -22,7 +22,7 @@ from notifications.api.destinations import TEST_RESULT, test_response
 from notifications.api.serializers import Subscribe, SwitchEmail
 from notifications.channels.push import is_configured
 from notifications.models import Destination, PushSubscription
-from notifications.services.devices import TooManyDevicesError, send_push_test, subscribe
+from notifications.services.destinations import TooManyDevicesError, send_push_test, subscribe
 
 _NO_KEYS = define_text("no_vapid_keys", "This instance has no VAPID keys.")
 

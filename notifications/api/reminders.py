@@ -22,13 +22,13 @@ from contacts_project.kernel.api.paging import (
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.texts import define_text
+from notifications.ledger import in_history
 from notifications.models import AnswerState, Delivery, DeliveryState, ReminderAnswer
-from notifications.notices.actions import Action, ActionKind
+from notifications.notices.actions import ActionKind, ReminderAction
 from notifications.notices.notice import NoticeKind
 from notifications.services.answers import answer_occurrence, take_back_answer
-from notifications.services.dispatch import replan
+from notifications.services.dispatch import reschedule
 from notifications.services.forecast import upcoming_reminders
-from notifications.services.history import in_history
 from people.api.upcoming import DAYS, LIMIT, read_days, read_limit
 
 ANSWERS = [ActionKind.CONTACTED.value, ActionKind.SNOOZE.value, ActionKind.SKIP.value]
@@ -111,7 +111,7 @@ class ReminderViewSet(ApiViewSet[Any]):
         """What will be sent in the coming days, when, over which channel, and if not, why; the nearest first."""
         owner, now, days = self.owner, timezone.now(), read_days(request)
         if owner.reminders_stale:  # a setting was changed, and the worker has not replanned yet
-            replan(owner_id=owner.pk, now=now)
+            reschedule(owner_id=owner.pk, now=now)
         found = upcoming_reminders(owner, now=now, days=days, limit=read_limit(request))
         return Response({"reminders": found.reminders, "hasMore": found.has_more})
 
@@ -149,7 +149,7 @@ class ReminderViewSet(ApiViewSet[Any]):
             answered = take_back_answer(owner=self.owner, source=source, day=data["on"])
         else:
             kind = ActionKind(data["action"])
-            reply = Action(kind, data.get("days", 1) if kind is ActionKind.SNOOZE else None)
+            reply = ReminderAction(kind, data.get("days", 1) if kind is ActionKind.SNOOZE else None)
             answered = answer_occurrence(
                 owner=self.owner, source=source, day=data["on"], action=reply, now=timezone.now()
             )

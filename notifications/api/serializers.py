@@ -1,11 +1,15 @@
 """Request bodies and responses of the notification endpoints."""
 
 import re
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.feed.kinds import RecordsById
+from accounts.models import User
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
 from contacts_project.kernel.json import JsonObject, Representation
@@ -13,7 +17,7 @@ from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, con
 from contacts_project.kernel.texts import define_text
 from notifications.models import Destination, DestinationType
 from notifications.models.destinations import MAX_URL_LENGTH
-from notifications.services.destinations import Changes
+from notifications.services.destinations import DestinationChanges
 
 _BAD_TOKEN = define_text("ntfy_token", "A token is made of visible ASCII characters, without spaces.")
 _NO_TOKEN = define_text("token_not_allowed", "Only an NTFY destination has a token.")
@@ -65,6 +69,12 @@ class DestinationSerializer(serializers.ModelSerializer[Destination]):
 def destination_record(row: Destination) -> Representation:
     """A destination with its revision, from which its ETag is made."""
     return Representation(row.revision, dict(DestinationSerializer(row).data))
+
+
+def load_destinations(owner: User, ids: Collection[UUID]) -> RecordsById:
+    """The destinations of `ids`, by id, for the change feed."""
+    rows = Destination.objects.owned_by(owner).filter(pk__in=ids)
+    return {row.pk: destination_record(row) for row in rows}
 
 
 @extend_schema_field(
@@ -127,11 +137,11 @@ class UpdateDestination(serializers.Serializer[Any]):
         return attrs
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> DestinationChanges:
         """The requested changes. A null token removes the stored one."""
         data: dict[str, Any] = self.validated_data
         removes_token = "token" in data and self.context["type"] == DestinationType.NTFY
-        return Changes(
+        return DestinationChanges(
             label=data.get("label"),
             enabled=data.get("enabled"),
             url=data.get("url"),

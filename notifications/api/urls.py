@@ -4,18 +4,37 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from accounts.api.views.changes import describe_changes
-from contacts_project.kernel.api.errors import register_failures
-from notifications.api.actions import ActionViewSet
+from contacts_project.kernel.api.errors import Failure, register_failures
 from notifications.api.calendar_feeds import CalendarFeedViewSet
 from notifications.api.destinations import DestinationViewSet
-from notifications.api.errors import FAILURES
+from notifications.api.links import ActionViewSet, UnsubscribeViewSet
 from notifications.api.push import NotificationViewSet, PushKeyViewSet, PushSubscriptionViewSet
 from notifications.api.reminders import DeliveryViewSet, ReminderViewSet
 from notifications.api.serializers import DestinationSerializer
-from notifications.api.unsubscribe import UnsubscribeViewSet
 from notifications.models import Destination
+from notifications.notices.actions import ActionExpiredError
+from notifications.notices.unsubscribe import BadTokenError
+from notifications.services.calendar_feeds import TooManyFeedsError
+from notifications.services.destinations import (
+    DuplicateUrlError,
+    SecretMissingError,
+    TooManyDestinationsError,
+    TooManyDevicesError,
+    UrlRefusedError,
+)
 
-register_failures(FAILURES)
+register_failures(
+    {
+        ActionExpiredError: Failure(410, "expired"),
+        BadTokenError: Failure(400, "invalid_token"),
+        DuplicateUrlError: Failure(409, "duplicate"),
+        SecretMissingError: Failure(400, "invalid"),
+        TooManyDestinationsError: Failure(409),  # without a code: the specification gives it none
+        TooManyDevicesError: Failure(409, "too_many_devices"),
+        TooManyFeedsError: Failure(409, "too_many_feeds"),
+        UrlRefusedError: Failure(400, codes=UrlRefusedError.CODES),
+    }
+)
 describe_changes({Destination: DestinationSerializer})
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)

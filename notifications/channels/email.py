@@ -22,9 +22,8 @@ from contacts_project.kernel.outbound import Code, OutboundError
 from contacts_project.kernel.outbound.failures import classify
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from contacts_project.kernel.text_forms import mail_address
-from notifications.channels.interface import REMINDERS, Channel, Target
-from notifications.notices.message_ids import format_message_id
-from notifications.notices.notice import Notice, NoticeKind
+from notifications.channels.interface import REMINDERS, Channel, ChannelTarget
+from notifications.notices.notice import Notice, NoticeKind, format_message_id
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from notifications.notices.wording import wording_of
 
@@ -67,12 +66,12 @@ class EmailChannel(Channel):
     has_own_server = True
     kinds = REMINDERS | {NoticeKind.DIGEST}
 
-    def targets(self, owner: User) -> list[Target]:
+    def targets(self, owner: User) -> list[ChannelTarget]:
         """The account's address: one target."""
         off_reason = None if owner.email_reminders_enabled else "email_disabled"
         if settings.EMAIL_VERIFICATION == "mandatory" and owner.proven_email is None:
             off_reason = "email_unverified"
-        return [Target(self.name, EMAIL_KEY, owner.recovery_email, off_reason=off_reason)]
+        return [ChannelTarget(self.name, EMAIL_KEY, owner.recovery_email, off_reason=off_reason)]
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
         """Send the message to the mail server. Raises OutboundError if the server does not accept it."""

@@ -19,7 +19,7 @@ REMINDERS = frozenset({NoticeKind.IMPORTANT_DATE, NoticeKind.IMPORTANT_DATE_LEAD
 
 
 @dataclass(frozen=True)
-class Target:
+class ChannelTarget:
     """An address of one account in one channel: a device, a destination, the e-mail address.
 
     - `key` is stable and unique within the account and channel: the row's id, or "email".
@@ -36,7 +36,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """How one attempt ended.
 
     - `code` is one of the contract's failure codes; None if the target has confirmed.
@@ -57,7 +57,7 @@ class Outcome:
         return self.code is None
 
     @classmethod
-    def failed(cls, error: OutboundError, *, gone_statuses: frozenset[int]) -> "Outcome":
+    def failed(cls, error: OutboundError, *, gone_statuses: frozenset[int]) -> "AttemptOutcome":
         """The outcome of an error of an outbound session."""
         is_gone = error.status in gone_statuses
         return cls(
@@ -86,11 +86,11 @@ class Channel:
     has_own_server: ClassVar[bool] = False
     """Whether it sends to a server of the operator, so that accounts name none and share no limit of exchanges."""
 
-    def targets(self, owner: User) -> list[Target]:
+    def targets(self, owner: User) -> list[ChannelTarget]:
         """All targets of the account, including those that are off."""
         raise NotImplementedError
 
-    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
+    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[ChannelTarget]]:
         """The targets of several accounts, by account id. A channel with rows overrides this to load them at once."""
         return {owner.pk: self.targets(owner) for owner in owners}
 
@@ -105,10 +105,10 @@ class Channel:
         """A context in which the sends of this thread reuse their connections."""
         return reuse_sessions()
 
-    def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
+    def send(self, key: str, notice: Notice, row: Any = None) -> AttemptOutcome:
         """One attempt, within the session's deadline. Must be called outside any transaction.
 
-        Failures are returned as an Outcome. Raises only BusyError, inside `limited_hosts` and `exchanges_of`: nothing
+        Failures are returned, too. Raises only BusyError, inside `limited_hosts` and `exchanges_of`: nothing
         was sent.
         """
         try:
@@ -117,15 +117,15 @@ class Channel:
             # Not a failure, although `except Exception` below would take it for one: nothing was sent.
             raise
         except OutboundError as error:
-            return Outcome.failed(error, gone_statuses=self.gone_statuses)
+            return AttemptOutcome.failed(error, gone_statuses=self.gone_statuses)
         except TargetMissingError:
-            return Outcome(code=Code.UNKNOWN.value, is_final=True, is_internal=True)
+            return AttemptOutcome(code=Code.UNKNOWN.value, is_final=True, is_internal=True)
         except Exception:
             log.exception("sending over %s failed on our side", self.name, extra={"notice": str(notice.id)})
-            return Outcome(code=Code.UNKNOWN.value, is_internal=True)
-        return Outcome()
+            return AttemptOutcome(code=Code.UNKNOWN.value, is_internal=True)
+        return AttemptOutcome()
 
-    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: AttemptOutcome, *, owner: User, now: dt.datetime) -> None:
         """Called when a delivery has ended: inside the ledger's transaction if it failed, after it if it was sent."""
 
     def note_failure(self, key: str, code: str, *, owner: User, now: dt.datetime) -> None:

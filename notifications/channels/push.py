@@ -14,7 +14,7 @@ from accounts.models import User
 from contacts_project.kernel.json import dumps
 from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, outbound_session
 from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
-from notifications.channels.interface import Channel, Outcome, Target, TargetMissingError
+from notifications.channels.interface import AttemptOutcome, Channel, ChannelTarget, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.destinations import PushSubscription
 from notifications.notices.actions import action_links
@@ -33,16 +33,16 @@ class PushChannel(Channel):
     name = "push"
     gone_statuses = frozenset({404, 410})
 
-    def targets(self, owner: User) -> list[Target]:
+    def targets(self, owner: User) -> list[ChannelTarget]:
         """The account's devices, oldest first."""
         return self.targets_by_owner([owner])[owner.pk]
 
-    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[Target]]:
+    def targets_by_owner(self, owners: Collection[User]) -> dict[UUID, list[ChannelTarget]]:
         off_reason = None if is_configured() else NOT_CONFIGURED
-        found: dict[UUID, list[Target]] = {owner.pk: [] for owner in owners}
+        found: dict[UUID, list[ChannelTarget]] = {owner.pk: [] for owner in owners}
         for row in PushSubscription.unscoped.filter(owner_id__in=found).order_by("id"):
             service = row.endpoint.split("/")[2]
-            found[row.owner_id].append(Target(self.name, str(row.id), service, off_reason=off_reason))
+            found[row.owner_id].append(ChannelTarget(self.name, str(row.id), service, off_reason=off_reason))
         return found
 
     def deliver(self, key: str, notice: Notice, row: Any = None) -> None:
@@ -71,7 +71,7 @@ class PushChannel(Channel):
         except WebPushException as failure:
             _raise_outbound(failure)
 
-    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: AttemptOutcome, *, owner: User, now: dt.datetime) -> None:
         """Note a success, and remove a device that is gone."""
         rows = PushSubscription.objects.owned_by(owner).with_id(key)
         if outcome.is_gone:

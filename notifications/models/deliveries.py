@@ -1,4 +1,4 @@
-"""What is sent and when: deliveries, answers to reminders, the next digest, and the heartbeats of recurring work."""
+"""What is sent and when: deliveries with their metrics, answers to reminders, the next digest, and heartbeats."""
 
 import datetime as dt
 from uuid import UUID
@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.leases import Leased, LeaseQuerySet
+from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, OwnedQuerySet, UnscopedManager
 from contacts_project.kernel.vocabularies import Vocabulary
 from notifications.notices.notice import NoticeKind
@@ -236,3 +237,16 @@ def record_heartbeat(name: str, now: dt.datetime) -> None:
 def last_heartbeat(name: str) -> dt.datetime | None:
     """When `name` last completed; None before its first run."""
     return Heartbeat.objects.filter(name=name).values_list("beat_at", flat=True).first()
+
+
+DELIVERIES = Counter(
+    "contacts_deliveries_total",
+    "Deliveries that came to a state: planned (pending), sent, failed, skipped.",
+    ("channel", "state"),
+)
+DELIVERY_FAILURES = Counter("contacts_delivery_failures_total", "Tries that failed, by reason.", ("channel", "code"))
+
+
+def count_deliveries(channel: str, state: str, number: int = 1) -> None:
+    """Count deliveries that reached a state. An empty channel means that there was none to send over."""
+    DELIVERIES.count(channel or "none", str(state), number=number)

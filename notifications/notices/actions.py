@@ -40,7 +40,7 @@ class ActionExpiredError(DomainError):
 
 
 @dataclass(frozen=True)
-class Action:
+class ReminderAction:
     """An answer that a reminder offers. `days`: of a snooze, until the reminder is sent again."""
 
     kind: ActionKind
@@ -71,13 +71,13 @@ class Action:
 
 
 ACTIONS = (
-    Action(ActionKind.CONTACTED),
-    Action(ActionKind.SNOOZE, 1),
-    Action(ActionKind.SNOOZE, 3),
-    Action(ActionKind.SKIP),
+    ReminderAction(ActionKind.CONTACTED),
+    ReminderAction(ActionKind.SNOOZE, 1),
+    ReminderAction(ActionKind.SNOOZE, 3),
+    ReminderAction(ActionKind.SKIP),
 )
 # Offered by the notice of many deletions by a device.
-RESTORE = Action(ActionKind.RESTORE)
+RESTORE = ReminderAction(ActionKind.RESTORE)
 # A memorial is about somebody who has died: there is no "was in touch".
 _MEMORIAL_ACTIONS = ACTIONS[1:]
 _ACTIONS_BY_CODE = {f"{action.kind.value}{action.days or ''}": action for action in (*ACTIONS, RESTORE)}
@@ -85,7 +85,7 @@ _CODES_BY_ACTION = {action: code for code, action in _ACTIONS_BY_CODE.items()}
 
 
 @lru_cache(maxsize=256)
-def _label(action: Action, language: str | None) -> str:
+def _label(action: ReminderAction, language: str | None) -> str:
     """The label in `language`, which must be the active one. It is a parameter to be part of the cache's key."""
     if action.kind is ActionKind.CONTACTED:
         return _("Contacted today")
@@ -102,7 +102,7 @@ def _label(action: Action, language: str | None) -> str:
 class ActionLink:
     """An action of one notice, with the button's label in the owner's language and the signed URL."""
 
-    action: Action
+    action: ReminderAction
     label: str
     url: str
 
@@ -116,7 +116,7 @@ def action_links(notice: Notice) -> tuple[ActionLink, ...]:
     """The action links of a notice; none for digests, tests and the like."""
     if notice.kind not in PERSON_REMINDERS and notice.kind is not NoticeKind.DAV_DELETIONS:
         return ()
-    actions: tuple[Action, ...] = ACTIONS
+    actions: tuple[ReminderAction, ...] = ACTIONS
     if notice.content.get("type") == DateType.MEMORIAL:
         actions = _MEMORIAL_ACTIONS
     if notice.kind is NoticeKind.DAV_DELETIONS:
@@ -137,12 +137,12 @@ def action_links_without_three_days(notice: Notice) -> tuple[ActionLink, ...]:
     return tuple(link for link in action_links(notice) if link.action.days != 3)
 
 
-def make_token(delivery_id: UUID, action: Action, expires_at: dt.datetime) -> str:
+def make_token(delivery_id: UUID, action: ReminderAction, expires_at: dt.datetime) -> str:
     """The signed token. It contains no time of signing, so that every attempt of a delivery sends the same one."""
     return _signer().sign(f"{delivery_id.hex}-{_CODES_BY_ACTION[action]}-{int(expires_at.timestamp()):x}")
 
 
-def read_token(token: str, *, now: dt.datetime) -> tuple[UUID, Action]:
+def read_token(token: str, *, now: dt.datetime) -> tuple[UUID, ReminderAction]:
     """The delivery's id and the action. Raises MissingError if the signature is wrong, and ActionExpiredError."""
     try:
         key, code, expires = _signer().unsign(token).split("-")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from accounts.models import User
 from contacts_project.kernel.vocabularies import Vocabulary
 
@@ -52,3 +54,8 @@ class Notice:
     made_at: dt.datetime
     sent_at: dt.datetime
     expires_at: dt.datetime
+
+
+def format_message_id(key: object) -> str:
+    """The Message-ID for `key`: the same in every attempt, so that a mailbox can recognise a duplicate."""
+    return f"<{key}@{settings.EMAIL_DOMAIN}>"

@@ -40,7 +40,7 @@ def unsubscribe_url(owner: User, subject: Subject) -> str:
     return f"{settings.BASE_URL}/api/unsubscribe?{urlencode({'token': token})}"
 
 
-def read_token(token: str) -> tuple[User, Subject]:
+def read_unsubscribe_token(token: str) -> tuple[User, Subject]:
     """The account and the kind of mail of a token. Raises BadTokenError."""
     try:
         user_id, subject = signing.loads(token, salt=SALT)

@@ -1,4 +1,7 @@
-"""The account's answers to a reminder, given where it was read: was in touch, remind me later, not this time."""
+"""The account's answers to a reminder: was in touch, remind me later, not this time.
+
+They are given where the reminder was read, or by putting off a task of a phone (`snooze_contact`).
+"""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -18,9 +21,9 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from contacts_project.kernel.texts import define_text
 from notifications.models import AnswerState, Delivery, ReminderAnswer
 from notifications.models.deliveries import DeliveryQuerySet
-from notifications.notices.actions import Action, ActionKind
+from notifications.notices.actions import ActionKind, ReminderAction
 from notifications.notices.notice import NoticeKind
-from notifications.services.device_notices import undo_deletions_of
+from notifications.services.account_notices import undo_deletions_of
 from people.dates import schedule
 from people.merging.merge import find_merged
 from people.models import ImportantDate, Person
@@ -151,12 +154,12 @@ def _has_source(delivery: Delivery) -> bool:
     return ImportantDate.objects.owned_by(delivery.owner_id).active().filter(pk=delivery.source_id).exists()
 
 
-def has_answer(delivery: Delivery, action: Action) -> bool:
+def has_answer(delivery: Delivery, action: ReminderAction) -> bool:
     """Whether the account has given exactly this answer to the delivery."""
     return any((answer["kind"], answer.get("days")) == (action.kind, action.days) for answer in delivery.answers)
 
 
-def answer_reminder(*, delivery: Delivery, action: Action, now: dt.datetime) -> AnswerResult:
+def answer_reminder(*, delivery: Delivery, action: ReminderAction, now: dt.datetime) -> AnswerResult:
     """Carry out the account's answer to a reminder, at most once, and record it. Raises MissingError.
 
     A later answer to the same reminder replaces an earlier one. Deliveries of the reminder that are still waiting are
@@ -176,7 +179,7 @@ def answer_reminder(*, delivery: Delivery, action: Action, now: dt.datetime) -> 
 
 
 def answer_occurrence(
-    *, owner: User, source: ImportantDate | Person, day: dt.date, action: Action, now: dt.datetime
+    *, owner: User, source: ImportantDate | Person, day: dt.date, action: ReminderAction, now: dt.datetime
 ) -> AnswerResult:
     """As `answer_reminder`, for the occurrence of a date or of a person's contact reminder, sent or not.
 
@@ -205,7 +208,7 @@ def take_back_answer(*, owner: User, source: ImportantDate | Person, day: dt.dat
     return AnswerResult(message, is_new=bool(removed))
 
 
-def _apply_to_delivery(delivery: Delivery, action: Action, now: dt.datetime) -> AnswerResult:
+def _apply_to_delivery(delivery: Delivery, action: ReminderAction, now: dt.datetime) -> AnswerResult:
     if action.kind is not ActionKind.RESTORE:
         if action.kind is not ActionKind.CONTACTED and not _has_source(delivery):
             raise MissingError(_GONE_MESSAGE)
@@ -218,7 +221,7 @@ def _apply_to_delivery(delivery: Delivery, action: Action, now: dt.datetime) -> 
     return AnswerResult(text % {"count": restored}, is_new=True)
 
 
-def _apply_answer(occurrence: Occurrence, action: Action, now: dt.datetime) -> AnswerResult:
+def _apply_answer(occurrence: Occurrence, action: ReminderAction, now: dt.datetime) -> AnswerResult:
     """Apply the answer, and record it with the deliveries that it applies to."""
     owner, again_on, interaction_id = occurrence.owner, None, None
     answers = ReminderAnswer.objects.owned_by(owner)
@@ -237,7 +240,7 @@ def _apply_answer(occurrence: Occurrence, action: Action, now: dt.datetime) -> A
         return AnswerResult(_confirmation_message(occurrence, action, again_on), True, interaction_id)
 
 
-def _snooze(occurrence: Occurrence, action: Action, now: dt.datetime) -> dt.date:
+def _snooze(occurrence: Occurrence, action: ReminderAction, now: dt.datetime) -> dt.date:
     """Store that the reminder is sent again; returns the day."""
     calendar = schedule.load_calendar(occurrence.owner)
     day = calendar.today(max(now, occurrence.told_at or now)) + dt.timedelta(days=action.days or 1)
@@ -257,7 +260,7 @@ def _snooze(occurrence: Occurrence, action: Action, now: dt.datetime) -> dt.date
     return day
 
 
-def _answered_deliveries(occurrence: Occurrence, action: Action) -> DeliveryQuerySet:
+def _answered_deliveries(occurrence: Occurrence, action: ReminderAction) -> DeliveryQuerySet:
     """The deliveries that the answer applies to, including those of other targets: of "not this time" all reminders of
     the occurrence, of "was in touch" those of the same kind, of a snooze this reminder alone.
     """
@@ -269,14 +272,14 @@ def _answered_deliveries(occurrence: Occurrence, action: Action) -> DeliveryQuer
     return rows
 
 
-def _record_answer(deliveries: DeliveryQuerySet, action: Action, now: dt.datetime) -> None:
+def _record_answer(deliveries: DeliveryQuerySet, action: ReminderAction, now: dt.datetime) -> None:
     answered = list(deliveries.only("answers"))
     for row in answered:
         row.answers = [*row.answers, {**action.as_json, "at": format_timestamp(now)}]
     deliveries.bulk_update(answered, ["answers"])
 
 
-def _confirmation_message(occurrence: Occurrence, action: Action, again_on: dt.date | None) -> str:
+def _confirmation_message(occurrence: Occurrence, action: ReminderAction, again_on: dt.date | None) -> str:
     if action.kind is ActionKind.CONTACTED:
         return _("Noted: you were in touch with %(name)s today.") % {"name": occurrence.person_name}
     if again_on:
@@ -284,7 +287,7 @@ def _confirmation_message(occurrence: Occurrence, action: Action, again_on: dt.d
     return _("You will not be reminded of this any more, this time.")
 
 
-def replan_snoozed(*, owner_id: UUID, now: dt.datetime) -> None:
+def reschedule_snoozed(*, owner_id: UUID, now: dt.datetime) -> None:
     """Recompute the due times of snoozed reminders after a change of zone or reminder hour. Must be called under the
     account's lock.
     """
@@ -294,3 +297,35 @@ def replan_snoozed(*, owner_id: UUID, now: dt.datetime) -> None:
     for row in rows:
         row.due_at = calendar.reminder_time(row.again_on) if row.again_on else None
     ReminderAnswer.objects.owned_by(owner_id).bulk_update(rows, ["due_at"])
+
+
+def snooze_contact(owner: User, person: Person, day: dt.date | None, now: dt.datetime) -> None:
+    """See people.extensions.Snoozer. The reminder that is put off is the next one, or, if that is later than the
+    day, the one before; those between it and the day are skipped."""
+    calendar = schedule.load_calendar(owner)
+    today, answers = calendar.today(now), ReminderAnswer.objects.owned_by(owner).filter(person=person)
+    pending_round = answers.aggregate(last=Max("round"))["last"] or 0
+    answers.filter(state=AnswerState.SNOOZED).delete()
+    # A reminder of a day to come cannot have been answered: it is skipped only since it was put off beyond it.
+    answers.filter(state=AnswerState.SKIPPED, occurrence_on__gt=today).delete()
+    rule, due_at = schedule.contact_rule(person, calendar), calendar.reminder_time(day) if day else None
+    if day is None or rule is None or due_at is None or due_at <= now:
+        return
+    pending = person.contact_due_on
+    occurrence = pending if pending and pending <= day else rule.before(pending or day)
+    if occurrence is None:
+        return
+    deliveries = Delivery.objects.owned_by(owner).filter(source_id=person.pk, occurrence_on=occurrence)
+    sent_round = deliveries.aggregate(last=Max("round"))["last"] or 0
+    values = {"kind": NoticeKind.CONTACT, "lead_days": 0}
+    again = {"state": AnswerState.SNOOZED, "round": max(pending_round, sent_round) + 1}
+    again |= {"again_on": day, "due_at": due_at}
+    answers.update_or_create(owner=owner, person=person, occurrence_on=occurrence, defaults={**values, **again})
+    skipped = {**values, "state": AnswerState.SKIPPED, "round": 0, "again_on": None, "due_at": None}
+    days = list(rule.between(occurrence + dt.timedelta(1), day))
+    known = answers.filter(occurrence_on__in=days)
+    new = sorted(set(days).difference(known.values_list("occurrence_on", flat=True)))
+    known.update(**skipped)
+    ReminderAnswer.objects.bulk_create(
+        ReminderAnswer(owner=owner, person=person, occurrence_on=other, **skipped) for other in new
+    )

@@ -1,7 +1,7 @@
 """Runs for another time than the clock's (`--now`), past or future, in any order.
 
 The rows' due times know only what comes next by the clock. A backfill works out on copies in memory what was, or would
-be, due at its time, and saves none of them. The ledger prevents two runs from planning the same notice twice.
+be, due at its time, and saves none of them. The ledger prevents two runs from writing the same notice twice.
 """
 
 import datetime as dt
@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, PlannedStates, catch_up_window, is_missed
+from notifications.ledger import DueNotices, StateCounts, catch_up_window, is_missed
 from notifications.models import ReminderAnswer
 from notifications.services.digests import digest_at
-from notifications.services.planner import (
+from notifications.services.due_scan import (
     collect_contacts,
     collect_dates,
     collect_snoozed,
@@ -39,37 +39,37 @@ def is_backfill(now: dt.datetime) -> bool:
     return abs(now - timezone.now()) > _TOLERANCE
 
 
-def plan_reminders_at(now: dt.datetime) -> PlannedStates:
-    """Plan all reminders due at `now`."""
-    return _plan_each_account(now, _plan_account)
+def backfill_reminders(now: dt.datetime) -> StateCounts:
+    """Write the deliveries of all reminders due at `now`."""
+    return _backfill_each_account(now, _backfill_account)
 
 
-def plan_digests_at(now: dt.datetime) -> PlannedStates:
-    """Plan all digests due at `now`."""
-    return _plan_each_account(now, lambda owner_id, now: _plan_under_lock(owner_id, now, _add_digest))
+def backfill_digests(now: dt.datetime) -> StateCounts:
+    """Write the deliveries of all digests due at `now`."""
+    return _backfill_each_account(now, lambda owner_id, now: _write_under_lock(owner_id, now, _add_digest))
 
 
-def _plan_each_account(now: dt.datetime, plan: Callable[[UUID, dt.datetime], PlannedStates]) -> PlannedStates:
-    planned = PlannedStates()
+def _backfill_each_account(now: dt.datetime, write: Callable[[UUID, dt.datetime], StateCounts]) -> StateCounts:
+    written = StateCounts()
     for owner_id in list(User.objects.filter(is_active=True).order_by("pk").values_list("pk", flat=True)):
         try:
-            planned += plan(owner_id, now)
+            written += write(owner_id, now)
         except AccountGoneError:
             continue
         except Exception:
             log.exception("an account could not be planned", extra={"owner": str(owner_id)})
-    return planned
+    return written
 
 
-def _plan_under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[AccountPlan], None]) -> PlannedStates:
+def _write_under_lock(owner_id: UUID, now: dt.datetime, collect: Callable[[DueNotices], None]) -> StateCounts:
     with account_lock(owner_id):
-        plan = AccountPlan(User.objects.get(pk=owner_id), now)
-        collect(plan)
-        return plan.write()
+        notices = DueNotices(User.objects.get(pk=owner_id), now)
+        collect(notices)
+        return notices.write()
 
 
-def _plan_account(owner_id: UUID, now: dt.datetime) -> PlannedStates:
-    """Plan an account's reminders in batches, with a lock for each, so that its owner does not wait for all of them."""
+def _backfill_account(owner_id: UUID, now: dt.datetime) -> StateCounts:
+    """Write an account's reminders in batches, each with a lock, so that its owner does not wait for all of them."""
     is_past = now < timezone.now()
     dates = ImportantDate.objects.owned_by(owner_id).active().filter(reminder_enabled=True, person__deleted_at=None)
     people = Person.objects.owned_by(owner_id).active().filter(contact_reminder_enabled=True)
@@ -82,7 +82,7 @@ def _plan_account(owner_id: UUID, now: dt.datetime) -> PlannedStates:
         *(partial(_add_contacts, ids) for ids in people_ids),
         *(partial(_add_snoozed, ids) for ids in snoozed_ids),
     ]
-    return sum((_plan_under_lock(owner_id, now, batch) for batch in batches), PlannedStates())
+    return sum((_write_under_lock(owner_id, now, batch) for batch in batches), StateCounts())
 
 
 def _id_batches(rows: QuerySet[Model]) -> list[list[UUID]]:
@@ -90,31 +90,33 @@ def _id_batches(rows: QuerySet[Model]) -> list[list[UUID]]:
     return [ids[start : start + _BATCH_SIZE] for start in range(0, len(ids), _BATCH_SIZE)]
 
 
-def _add_dates(ids: list[UUID], plan: AccountPlan) -> None:
-    rows = list(with_person(ImportantDate.objects.owned_by(plan.owner).filter(pk__in=ids)))
-    since = plan.calendar.today(plan.now - catch_up_window())
+def _add_dates(ids: list[UUID], notices: DueNotices) -> None:
+    rows = list(with_person(ImportantDate.objects.owned_by(notices.owner).filter(pk__in=ids)))
+    since = notices.calendar.today(notices.now - catch_up_window())
     for row in rows:
         # After its one reminder, a one-time date without a year would get a second occurrence from a reset.
         is_spent = row.next_due_at is None and row.is_once_without_year
-        if not is_spent and (row.next_due_at is None or row.next_due_at > plan.now):
-            schedule.reset_date(row, plan.calendar, since)
-    collect_dates(plan, rows)
+        if not is_spent and (row.next_due_at is None or row.next_due_at > notices.now):
+            schedule.reset_date(row, notices.calendar, since)
+    collect_dates(notices, rows)
 
 
-def _add_contacts(ids: list[UUID], plan: AccountPlan) -> None:
-    people = list(Person.objects.owned_by(plan.owner).filter(pk__in=ids).defer(*Person.HEAVY_COLUMNS))
-    since = plan.calendar.today(plan.now - catch_up_window())
+def _add_contacts(ids: list[UUID], notices: DueNotices) -> None:
+    people = list(Person.objects.owned_by(notices.owner).filter(pk__in=ids).defer(*Person.HEAVY_COLUMNS))
+    since = notices.calendar.today(notices.now - catch_up_window())
     for person in people:
-        if person.contact_due_at is None or person.contact_due_at > plan.now:
-            schedule.reset_contact(person, plan.calendar, since)
-    collect_contacts(plan, people)
+        if person.contact_due_at is None or person.contact_due_at > notices.now:
+            schedule.reset_contact(person, notices.calendar, since)
+    collect_contacts(notices, people)
 
 
-def _add_snoozed(ids: list[UUID], plan: AccountPlan) -> None:
-    answers = with_source(ReminderAnswer.objects.owned_by(plan.owner).filter(pk__in=ids))
-    collect_snoozed(plan, [answer for answer in answers if answer.due_at and not is_missed(answer.due_at, plan.now)])
+def _add_snoozed(ids: list[UUID], notices: DueNotices) -> None:
+    answers = with_source(ReminderAnswer.objects.owned_by(notices.owner).filter(pk__in=ids))
+    collect_snoozed(
+        notices, [answer for answer in answers if answer.due_at and not is_missed(answer.due_at, notices.now)]
+    )
 
 
-def _add_digest(plan: AccountPlan) -> None:
-    if planned := digest_at(plan):
-        plan.add(planned)
+def _add_digest(notices: DueNotices) -> None:
+    if notice := digest_at(notices):
+        notices.add(notice)

@@ -1,4 +1,4 @@
-"""Creating, changing and testing destinations.
+"""Where an account gets its notices: creating, changing and testing destinations, and devices of browser push.
 
 Network calls are never made inside a transaction: limits are checked, then the network is asked, then the limits are
 checked again inside a short transaction, since another request may have used them up meanwhile.
@@ -8,8 +8,10 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.user import Plan
@@ -23,11 +25,11 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.text_forms import TOO_LONG
 from contacts_project.kernel.texts import Text, define_text
 from notifications.channels import channels
-from notifications.channels.interface import Channel, Outcome
+from notifications.channels.interface import AttemptOutcome, Channel
 from notifications.channels.ntfy import find_server, topic_of
 from notifications.channels.webhook import new_secret
-from notifications.models import Destination, DestinationType
-from notifications.models.destinations import MAX_URL_LENGTH, url_key
+from notifications.models import CalendarFeed, Destination, DestinationType, PushSubscription
+from notifications.models.destinations import MAX_URL_LENGTH, endpoint_digest, url_key
 from notifications.notices.notice import Notice, NoticeKind
 
 _CREDENTIALS = define_text("send_credentials_as_token", "The URL embeds credentials: send them as token.")
@@ -80,7 +82,7 @@ class SecretMissingError(DomainError):
 
 
 @dataclass(frozen=True)
-class Changes:
+class DestinationChanges:
     """The changes of an update; None: unchanged. A token of "" removes the stored one."""
 
     label: str | None = None
@@ -117,7 +119,7 @@ def create_destination(
     return destination, secret
 
 
-def update_destination(*, destination: Destination, changes: Changes, now: dt.datetime) -> str | None:
+def update_destination(*, destination: Destination, changes: DestinationChanges, now: dt.datetime) -> str | None:
     """Change a destination; returns the new signing secret if one was requested.
 
     A new URL or credential clears the failures; switching on also clears the mark of automatic disabling. Raises the
@@ -148,7 +150,7 @@ def delete_destination(*, destination: Destination) -> None:
         _lock_row(destination.owner, destination).delete()
 
 
-def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
+def send_test(*, destination: Destination, now: dt.datetime) -> AttemptOutcome:
     """Send a test notice now, whether the destination is on or off. The outcome is not recorded.
 
     Raises PlanLimitError, SecretMissingError, RateLimitedError, AccountBusyError.
@@ -160,7 +162,7 @@ def send_test(*, destination: Destination, now: dt.datetime) -> Outcome:
     return send_sample(channels()[destination.type.lower()], str(destination.pk), owner=owner, now=now)
 
 
-def send_sample(channel: Channel, key: str, *, owner: User, now: dt.datetime) -> Outcome:
+def send_sample(channel: Channel, key: str, *, owner: User, now: dt.datetime) -> AttemptOutcome:
     """Send a sample to the target with this key. Raises RateLimitedError, AccountBusyError."""
     ends_at = now + dt.timedelta(days=1)
     notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
@@ -224,7 +226,7 @@ def _check_new_url(destination: Destination, url: str) -> str:
             return check_reachable(type_, url)
 
 
-def _apply_changes(row: Destination, changes: Changes, secret: str | None, now: dt.datetime) -> None:
+def _apply_changes(row: Destination, changes: DestinationChanges, secret: str | None, now: dt.datetime) -> None:
     if changes.label is not None:
         row.label = changes.label
     if secret:
@@ -265,3 +267,66 @@ def _check_duplicate(owner: User, url: str, except_for: Destination | None = Non
 def _check_plan(owner: User, destination: Destination) -> None:
     if destination.needs_pro and owner.effective_plan != Plan.PRO:
         raise PlanLimitError(NEEDS_PRO)
+
+
+MAX_DEVICES = 20
+
+
+class TooManyDevicesError(DomainError):
+    """The account has MAX_DEVICES already."""
+
+    message = define_text("too_many_devices", "An account has at most %(limit)s devices: remove one first.").format(
+        limit=MAX_DEVICES
+    )
+
+
+def subscribe(*, owner: User, endpoint: str, p256dh: str, auth: str, user_agent: str) -> UUID:
+    """Store a device and return its id. A known endpoint gets the new keys, and moves here from another account.
+
+    Raises TooManyDevicesError. A delivery that was planned for the other account is skipped, as the device is gone.
+    """
+    digest = endpoint_digest(endpoint)
+    with account_write(owner):
+        devices = PushSubscription.objects.owned_by(owner)
+        if not devices.filter(endpoint_digest=digest).exists() and devices.count() >= MAX_DEVICES:
+            raise TooManyDevicesError
+        device = PushSubscription(
+            owner=owner,
+            endpoint=endpoint,
+            endpoint_digest=digest,
+            p256dh=p256dh,
+            auth=auth,
+            user_agent=user_agent[:500],
+            updated_at=timezone.now(),
+        )
+        # One upsert, which does not lock the other account: two accounts that take an endpoint from each other at the
+        # same moment neither fail nor deadlock.
+        PushSubscription.objects.bulk_create(
+            [device],
+            update_conflicts=True,
+            unique_fields=["endpoint_digest"],
+            update_fields=["owner", "p256dh", "auth", "user_agent", "updated_at"],
+        )
+        # Not `device.pk`: a known endpoint keeps its id.
+        key: UUID = devices.values_list("pk", flat=True).get(endpoint_digest=digest)
+        return key
+
+
+def send_push_test(*, device: PushSubscription, now: dt.datetime) -> AttemptOutcome:
+    """Send a sample to a device, at once. A device that its push service no longer knows is removed.
+
+    Raises RateLimitedError, AccountBusyError.
+    """
+    owner, channel = device.owner, channels()["push"]
+    outcome = send_sample(channel, str(device.pk), owner=owner, now=now)
+    channel.record_outcome(str(device.pk), outcome, owner=owner, now=now)
+    return outcome
+
+
+def disable_channels(owner_id: UUID) -> None:
+    """Switch destinations off and delete devices and calendar feeds: somebody else may have set them up, and would
+    otherwise go on receiving the account's data.
+    """
+    CalendarFeed.objects.owned_by(owner_id).delete()
+    Destination.objects.owned_by(owner_id).update(enabled=False)
+    PushSubscription.objects.owned_by(owner_id).delete()

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from notifications.ledger import AccountPlan, PlannedNotice, PlannedStates, is_missed, load_answers
+from notifications.ledger import DueNotice, DueNotices, StateCounts, is_missed, load_answers
 from notifications.models import AnswerState, Delivery, DigestSchedule
 from notifications.notices.notice import NoticeKind
 from people.dates import schedule
@@ -34,46 +34,46 @@ def schedule_digest(owner: User, *, now: dt.datetime) -> None:
     _store_schedule(owner, digest_day(calendar.today(now), owner.weekly_digest_weekday), calendar, earliest=now)
 
 
-def plan_digests(*, now: dt.datetime) -> PlannedStates:
-    """Plan every digest that is due. Safe to run anywhere, and twice."""
-    planned, broken = PlannedStates(), set[UUID]()
+def scan_digests(*, now: dt.datetime) -> StateCounts:
+    """Write every digest that is due. Safe to run anywhere, and twice."""
+    written, broken = StateCounts(), set[UUID]()
     due = DigestSchedule.objects.filter(next_due_at__lte=now).order_by("next_due_at")
     while owners := list(due.exclude(owner_id__in=broken).values_list("owner_id", flat=True)[:_ACCOUNTS_PER_QUERY]):
         for owner_id in owners:
             try:
-                planned += plan_digest(owner_id=owner_id, now=now)
+                written += scan_digest(owner_id=owner_id, now=now)
             except Exception:
                 log.exception("the digest of an account could not be planned", extra={"owner": str(owner_id)})
                 broken.add(owner_id)
-    return planned
+    return written
 
 
-def plan_digest(*, owner_id: UUID, now: dt.datetime) -> PlannedStates:
-    """Plan one account's digest if it is due, and store when the next one is due, in one transaction.
+def scan_digest(*, owner_id: UUID, now: dt.datetime) -> StateCounts:
+    """Write one account's digest if it is due, and store when the next one is due, in one transaction.
 
     If the process dies before the commit, the digest is still due.
     """
     try:
         with account_lock(owner_id):
-            plan = AccountPlan(User.objects.get(pk=owner_id), now)
-            # Due is checked again under the lock: another scan may have planned the digest since it was found.
+            notices = DueNotices(User.objects.get(pk=owner_id), now)
+            # Due is checked again under the lock: another scan may have written the digest since it was found.
             row = DigestSchedule.objects.filter(owner_id=owner_id, next_due_at__lte=now).first()
             if row is None:
-                return PlannedStates()
+                return StateCounts()
             # The digest was switched off, and `schedule_digest` has not run since.
-            if not plan.owner.weekly_digest_enabled:
+            if not notices.owner.weekly_digest_enabled:
                 row.delete()
-                return PlannedStates()
-            is_relevant = not is_missed(row.next_due_at, now) and plan.owner.is_active
-            if is_relevant and (notice := _digest_notice(plan, row.next_on, row.next_due_at)):
-                plan.add(notice)
-            today = plan.calendar.today(now)
+                return StateCounts()
+            is_relevant = not is_missed(row.next_due_at, now) and notices.owner.is_active
+            if is_relevant and (notice := _digest_notice(notices, row.next_on, row.next_due_at)):
+                notices.add(notice)
+            today = notices.calendar.today(now)
             # From today on: after an outage of weeks there is one digest, not one for each week.
-            next_day = digest_day(max(today, row.next_on + dt.timedelta(1)), plan.owner.weekly_digest_weekday)
-            _store_schedule(plan.owner, next_day, plan.calendar)
-            return plan.write()
+            next_day = digest_day(max(today, row.next_on + dt.timedelta(1)), notices.owner.weekly_digest_weekday)
+            _store_schedule(notices.owner, next_day, notices.calendar)
+            return notices.write()
     except AccountGoneError:
-        return PlannedStates()
+        return StateCounts()
 
 
 def digest_day(start: dt.date, weekday: int) -> dt.date:
@@ -81,25 +81,25 @@ def digest_day(start: dt.date, weekday: int) -> dt.date:
     return start + dt.timedelta((weekday - start.isoweekday()) % 7)
 
 
-def digest_at(plan: AccountPlan) -> PlannedNotice | None:
-    """The digest that is due at the plan's time by the account's settings, not its schedule; None if there is none.
+def digest_at(notices: DueNotices) -> DueNotice | None:
+    """The digest that is due at `notices.now` by the account's settings, not its schedule; None if there is none.
 
     A weekday in the past counts as missed only if the schedule is waiting for it, or the week before had a digest.
-    Otherwise nobody expected a digest then, and a backfill of every day would plan one.
+    Otherwise nobody expected a digest then, and a backfill of every day would send one.
     """
-    owner, now = plan.owner, plan.now
+    owner, now = notices.owner, notices.now
     if not owner.weekly_digest_enabled:
         return None
-    day = digest_day(plan.today - dt.timedelta(DIGEST_DAYS - 1), owner.weekly_digest_weekday)
-    due_at = plan.calendar.reminder_time(day)
+    day = digest_day(notices.today - dt.timedelta(DIGEST_DAYS - 1), owner.weekly_digest_weekday)
+    due_at = notices.calendar.reminder_time(day)
     if due_at is None or due_at > now or is_missed(due_at, now):
         return None
     row = DigestSchedule.objects.filter(owner=owner, next_on=day, next_due_at__lte=now).first()
-    if row is None and day < plan.today:
+    if row is None and day < notices.today:
         week_before = week_of(day) - dt.timedelta(DIGEST_DAYS)
         if not Delivery.objects.owned_by(owner).filter(source_id=owner.pk, occurrence_on=week_before).exists():
             return None
-    return _digest_notice(plan, day, row.next_due_at if row else due_at)
+    return _digest_notice(notices, day, row.next_due_at if row else due_at)
 
 
 def week_of(day: dt.date) -> dt.date:
@@ -107,19 +107,19 @@ def week_of(day: dt.date) -> dt.date:
     return day - dt.timedelta(day.weekday())
 
 
-def _digest_notice(plan: AccountPlan, day: dt.date, due_at: dt.datetime) -> PlannedNotice | None:
+def _digest_notice(notices: DueNotices, day: dt.date, due_at: dt.datetime) -> DueNotice | None:
     """The digest with the events from the day on which it is sent; None if there are none."""
-    found = digest_events(plan.owner, plan.sends_on)
+    found = digest_events(notices.owner, notices.sends_on)
     if not found.events:
         return None
-    until = plan.sends_on + dt.timedelta(DIGEST_DAYS)
+    until = notices.sends_on + dt.timedelta(DIGEST_DAYS)
     content = {
-        "from": plan.sends_on.isoformat(),
+        "from": notices.sends_on.isoformat(),
         "to": until.isoformat(),
         "events": found.events,
         "hasMore": found.has_more,
     }
-    return PlannedNotice(NoticeKind.DIGEST, plan.owner.pk, week_of(day), due_at, content)
+    return DueNotice(NoticeKind.DIGEST, notices.owner.pk, week_of(day), due_at, content)
 
 
 def digest_events(owner: User, start: dt.date) -> UpcomingEvents:

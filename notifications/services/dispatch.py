@@ -1,4 +1,4 @@
-"""What the scheduler, the worker and the commands run: plan what is due, enqueue deliveries in batches, send them."""
+"""What the scheduler, workers, commands and operators run: scan what is due, enqueue deliveries, send them."""
 
 import datetime as dt
 import logging
@@ -10,24 +10,29 @@ from operator import itemgetter
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import User
+from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.outbound.exchanges import EXCHANGES
 from contacts_project.kernel.outbound.hosts import BusyError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
+from contacts_project.kernel.texts import define_text
 from notifications.channels import has_own_server
-from notifications.ledger import PlannedStates
-from notifications.models import Delivery
+from notifications.ledger import StateCounts, targets_of
+from notifications.models import Delivery, DeliveryState
 from notifications.models.deliveries import DeliveryQuerySet
 from notifications.notices.notice import NoticeKind
-from notifications.services.answers import replan_snoozed
-from notifications.services.backfill import is_backfill, plan_digests_at, plan_reminders_at
+from notifications.services.answers import reschedule_snoozed
+from notifications.services.backfill import backfill_digests, backfill_reminders, is_backfill
 from notifications.services.backlog import BACKLOG
-from notifications.services.digests import plan_digests, schedule_digest
-from notifications.services.planner import enqueue_due_accounts, plan_due
+from notifications.services.digests import scan_digests, schedule_digest
+from notifications.services.due_scan import enqueue_due_accounts, scan_due
 from notifications.services.sender import SendResult, send_batch, send_delivery
+from people.dates import schedule
+from people.dates.recurrence import end_of_day
 from people.services.last_contact import apply_due_interactions
 from people.services.reminders import reschedule_account
 
@@ -44,59 +49,59 @@ BATCH_SIZE = 20
 
 
 def scan(*, now: dt.datetime, enqueue_accounts: Enqueue | None = None) -> int:
-    """The due scan: plan everything that is due; returns how many deliveries were planned here.
+    """The due scan: write the deliveries of all that is due; returns how many were written here.
 
-    With `enqueue_accounts`, the reminders of many due accounts are left to tasks instead (`plan_accounts_batch`).
+    With `enqueue_accounts`, the reminders of many due accounts are left to tasks instead (`scan_accounts_batch`).
     """
-    replan_stale(now=now)
-    # Before planning: an interaction dated today becomes the last contact and moves the reminder that is due today.
+    reschedule_stale(now=now)
+    # Before the scan: an interaction dated today becomes the last contact and moves the reminder that is due today.
     apply_due_interactions(now=now)
     is_enqueued = enqueue_accounts is not None and enqueue_due_accounts(now=now, enqueue=enqueue_accounts)
-    planned = PlannedStates() if is_enqueued else plan_due(now=now)
-    return (planned + plan_digests(now=now)).total()
+    written = StateCounts() if is_enqueued else scan_due(now=now)
+    return (written + scan_digests(now=now)).total()
 
 
-def plan_accounts_batch(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
-    """Plan what is due of some accounts, and enqueue their deliveries.
+def scan_accounts_batch(*, owner_ids: Sequence[UUID], now: dt.datetime, enqueue: Enqueue) -> None:
+    """Write what is due of some accounts, and enqueue their deliveries.
 
     If the process dies in between, the deliveries are due and in no queue: the next scan enqueues them.
     """
-    if plan_due(now=now, owner_ids=owner_ids):
+    if scan_due(now=now, owner_ids=owner_ids):
         _enqueue_in_batches(list(_due_unqueued(timezone.now()).filter(owner_id__in=owner_ids)), enqueue)
 
 
-def plan_reminders(*, now: dt.datetime) -> PlannedStates:
-    """Plan the reminders due at `now`, which may be in the past or future."""
+def scan_reminders(*, now: dt.datetime) -> StateCounts:
+    """Write the reminders due at `now`, which may be in the past or future."""
     if is_backfill(now):
-        return plan_reminders_at(now)
+        return backfill_reminders(now)
     apply_due_interactions(now=now)
-    return plan_due(now=now)
+    return scan_due(now=now)
 
 
-def plan_all_digests(*, now: dt.datetime) -> PlannedStates:
-    """Plan the digests due at `now`, which may be in the past or future."""
-    return plan_digests_at(now) if is_backfill(now) else plan_digests(now=now)
+def scan_all_digests(*, now: dt.datetime) -> StateCounts:
+    """Write the digests due at `now`, which may be in the past or future."""
+    return backfill_digests(now) if is_backfill(now) else scan_digests(now=now)
 
 
-def replan_stale(*, now: dt.datetime) -> int:
-    """Replan every account whose time zone or reminder settings changed since its reminders were planned."""
+def reschedule_stale(*, now: dt.datetime) -> int:
+    """Reschedule every account whose time zone or reminder settings changed since its due times were computed."""
     # Found by the mark on the row: the task enqueued with the change may have been lost with its queue.
     stale = list(User.objects.filter(reminders_stale=True).values_list("pk", flat=True))
     for owner_id in stale:
         try:
-            replan(owner_id=owner_id, now=now)
+            reschedule(owner_id=owner_id, now=now)
         except Exception:
             log.exception("an account could not be replanned", extra={"owner": str(owner_id)})
     return len(stale)
 
 
-def replan(*, owner_id: UUID, now: dt.datetime) -> None:
+def reschedule(*, owner_id: UUID, now: dt.datetime) -> None:
     """Recompute all due times of an account (dates, contacts, snoozed reminders, digest) in one transaction."""
     try:
         with account_lock(owner_id):
             # Clears the mark too: if the process dies before the commit, the next scan starts over.
             reschedule_account(owner_id=owner_id, now=now)
-            replan_snoozed(owner_id=owner_id, now=now)
+            reschedule_snoozed(owner_id=owner_id, now=now)
             schedule_digest(User.objects.get(pk=owner_id), now=now)
     except AccountGoneError:
         return
@@ -219,3 +224,59 @@ def _due_rows(now: dt.datetime, kinds: Collection[NoticeKind]) -> list[DueDelive
     columns = ("pk", "owner_id", "channel")
     due = rows.due(now).order_by("next_try_at", "id").values_list(*columns)
     return list(due[:_QUERY_LIMIT]) or list(rows.abandoned(clock).values_list(*columns))
+
+
+class AlreadySentError(DomainError):
+    """The target has confirmed the delivery. It is never sent twice."""
+
+    message = define_text("delivery_confirmed", "It was confirmed.")
+
+
+class BeingSentError(DomainError):
+    """A worker has claimed the delivery."""
+
+    message = define_text("delivery_being_sent", "It is being sent.")
+
+
+class TargetUnavailableError(DomainError):
+    """The delivery's target is off, or was removed."""
+
+    message = define_text("delivery_target_off", "Its destination is off, or there is none.")
+
+
+def retry_delivery(*, delivery: Delivery, now: dt.datetime) -> None:
+    """Make the delivery due now, under the same id (webhook-id, push topic), until the end of the account's day.
+
+    Raises AlreadySentError, BeingSentError, TargetUnavailableError. Its relevance is checked again when it
+    is sent. The caller enqueues it after the commit. If the process dies before that, the scan enqueues it.
+    """
+    if delivery.state == DeliveryState.SENT:
+        raise AlreadySentError
+    if not _is_target_on(delivery):
+        raise TargetUnavailableError
+    calendar = schedule.load_calendar(delivery.owner)
+    values = {
+        "state": DeliveryState.PENDING,
+        "next_try_at": now,
+        "ended_at": None,
+        "expires_at": max(delivery.expires_at, end_of_day(calendar.today(now), calendar.zone)),
+        # Marks the row as in no queue, so that the scan enqueues it if the caller does not get to.
+        "held_until": None,
+        # Otherwise a delivery skipped as "crashed" would be skipped again at once.
+        "claims": 0,
+        "updated_at": timezone.now(),
+    }
+    rows = Delivery.unscoped.rows().filter(pk=delivery.pk, claim=None)
+    with transaction.atomic():
+        # The state is checked in the UPDATE: a worker may have sent the delivery since it was read.
+        if not rows.exclude(state__in=[DeliveryState.SENT, DeliveryState.SENDING]).update(**values):
+            row = Delivery.unscoped.rows().filter(pk=delivery.pk).first()
+            raise AlreadySentError if row and row.state == DeliveryState.SENT else BeingSentError
+
+
+def _is_target_on(delivery: Delivery) -> bool:
+    kind = NoticeKind(delivery.kind)
+    targets = targets_of(delivery.owner, kind, delivery.channel) if delivery.channel else ()
+    return delivery.owner.is_active and any(
+        target.key == delivery.target_key and target.off_reason is None for target in targets
+    )

@@ -20,7 +20,7 @@ from notifications.ledger import NO_CHANNEL, SKIPPED, SNOOZED, targets_of
 from notifications.models import AnswerState, Delivery, DeliveryState, DigestSchedule, ReminderAnswer
 from notifications.notices.notice import NoticeKind
 from notifications.services.digests import DIGEST_DAYS
-from notifications.services.planner import (
+from notifications.services.due_scan import (
     NOTICE_KINDS,
     contact_reminders,
     date_reminders,
@@ -162,7 +162,7 @@ def upcoming_reminders(owner: User, *, now: dt.datetime, days: int, limit: int) 
     answers = {answer.key: answer for answer in with_source(ReminderAnswer.objects.owned_by(owner))}
     until = calendar.today(now) + dt.timedelta(days)
     forecast = Forecast(owner, calendar, now, until, destinations, answers, Nearest(limit), set())
-    _offer_planned(forecast)
+    _offer_waiting(forecast)
     _offer_dates(forecast)
     _offer_contacts(forecast)
     _offer_digests(forecast)
@@ -183,7 +183,7 @@ def _destinations(owner: User, kind: NoticeKind) -> list[JsonObject]:
     ]
 
 
-def _offer_planned(forecast: Forecast) -> None:
+def _offer_waiting(forecast: Forecast) -> None:
     """Deliveries that are planned, wait for the end of the quiet hours, and are still relevant.
 
     Those about people who are quiet by now will not be sent, and say so.
@@ -202,12 +202,12 @@ def _offer_planned(forecast: Forecast) -> None:
                     row.occurrence_on,
                     row.next_try_at,
                     why_not,
-                    partial(_planned_facts, row.content),
+                    partial(_waiting_facts, row.content),
                     source=(row.content.get("personName") or "", row.source_id),
                 )
 
 
-def _planned_facts(content: JsonMapping) -> JsonObject:
+def _waiting_facts(content: JsonMapping) -> JsonObject:
     shown = ("importantDateId", "personId", "personName", "type", "title", "turns")
     return {key: content[key] for key in shown if key in content}
 

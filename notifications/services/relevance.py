@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from notifications.channels.interface import Target
+from notifications.channels.interface import ChannelTarget
 from notifications.ledger import SKIPPED, SNOOZED, TargetsByAccount, load_targets
 from notifications.models import Delivery
 from notifications.notices.actions import ActionKind
@@ -37,7 +37,7 @@ class Facts:
         person = delivery.person
         return self.moved_to.get(delivery.source_id) if person is None or person.deleted_at is not None else person
 
-    def target_of(self, delivery: Delivery) -> Target | None:
+    def target_of(self, delivery: Delivery) -> ChannelTarget | None:
         """The delivery's target; None if it was removed."""
         for target in self.targets.for_owner(delivery.owner, NoticeKind(delivery.kind)):
             if target.channel == delivery.channel and target.key == delivery.target_key:

@@ -26,11 +26,10 @@ from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, exchanges_of
 from contacts_project.kernel.outbound.hosts import BusyError, limited_hosts
 from notifications.channels import channels, has_own_server
-from notifications.channels.interface import Outcome
-from notifications.delivery_metrics import FAILURES, count_deliveries
+from notifications.channels.interface import AttemptOutcome
 from notifications.ledger import MISSED, day_dependent_content, is_late, is_missed
 from notifications.models import Delivery, DeliveryState
-from notifications.models.deliveries import DeliveryQuerySet
+from notifications.models.deliveries import DELIVERY_FAILURES, DeliveryQuerySet, count_deliveries
 from notifications.notices.notice import Notice, NoticeKind
 from notifications.services.backlog import BACKLOG
 from notifications.services.relevance import Facts, irrelevance_reason, load_facts
@@ -217,14 +216,14 @@ def build_notice(delivery: Delivery, now: dt.datetime) -> Notice:
     )
 
 
-def record_attempt(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
+def record_attempt(delivery: Delivery, outcome: AttemptOutcome, *, now: dt.datetime) -> None:
     """Record how an attempt ended: the delivery is sent, waits for a retry, or has failed for good."""
     delivery.attempts += 1
     if outcome.is_ok:
         _finish(delivery, DeliveryState.SENT, "", now, outcome)
         return
     code = outcome.code or "unknown"
-    FAILURES.count(delivery.channel, code)
+    DELIVERY_FAILURES.count(delivery.channel, code)
     retry_at = next_try_at(delivery, outcome, now)
     if retry_at is None:
         _finish(delivery, DeliveryState.FAILED, code, now, outcome)
@@ -235,10 +234,10 @@ def record_attempt(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) ->
 def give_up(delivery: Delivery, now: dt.datetime) -> None:
     """End a delivery that was attempted on its day, which is over, and failed each time."""
     code = delivery.code or "unknown"
-    _finish(delivery, DeliveryState.FAILED, code, now, Outcome(code=code))
+    _finish(delivery, DeliveryState.FAILED, code, now, AttemptOutcome(code=code))
 
 
-def next_try_at(delivery: Delivery, outcome: Outcome, now: dt.datetime) -> dt.datetime | None:
+def next_try_at(delivery: Delivery, outcome: AttemptOutcome, now: dt.datetime) -> dt.datetime | None:
     """When to retry after `delivery.attempts` attempts; None if no attempt is left, or none before it expires."""
     if outcome.is_final or delivery.attempts >= len(RETRY_SCHEDULE_SECONDS):
         return None
@@ -271,7 +270,7 @@ def _schedule_retry(delivery: Delivery, code: str, retry_at: dt.datetime, now: d
 
 
 def _finish(
-    delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: Outcome | None = None
+    delivery: Delivery, state: DeliveryState, code: str, now: dt.datetime, outcome: AttemptOutcome | None = None
 ) -> None:
     """Put the delivery into a final state, and pass the `outcome`, if there was an attempt, on to its channel.
 

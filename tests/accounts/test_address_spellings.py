@@ -12,7 +12,7 @@ from accounts.checks import check_accounts
 from accounts.models import AccountMail, User
 from accounts.services.addresses import address_write, prove_email
 from notifications.channels.email import message_of as notice_message
-from notifications.disabled_destinations import message_of as destination_message
+from notifications.channels.endpoint import message_of as destination_message
 from notifications.models import Destination
 from notifications.notices.notice import Notice, NoticeKind
 from tests.accounts.steps import NEW_PASSWORD, SendMails, change_email, profile, register, reset, sign_in

@@ -23,7 +23,7 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import OwnedModel
 from contacts_project.operation import figures as operation
-from notifications.services import planner
+from notifications.services import due_scan
 from people.models import ImportantDate, Person
 from people.trash import purge_deleted
 from tests.bench.figures import Figure, SharedData, query_count
@@ -207,7 +207,7 @@ def measure_jobs_over_all() -> Iterator[Figure]:
     """Measure jobs over all accounts."""
     now = timezone.now()
     for name, work in (
-        ("due scan, nothing due", lambda: planner.find_due(now)),
+        ("due scan, nothing due", lambda: due_scan.find_due(now)),
         ("oldest that is due, for /metrics", lambda: operation.oldest_due_seconds(now)),
         ("accounts of the page of operation", operation.accounts),
         ("people of the page of operation", operation.people),
@@ -258,12 +258,12 @@ def measure_due_scan() -> Iterator[Figure]:
     name = f"{len(due):,} of {ImportantDate.unscoped.count():,} dates due"
     yield measure_cost(
         f"load: {name}, handed out",
-        lambda: planner.enqueue_due_accounts(now=now, enqueue=lambda *ids: batches.append(ids)),
+        lambda: due_scan.enqueue_due_accounts(now=now, enqueue=lambda *ids: batches.append(ids)),
     )
-    yield measure_cost("load: the first thousand of these found", lambda: planner.find_due(now))
-    owners = list(planner.find_due(now))[: planner.ACCOUNTS_PER_BATCH]
+    yield measure_cost("load: the first thousand of these found", lambda: due_scan.find_due(now))
+    owners = list(due_scan.find_due(now))[: due_scan.ACCOUNTS_PER_BATCH]
     yield measure_cost(
-        f"load: those of {len(owners)} accounts planned", lambda: planner.plan_due(now=now, owner_ids=owners)
+        f"load: those of {len(owners)} accounts planned", lambda: due_scan.scan_due(now=now, owner_ids=owners)
     )
 
 

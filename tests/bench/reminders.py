@@ -15,7 +15,7 @@ from accounts.models import User
 from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import Delivery, DeliveryState, Destination
-from notifications.services import dispatch, planner
+from notifications.services import dispatch, due_scan
 from people.models import ImportantDate, Person
 from tests.bench.figures import Figure, SharedData, query_count, timed
 from tests.builders import make_person, make_user
@@ -85,16 +85,16 @@ def set_due(owner_id: UUID, date_ids: list[UUID], due: dt.datetime) -> None:
         rows.update(next_due_at=due, next_occurrence_on=due.date(), next_kind="day", date=due.date())
 
 
-def due_scan(shared: SharedData) -> list[Figure]:
+def due_scans(shared: SharedData) -> list[Figure]:
     people = create_million_dates(shared)
     now = timezone.now()
-    idle = timed(lambda: planner.plan_due(now=now), times=20)
-    queries = query_count(lambda: planner.plan_due(now=now))
+    idle = timed(lambda: due_scan.scan_due(now=now), times=20)
+    queries = query_count(lambda: due_scan.scan_due(now=now))
     durations = []
     for _ in range(3):
         make_due(people)
         start = time.perf_counter()
-        made = planner.plan_due(now=timezone.now()).total()
+        made = due_scan.scan_due(now=timezone.now()).total()
         durations.append(time.perf_counter() - start)
         assert made == DUE, made
         Delivery.unscoped.all().delete()
@@ -111,7 +111,7 @@ def replanning(shared: SharedData) -> Figure:
 
     def work() -> None:
         User.objects.filter(pk=person.owner_id).update(time_zone=next(zones), reminders_stale=True)
-        dispatch.replan(owner_id=person.owner_id, now=timezone.now())
+        dispatch.reschedule(owner_id=person.owner_id, now=timezone.now())
 
     return Figure("replan an account's dates", timed(work, times=3), note=f"{DATES // ACCOUNTS:,} dates, a new zone")
 
@@ -176,7 +176,7 @@ def end_times(deliveries: Any) -> list[dt.datetime]:
 
 
 BENCHES: list[tuple[str, Any]] = [
-    ("reminders due scan", due_scan),
+    ("reminders due scan", due_scans),
     ("reminders replan", replanning),
     ("reminders throughput", throughput),
     ("reminders latency", delay),

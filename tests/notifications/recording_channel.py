@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
-from notifications.channels.interface import REMINDERS, Channel, Outcome, Target
+from notifications.channels.interface import REMINDERS, AttemptOutcome, Channel, ChannelTarget
 from notifications.channels.webhook import body_of
 from notifications.notices.notice import Notice, NoticeKind
 from tests.routes.openapi import check_webhook
 
-OK = Outcome()
-DOWN = Outcome(code="http_5xx")
+OK = AttemptOutcome()
+DOWN = AttemptOutcome(code="http_5xx")
 
 
 class RecordingChannel(Channel):
@@ -26,20 +26,20 @@ class RecordingChannel(Channel):
     def __init__(self, *keys: str) -> None:
         self.on: dict[str, str | None] = dict.fromkeys(keys or ("one",))
         self.sent: list[Sent] = []
-        self.recorded: list[tuple[str, Outcome]] = []
-        self.outcomes: list[Outcome] = []
-        self.always: Outcome = OK
+        self.recorded: list[tuple[str, AttemptOutcome]] = []
+        self.outcomes: list[AttemptOutcome] = []
+        self.always: AttemptOutcome = OK
 
-    def targets(self, owner: User) -> list[Target]:
-        return [Target(self.name, key, f"To {key}", off) for key, off in self.on.items()]
+    def targets(self, owner: User) -> list[ChannelTarget]:
+        return [ChannelTarget(self.name, key, f"To {key}", off) for key, off in self.on.items()]
 
-    def send(self, key: str, notice: Notice, row: Any = None) -> Outcome:
+    def send(self, key: str, notice: Notice, row: Any = None) -> AttemptOutcome:
         check_webhook(body_of(notice))
         outcome = self.outcomes.pop(0) if self.outcomes else self.always
         self.sent.append(Sent(key, notice, outcome))
         return outcome
 
-    def record_outcome(self, key: str, outcome: Outcome, *, owner: User, now: dt.datetime) -> None:
+    def record_outcome(self, key: str, outcome: AttemptOutcome, *, owner: User, now: dt.datetime) -> None:
         self.recorded.append((key, outcome))
 
     @property
@@ -52,5 +52,5 @@ class RecordingChannel(Channel):
 class Sent:
     key: str
     notice: Notice
-    outcome: Outcome
+    outcome: AttemptOutcome
     extra: dict[str, Any] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from notifications.models import Delivery
-from notifications.services import dispatch, planner
+from notifications.services import dispatch, due_scan
 from people.models import Interaction, Person
 from tests.client import Client, client_of
 from tests.concurrency import run_concurrently
@@ -67,7 +67,7 @@ def test_snoozed_reminder_is_sent_once_after_a_killed_scan(
     client_of(None).ok("post", links(sent_twice)["snooze1"])
     clock.move_to("2026-03-02T09:00:00Z")
     with monkeypatch.context() as broken:
-        broken.setattr(planner, "write_plans", kill_process)
+        broken.setattr(due_scan, "write_deliveries", kill_process)
         call_command("deliver_reminders")
     assert Delivery.unscoped.filter(round=1).count() == 0
     call_command("deliver_reminders")

@@ -13,7 +13,7 @@ from notifications import tasks
 from notifications.channels import email
 from notifications.channels.email import EmailChannel
 from notifications.models import Delivery, Destination
-from notifications.services import dispatch, planner, sender
+from notifications.services import dispatch, due_scan, sender
 from people.models import ImportantDate
 from tests.builders import make_user
 from tests.loopback import Received, Recorder, Reply
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 __all__ = ["webhook"]  # the fixture
 
 
-def plan_deliveries(owner: User, count: int) -> list[UUID]:
+def write_due_deliveries(owner: User, count: int) -> list[UUID]:
     make_due(owner, count)
     dispatch.scan(now=timezone.now())
     return list(Delivery.unscoped.values_list("pk", flat=True))
@@ -44,7 +44,7 @@ def states() -> set[tuple[str, int, int]]:
 
 def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, receiver: Recorder) -> None:
     receiver.reply = Reply()
-    batch = plan_deliveries(alice, 5)
+    batch = write_due_deliveries(alice, 5)
     assert sender.send_batch(delivery_ids=batch) == []
     assert sender.send_batch(delivery_ids=batch) == []
     assert ids(receiver) == dict.fromkeys(map(str, batch), 1)
@@ -53,7 +53,7 @@ def test_a_batch_is_sent_over_one_connection(alice: User, webhook: Destination, 
 
 
 def test_oldest_delivery_of_a_batch_is_sent_first(alice: User, webhook: Destination) -> None:
-    batch = sorted(plan_deliveries(alice, 3))
+    batch = sorted(write_due_deliveries(alice, 3))
     for number, delivery_id in enumerate(batch):
         due = timezone.now() - dt.timedelta(minutes=number)
         Delivery.unscoped.filter(pk=delivery_id).update(next_try_at=due)
@@ -65,7 +65,7 @@ def test_slow_delivery_lets_the_others_continue_separately(
 ) -> None:
     monkeypatch.setattr(sender, "_SLOW_SEND_SECONDS", 0.0)
     receiver.reply = Reply()
-    batch, alone = plan_deliveries(alice, 3), list[tuple[str, ...]]()
+    batch, alone = write_due_deliveries(alice, 3), list[tuple[str, ...]]()
     dispatch.send_queued(delivery_ids=batch, enqueue=lambda *ids: alone.append(ids))
     assert len(alone) == 2
     rows = Delivery.unscoped.filter(pk__in=[id_ for ids in alone for id_ in ids])
@@ -77,7 +77,7 @@ def test_slow_delivery_lets_the_others_continue_separately(
 
 def test_waiting_deliveries_of_a_batch_are_not_claimed(alice: User, webhook: Destination, receiver: Recorder) -> None:
     """While the first of the batch is sent, another run sends the rest, which this run then skips."""
-    batch = plan_deliveries(alice, 3)
+    batch = write_due_deliveries(alice, 3)
 
     def send_the_last(request: Received) -> Reply:
         if request.headers["webhook-id"] == str(batch[0]):
@@ -94,7 +94,7 @@ def test_waiting_deliveries_of_a_batch_are_not_claimed(alice: User, webhook: Des
 
 def test_worker_that_lost_its_claims_sends_nothing(alice: User, webhook: Destination, receiver: Recorder) -> None:
     """The row may change after it was read; the claim right before the send checks its current state."""
-    batch = plan_deliveries(alice, 2)
+    batch = write_due_deliveries(alice, 2)
     receiver.reply = Reply()
     stale = sender.load_deliveries(batch)
     sender.send_batch(delivery_ids=batch)
@@ -105,7 +105,7 @@ def test_delivery_that_raises_does_not_stop_the_others(
     alice: User, webhook: Destination, receiver: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver.reply = Reply()
-    batch, real = plan_deliveries(alice, 3), sender.build_notice
+    batch, real = write_due_deliveries(alice, 3), sender.build_notice
 
     def break_delivery(delivery: Delivery, now: dt.datetime) -> object:
         if delivery.pk == batch[0]:
@@ -119,7 +119,7 @@ def test_delivery_that_raises_does_not_stop_the_others(
 
 
 def test_delivery_of_a_killed_sender_is_sent_alone(alice: User, webhook: Destination) -> None:
-    batch = plan_deliveries(alice, 3)
+    batch = write_due_deliveries(alice, 3)
     for delivery in sender.load_deliveries(batch):
         assert sender.claim(delivery, now=timezone.now())
     Delivery.unscoped.rows().update(held_until=timezone.now() - dt.timedelta(minutes=1))
@@ -132,7 +132,7 @@ def test_redelivered_batch_skips_deliveries_that_were_begun(
     alice: User, webhook: Destination, receiver: Recorder
 ) -> None:
     receiver.reply = Reply()
-    batch = plan_deliveries(alice, 3)
+    batch = write_due_deliveries(alice, 3)
     assert sender.claim(sender.load_deliveries(batch[:1])[0], now=timezone.now())
     Delivery.unscoped.rows().filter(pk=batch[0]).update(held_until=timezone.now() - dt.timedelta(minutes=1))
     sender.send_batch(delivery_ids=batch)
@@ -145,21 +145,21 @@ def test_delivery_of_an_unknown_channel_does_not_stop_the_others(
     alice: User, webhook: Destination, receiver: Recorder
 ) -> None:
     receiver.reply = Reply()
-    batch = plan_deliveries(alice, 3)
+    batch = write_due_deliveries(alice, 3)
     Delivery.unscoped.filter(pk=batch[0]).update(channel="gone")
     sender.send_batch(delivery_ids=batch)
     assert set(ids(receiver)) == set(map(str, batch[1:]))
 
 
 def test_several_batches_are_enqueued_at_once(alice: User, webhook: Destination) -> None:
-    plan_deliveries(alice, dispatch.BATCH_SIZE + 1)
+    write_due_deliveries(alice, dispatch.BATCH_SIZE + 1)
     handed: list[tuple[str, ...]] = []
     assert dispatch.enqueue_due(lambda *batch: handed.append(batch)) == dispatch.BATCH_SIZE + 1
     assert [len(batch) for batch in handed] == [dispatch.BATCH_SIZE, 1]
 
 
 def test_many_accounts_are_planned_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "ACCOUNTS_PER_BATCH", 2)
+    monkeypatch.setattr(due_scan, "ACCOUNTS_PER_BATCH", 2)
     for number in range(5):
         make_due(make_user(f"early{number}@example.org"), 1)
     portions: list[tuple[str, ...]] = []
@@ -169,7 +169,7 @@ def test_many_accounts_are_planned_in_portions(monkeypatch: pytest.MonkeyPatch) 
     handed: list[tuple[str, ...]] = []
     for portion in [*portions, *portions]:
         owners = [UUID(text) for text in portion]
-        dispatch.plan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=lambda *batch: handed.append(batch))
+        dispatch.scan_accounts_batch(owner_ids=owners, now=timezone.now(), enqueue=lambda *batch: handed.append(batch))
     assert Delivery.unscoped.count() == sum(map(len, handed)) == 5
     assert not ImportantDate.unscoped.filter(next_due_at__lte=timezone.now()).exists()
 

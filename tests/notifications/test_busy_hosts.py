@@ -46,7 +46,7 @@ def make_webhook(owner: User, receiver: Recorder) -> None:
     row.save()
 
 
-def plan_deliveries(owner: User, number: int) -> list[UUID]:
+def write_due_deliveries(owner: User, number: int) -> list[UUID]:
     """Plan deliveries that are due; returns their ids in the order in which they were planned."""
     make_due(owner, number)
     dispatch.scan(now=timezone.now())
@@ -132,7 +132,7 @@ def test_waiting_deliveries_are_sent_in_order_when_their_host_is_free(settings: 
 def test_delivery_to_a_busy_host_stays_due_without_a_try(settings: Any, receiver: Recorder, alice: User) -> None:
     settings.OUTBOUND_CALLS_PER_HOST = 1
     make_webhook(alice, receiver)
-    [delivery_id] = plan_deliveries(alice, 1)
+    [delivery_id] = write_due_deliveries(alice, 1)
     with HOST_CALLS.hold("127.0.0.1"), pytest.raises(HostBusyError):
         send_delivery(delivery_id=delivery_id, now=timezone.now())
     row = Delivery.unscoped.get()
@@ -164,7 +164,7 @@ def test_hanging_host_does_not_delay_other_hosts(
     with recording_server(host=FAST) as fast, ThreadPoolExecutor(4) as threads:
         bob = make_user("bob")
         make_webhook(bob, fast)
-        queue = plan_deliveries(alice, 10) + plan_deliveries(carol, 10) + plan_deliveries(bob, 3)
+        queue = write_due_deliveries(alice, 10) + write_due_deliveries(carol, 10) + write_due_deliveries(bob, 3)
         sending = [threads.submit(send_queued, delivery_id) for delivery_id in queue]
         try:
             for task in sending[20:]:

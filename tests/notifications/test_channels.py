@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from notifications.channels import CHANNELS, channels
-from notifications.channels.interface import Channel, Outcome, Target
+from notifications.channels.interface import AttemptOutcome, Channel, ChannelTarget
 from notifications.models import Destination, PushSubscription
 from notifications.notices.notice import NoticeKind
 from notifications.vapid import make_keys
@@ -41,7 +41,7 @@ class ChannelCase:
     fail: Callable[[int], None] | None = None
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ChannelTarget:
         (target,) = self.channel.targets(self.owner)
         return target
 
@@ -106,7 +106,7 @@ def test_target_belongs_to_one_account(case: ChannelCase, mallory: User) -> None
 
 def test_every_supported_kind_is_delivered_once(case: ChannelCase) -> None:
     for number, kind in enumerate(kinds_of(case), start=1):
-        assert case.channel.send(case.target.key, make_notice(case.owner, kind)) == Outcome()
+        assert case.channel.send(case.target.key, make_notice(case.owner, kind)) == AttemptOutcome()
         assert case.delivered() == number
 
 
@@ -121,7 +121,7 @@ def test_failure_is_an_outcome_with_a_documented_code(case: ChannelCase) -> None
     outcome = case.channel.send(case.target.key, make_notice(case.owner))
     assert not outcome.is_ok
     assert outcome.code in CODES
-    assert outcome == Outcome(code="refused")
+    assert outcome == AttemptOutcome(code="refused")
     case.channel.record_outcome(case.target.key, outcome, owner=case.owner, now=timezone.now())
     assert case.target.off_reason is None
 
@@ -132,7 +132,7 @@ def test_retry_after_is_in_the_outcome(case: ChannelCase) -> None:
     for status, code in ((429, "http_429"), (503, "http_5xx")):
         case.fail(status)
         outcome = case.channel.send(case.target.key, make_notice(case.owner))
-        assert outcome == Outcome(code=code, retry_after=90)
+        assert outcome == AttemptOutcome(code=code, retry_after=90)
 
 
 def test_missing_target_ends_the_delivery(case: ChannelCase, mallory: User) -> None:
@@ -151,9 +151,11 @@ def test_internal_error_is_an_outcome(case: ChannelCase, monkeypatch: pytest.Mon
         raise RuntimeError("a mistake")
 
     monkeypatch.setattr(case.channel, "deliver", broken)
-    assert case.channel.send(case.target.key, make_notice(case.owner)) == Outcome(code="unknown", is_internal=True)
+    assert case.channel.send(case.target.key, make_notice(case.owner)) == AttemptOutcome(
+        code="unknown", is_internal=True
+    )
 
 
 def test_confirmed_delivery_is_recorded(case: ChannelCase) -> None:
-    case.channel.record_outcome(case.target.key, Outcome(), owner=case.owner, now=timezone.now())
+    case.channel.record_outcome(case.target.key, AttemptOutcome(), owner=case.owner, now=timezone.now())
     assert case.target.off_reason is None

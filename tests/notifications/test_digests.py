@@ -58,7 +58,7 @@ def test_digest_is_sent_on_its_weekday_at_the_reminder_hour(
 @pytest.mark.parametrize("weekday", range(7))
 def test_zero_is_sunday(api: Client, weekday: int) -> None:
     switch(api, weekday)
-    dispatch.replan_stale(now=timezone.now())
+    dispatch.reschedule_stale(now=timezone.now())
     # The events of the week that begins on this Sunday.
     assert DigestSchedule.objects.get().next_on.isoformat() == f"2026-03-0{1 + weekday}"
 

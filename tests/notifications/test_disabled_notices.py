@@ -21,8 +21,8 @@ from contacts_project.kernel.outbound import Code
 from contacts_project.kernel.processes import this_process
 from notifications import tasks
 from notifications.channels import channels
-from notifications.channels.interface import Outcome
-from notifications.disabled_destinations import send_disabled_notices
+from notifications.channels.endpoint import send_disabled_notices
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Destination
 from notifications.models.deliveries import last_heartbeat
 from notifications.models.destinations import DestinationQuerySet
@@ -33,7 +33,7 @@ from tests.mailbox import Mailbox
 from tests.notifications.test_destinations import PATH
 from tests.workers import start_fork
 
-GONE = Outcome(code=Code.HTTP_4XX, is_final=True, is_gone=True)
+GONE = AttemptOutcome(code=Code.HTTP_4XX, is_final=True, is_gone=True)
 DEAD_PROCESS = this_process() + "0"
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,7 +209,7 @@ def test_failed_mail_does_not_delay_others(
 
     run_while_sending(monkeypatch, fail)
     tasks.send_disabled_mails()
-    [record] = [record for record in caplog.records if record.name == "notifications.disabled_destinations"]
+    [record] = [record for record in caplog.records if record.name == "notifications.channels.endpoint"]
     assert bool(record.exc_info) is not isinstance(error, OSError)
     assert len(mailbox.messages) == 1
     end_delay()

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from notifications.channels import channels
-from notifications.channels.interface import Outcome
-from notifications.disabled_destinations import send_disabled_notices
+from notifications.channels.endpoint import send_disabled_notices
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Destination
 from tests.builders import verify_email
 from tests.client import Client
@@ -22,7 +22,7 @@ from tests.notifications.test_destinations import PATH, create
 
 pytestmark = pytest.mark.sqlite_suffices
 
-GIVEN_UP = Outcome(code="timeout")
+GIVEN_UP = AttemptOutcome(code="timeout")
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def hook(api: Client, receiver: Recorder) -> str:
     return str(create(api, label="My\nhook", url=receiver.url)["endpoint"]["id"])
 
 
-def record(owner: User, hook: str, *outcomes: Outcome, now: dt.datetime | None = None) -> dict[str, Any]:
+def record(owner: User, hook: str, *outcomes: AttemptOutcome, now: dt.datetime | None = None) -> dict[str, Any]:
     for outcome in outcomes:
         channels()["webhook"].record_outcome(hook, outcome, owner=owner, now=now or timezone.now())
     row: dict[str, Any] = Destination.unscoped.rows().values().get()
@@ -50,13 +50,13 @@ def test_tenth_consecutive_failure_disables(alice: User, hook: str, api: Client)
 
 @pytest.mark.both_databases
 def test_success_resets_the_count(alice: User, hook: str) -> None:
-    row = record(alice, hook, *[GIVEN_UP] * 9, Outcome(), *[GIVEN_UP] * 9)
+    row = record(alice, hook, *[GIVEN_UP] * 9, AttemptOutcome(), *[GIVEN_UP] * 9)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 9)
     assert row["last_success_at"] is not None
 
 
-@pytest.mark.parametrize("outcome", [Outcome(code="http_429"), Outcome(code="unknown", is_internal=True)])
-def test_rate_limiting_and_internal_errors_do_not_count(alice: User, hook: str, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [AttemptOutcome(code="http_429"), AttemptOutcome(code="unknown", is_internal=True)])
+def test_rate_limiting_and_internal_errors_do_not_count(alice: User, hook: str, outcome: AttemptOutcome) -> None:
     row = record(alice, hook, *[outcome] * 30)
     assert (row["enabled"], row["consecutive_failures"]) == (True, 0)
     assert row["last_failure_code"] == outcome.code

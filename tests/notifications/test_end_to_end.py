@@ -9,7 +9,7 @@ from django.core.management import call_command
 from standardwebhooks import Webhook
 
 from accounts.models import User
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Delivery
 from notifications.services import sender
 from notifications.vapid import make_keys
@@ -176,7 +176,7 @@ def test_delivery_that_raises_does_not_delay_others(
     remind_on(api, alice, MORNING.date())
     real, tried = sender.record_attempt, []
 
-    def record(delivery: Delivery, outcome: Outcome, *, now: dt.datetime) -> None:
+    def record(delivery: Delivery, outcome: AttemptOutcome, *, now: dt.datetime) -> None:
         tried.append(delivery.pk)
         if len(tried) == 1:
             raise OverflowError

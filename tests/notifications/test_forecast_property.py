@@ -19,8 +19,8 @@ from notifications.notices.actions import ACTIONS
 from notifications.services import forecast
 from notifications.services.answers import answer_reminder
 from notifications.services.digests import digest_events, schedule_digest
+from notifications.services.due_scan import scan_due
 from notifications.services.forecast import upcoming_reminders
-from notifications.services.planner import plan_due
 from people.dates import schedule, upcoming
 from people.dates.upcoming import count_upcoming, upcoming_events
 from people.mentions import Silence
@@ -140,7 +140,7 @@ class AccountHistory:
         getattr(self, step[0].replace(" ", "_"))(*step[1:])
 
     def run(self, days: int) -> None:
-        plan_due(now=self.now + dt.timedelta(days), owner_ids=[self.owner.pk])
+        scan_due(now=self.now + dt.timedelta(days), owner_ids=[self.owner.pk])
 
     def wait(self, days: int) -> None:
         self.now += dt.timedelta(days)

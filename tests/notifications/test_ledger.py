@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Delivery
 from notifications.services import dispatch, sender
 from people.dates import schedule
@@ -96,7 +96,7 @@ def test_delivery_is_not_retried_on_the_next_day(date: ImportantDate, alice: Use
 
 
 def test_retry_after_is_honoured(date: ImportantDate, channel: RecordingChannel) -> None:
-    channel.outcomes = [Outcome(code="http_429", retry_after=3600)]
+    channel.outcomes = [AttemptOutcome(code="http_429", retry_after=3600)]
     for offset in (0, 6, 35, 59):
         run(minutes(offset))
     assert len(channel.sent) == 1
@@ -105,14 +105,14 @@ def test_retry_after_is_honoured(date: ImportantDate, channel: RecordingChannel)
 
 
 def test_retry_after_beyond_the_day_ends_the_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
-    channel.outcomes = [Outcome(code="http_429", retry_after=20 * 3600)]
+    channel.outcomes = [AttemptOutcome(code="http_429", retry_after=20 * 3600)]
     run()
     row = Delivery.unscoped.get()
     assert (row.state, row.code) == ("failed", "http_429")
 
 
 def test_final_failure_ends_the_delivery(date: ImportantDate, channel: RecordingChannel) -> None:
-    channel.outcomes = [Outcome(code="http_4xx", is_final=True, is_gone=True)]
+    channel.outcomes = [AttemptOutcome(code="http_4xx", is_final=True, is_gone=True)]
     run()
     run(minutes(5))
     assert len(channel.sent) == 1
@@ -221,7 +221,7 @@ def test_command_distinguishes_deliveries_sent_by_another_run(
         row.save()
     others: list[UUID] = []
 
-    def send_while_another_run_sends(key: str, notice: Any, row: Any = None) -> Outcome:
+    def send_while_another_run_sends(key: str, notice: Any, row: Any = None) -> AttemptOutcome:
         if not others:
             ids = Delivery.unscoped.rows().filter(state="pending").order_by("id").values_list("pk", flat=True)
             others.extend(ids)

@@ -18,7 +18,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound import exchanges
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES, ExchangeRules
 from notifications.channels import channels
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.channels.push import MAX_PAYLOAD_BYTES, operator_address, payload_of, vapid_subject
 from notifications.models import PushSubscription
 from notifications.notices.notice import NoticeKind
@@ -188,9 +188,9 @@ def test_only_an_unsubscribed_device_is_removed(
 
 def test_success_is_noted_with_its_time(alice: User, mallory: User, key: str) -> None:
     now = timezone.now()
-    channels()["push"].record_outcome(key, Outcome(), owner=mallory, now=now)
+    channels()["push"].record_outcome(key, AttemptOutcome(), owner=mallory, now=now)
     assert PushSubscription.unscoped.rows().get().last_success_at is None
-    channels()["push"].record_outcome(key, Outcome(), owner=alice, now=now)
+    channels()["push"].record_outcome(key, AttemptOutcome(), owner=alice, now=now)
     assert PushSubscription.unscoped.rows().get().last_success_at == now
 
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import User
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Delivery
 from notifications.services import dispatch
 from people.models import ImportantDate, Person
@@ -382,7 +382,12 @@ def test_contact_reminder_counts_from_the_last_contact_or_the_creation(api: Clie
 
 @pytest.mark.parametrize(("own_date", "outcomes"), [(None, [DOWN, OK]), ("1981-05-04", [DOWN])])
 def test_notice_that_waits_for_a_retry_outlives_a_merge_if_its_date_does(
-    api: Client, alice: User, ada: Person, channel: RecordingChannel, own_date: str | None, outcomes: list[Outcome]
+    api: Client,
+    alice: User,
+    ada: Person,
+    channel: RecordingChannel,
+    own_date: str | None,
+    outcomes: list[AttemptOutcome],
 ) -> None:
     bob = make_person(alice, name="Bob")
     birthday = {"type": "BIRTHDAY", "title": None}

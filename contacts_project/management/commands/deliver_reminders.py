@@ -5,10 +5,10 @@ from django.utils import timezone
 
 from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
-from notifications.disabled_destinations import send_disabled_notices
+from notifications.channels.endpoint import send_disabled_notices
 from notifications.models import DeliveryState
 from notifications.models.deliveries import record_heartbeat
-from notifications.services.dispatch import plan_reminders, replan_stale, send_due
+from notifications.services.dispatch import reschedule_stale, scan_reminders, send_due
 from notifications.services.sender import SendResult
 
 
@@ -20,8 +20,8 @@ class Command(ServiceCommand):
 
     def handle(self, *, now: str | None, **options: object) -> None:
         moment = parse_now(now)
-        replan_stale(now=timezone.now())
-        planned = plan_reminders(now=moment)
+        reschedule_stale(now=timezone.now())
+        planned = scan_reminders(now=moment)
         counts = send_due(now=moment)
         counts[SendResult.SKIPPED] += planned[DeliveryState.SKIPPED]  # those that are too late or have no channel
         send_disabled_notices()

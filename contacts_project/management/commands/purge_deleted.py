@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
-from notifications.services.history import purge_history
+from notifications.ledger import purge_history
 from people.trash import purge_deleted
 
 

@@ -7,7 +7,7 @@ from contacts_project.management.now_option import add_now_option, parse_now
 from contacts_project.management.service_command import ServiceCommand
 from notifications.models import DeliveryState
 from notifications.notices.notice import NoticeKind
-from notifications.services.dispatch import plan_all_digests, replan_stale, send_due
+from notifications.services.dispatch import reschedule_stale, scan_all_digests, send_due
 from notifications.services.sender import SendResult
 
 
@@ -19,8 +19,8 @@ class Command(ServiceCommand):
 
     def handle(self, *, now: str | None, **options: object) -> None:
         moment = parse_now(now)
-        replan_stale(now=timezone.now())
-        planned = plan_all_digests(now=moment)
+        reschedule_stale(now=timezone.now())
+        planned = scan_all_digests(now=moment)
         counts = send_due(now=moment, kinds=[NoticeKind.DIGEST])
         skipped = counts[SendResult.SKIPPED] + planned[DeliveryState.SKIPPED]
         self.stdout.write(

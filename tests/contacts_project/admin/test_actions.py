@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 
 from accounts.models import AccountMail, TotpDevice, User
 from notifications.channels import channels
-from notifications.channels.interface import Outcome
+from notifications.channels.interface import AttemptOutcome
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services.sender import SendResult, send_delivery
 from tests.builders import PASSWORD, make_user, verify_email
@@ -129,9 +129,9 @@ def sent_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the notices sent to webhooks; each is confirmed."""
     ids: list[str] = []
 
-    def deliver(key: str, notice: Any, row: Any = None) -> Outcome:
+    def deliver(key: str, notice: Any, row: Any = None) -> AttemptOutcome:
         ids.append(str(notice.id))
-        return Outcome()
+        return AttemptOutcome()
 
     monkeypatch.setattr(channels()["webhook"], "send", deliver)
     return ids
@@ -162,7 +162,7 @@ def test_retry_that_fails_again_ends_the_delivery(
     operator: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     delivery = make_failed_delivery(alice, make_destination(alice))
-    monkeypatch.setattr(channels()["webhook"], "send", lambda *call: Outcome(code="http_5xx"))
+    monkeypatch.setattr(channels()["webhook"], "send", lambda *call: AttemptOutcome(code="http_5xx"))
     run_action(operator, DELIVERIES, "try_again", delivery)
     delivery.refresh_from_db()
     assert delivery.next_try_at is not None

@@ -1,4 +1,7 @@
-"""The action links of reminders: GET asks for confirmation, POST acts. The token is the credential."""
+"""The signed links of notices: GET asks for confirmation, POST acts. The token is the credential.
+
+Actions of reminders, and unsubscribing from mails (List-Unsubscribe, RFC 8058).
+"""
 
 from django.http import HttpResponse
 from django.urls import register_converter
@@ -17,7 +20,8 @@ from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.pages import render_page
 from notifications.models import Delivery
-from notifications.notices.actions import Action, ActionExpiredError, read_token
+from notifications.notices.actions import ActionExpiredError, ReminderAction, read_token
+from notifications.notices.unsubscribe import BadTokenError, read_unsubscribe_token, unsubscribe
 from notifications.notices.wording import wording_of
 from notifications.services.answers import answer_reminder, find_delivery, has_answer
 from notifications.services.sender import build_notice
@@ -74,7 +78,7 @@ class ActionViewSet(OpenViewSet):
         return response
 
 
-def _parse_link(token: str) -> tuple[Delivery, Action]:
+def _parse_link(token: str) -> tuple[Delivery, ReminderAction]:
     delivery_id, action = read_token(token, now=timezone.now())
     return find_delivery(delivery_id), action
 
@@ -84,7 +88,7 @@ def _is_browser(request: Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _page(delivery: Delivery, action: Action, context: dict[str, object]) -> HttpResponse:
+def _page(delivery: Delivery, action: ReminderAction, context: dict[str, object]) -> HttpResponse:
     language = delivery.owner.language
     with translation.override(language):
         values = {
@@ -100,3 +104,35 @@ def _refusal_page(request: Request, error: DomainError) -> HttpResponse:
     language = best_language(request.headers.get("Accept-Language", ""))
     context = {"is_expired": isinstance(error, ActionExpiredError)}
     return render_page(None, "actions/refused.html", context, language=language, status=failure_of(type(error)).status)
+
+
+_UNSUBSCRIBE_TOKEN = OpenApiParameter(
+    "token", str, required=True, description="From the mail's List-Unsubscribe header."
+)
+_UNSUBSCRIBE_PAGE = {(200, "text/html"): OpenApiTypes.STR}
+
+
+class UnsubscribeViewSet(OpenViewSet):
+    """Open to whoever holds the link. A mailbox posts to it without a person, a cookie or a CSRF token."""
+
+    @extend_schema(operation_id="askUnsubscribe", parameters=[_UNSUBSCRIBE_TOKEN], responses=_UNSUBSCRIBE_PAGE, auth=[])
+    @raises(BadTokenError)
+    def list(self, request: Request) -> HttpResponse:
+        """A page that asks, and changes nothing: links are opened by scanners too."""
+        return _unsubscribe_page(request, acts=False)
+
+    @extend_schema(
+        operation_id="unsubscribe", parameters=[_UNSUBSCRIBE_TOKEN], request=None, responses=_UNSUBSCRIBE_PAGE, auth=[]
+    )
+    @raises(BadTokenError)
+    def create(self, request: Request) -> HttpResponse:
+        """Switch the mails off."""
+        return _unsubscribe_page(request, acts=True)
+
+
+def _unsubscribe_page(request: Request, *, acts: bool) -> HttpResponse:
+    owner, subject = read_unsubscribe_token(request.query_params.get("token", ""))
+    if acts:
+        unsubscribe(owner, subject)
+    context = {"subject": subject.value, "email": owner.recovery_email, "done": acts}
+    return render_page(None, "unsubscribe/page.html", context, language=owner.language)

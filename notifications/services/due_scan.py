@@ -1,7 +1,7 @@
 """The due scan: each source whose reminder is due gets its deliveries and moves on to its next reminder.
 
 Both happen in one transaction under the account's lock, which is what makes it safe to run the scan anywhere, at any
-time and twice. If the process dies before the commit, the source is still due and the next scan plans it. If it dies
+time and twice. If the process dies before the commit, the source is still due and the next scan finds it. If it dies
 after the commit, the deliveries are due and in no queue, and the next scan enqueues them.
 """
 
@@ -21,13 +21,13 @@ from contacts_project.kernel.ownership.account_lock import account_locks
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.ownership.owned import OwnedModel
 from notifications.ledger import (
-    AccountPlan,
-    PlannedNotice,
-    PlannedStates,
+    DueNotice,
+    DueNotices,
+    StateCounts,
     catch_up_window,
     is_missed,
     load_targets,
-    write_plans,
+    write_deliveries,
 )
 from notifications.models import ReminderAnswer
 from notifications.notices.notice import NoticeKind
@@ -54,38 +54,38 @@ class DueRows:
     snoozed: list[UUID] = field(default_factory=list)
 
 
-def plan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> PlannedStates:
-    """Plan everything that is due (of these accounts).
+def scan_due(*, now: dt.datetime, owner_ids: Collection[UUID] | None = None) -> StateCounts:
+    """Write the deliveries of everything that is due (of these accounts).
 
-    An account that cannot be planned is logged and left to the next run, so that it does not hold up the others.
+    An account whose scan fails is logged and left to the next run, so that it does not hold up the others.
     """
-    planned, broken = PlannedStates(), set[UUID]()
+    written, broken = StateCounts(), set[UUID]()
     # The loop ends: each round moves the rows that it finds on, or adds their account to `broken`.
     while due := find_due(now, broken, owner_ids):
         owners = list(due)
         for start in range(0, len(owners), ACCOUNTS_PER_BATCH):
             batch = {owner_id: due[owner_id] for owner_id in owners[start : start + ACCOUNTS_PER_BATCH]}
-            planned += _plan_batch(batch, now, broken)
-    return planned
+            written += _scan_batch(batch, now, broken)
+    return written
 
 
-def _plan_batch(due: Mapping[UUID, DueRows], now: dt.datetime, broken: set[UUID]) -> PlannedStates:
-    """Plan some accounts in one transaction. If that fails, plan them one by one, to find the account that fails."""
+def _scan_batch(due: Mapping[UUID, DueRows], now: dt.datetime, broken: set[UUID]) -> StateCounts:
+    """Scan some accounts in one transaction. If that fails, scan them one by one, to find the account that fails."""
     try:
-        return plan_accounts(due=due, now=now)
+        return scan_accounts(due=due, now=now)
     except Exception:
         if len(due) > 1:
-            each = (_plan_batch({owner_id: rows}, now, broken) for owner_id, rows in due.items())
-            return sum(each, PlannedStates())
+            each = (_scan_batch({owner_id: rows}, now, broken) for owner_id, rows in due.items())
+            return sum(each, StateCounts())
         (owner_id,) = due
         # Left out for the rest of this run: the account is still due, and the loop would find it again at once.
         log.exception("the reminders of an account could not be planned", extra={"owner": str(owner_id)})
         broken.add(owner_id)
-        return PlannedStates()
+        return StateCounts()
 
 
 def enqueue_due_accounts(*, now: dt.datetime, enqueue: Callable[..., object]) -> bool:
-    """If more accounts are due than one batch holds, enqueue their ids in batches for `plan_due`; returns whether.
+    """If more accounts are due than one batch holds, enqueue their ids in batches for `scan_due`; returns whether.
 
     Marks nothing: the accounts of a task that is lost are still due, and the next scan enqueues them again.
     """
@@ -125,46 +125,52 @@ def find_due(
     return found
 
 
-def plan_accounts(*, due: Mapping[UUID, DueRows], now: dt.datetime) -> PlannedStates:
-    """Plan the rows of these accounts, in one transaction under their locks.
+def scan_accounts(*, due: Mapping[UUID, DueRows], now: dt.datetime) -> StateCounts:
+    """Write the deliveries of these rows, in one transaction under the locks of their accounts.
 
     Each step below only prepares the commit: if the process dies in any of them, the rows are due as before.
     """
     with account_locks(due) as owners:
         targets = load_targets(owners)
-        plans = {owner.pk: AccountPlan(owner, now, targets) for owner in owners}
-        _plan_dates(plans, [pk for rows in due.values() for pk in rows.dates], now)
-        _plan_contacts(plans, [pk for rows in due.values() for pk in rows.people], now)
-        _plan_snoozed(plans, [pk for rows in due.values() for pk in rows.snoozed], now)
-        return write_plans(list(plans.values()))
+        notices_by_owner = {owner.pk: DueNotices(owner, now, targets) for owner in owners}
+        _scan_dates(notices_by_owner, [pk for rows in due.values() for pk in rows.dates], now)
+        _scan_contacts(notices_by_owner, [pk for rows in due.values() for pk in rows.people], now)
+        _scan_snoozed(notices_by_owner, [pk for rows in due.values() for pk in rows.snoozed], now)
+        return write_deliveries(list(notices_by_owner.values()))
 
 
-def _plan_dates(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
-    # Filtered by `next_due_at` again, now under the lock: another scan may have planned the row since it was found.
-    rows = with_person(ImportantDate.unscoped.rows().filter(owner_id__in=plans, pk__in=ids, next_due_at__lte=now))
+def _scan_dates(notices_by_owner: Mapping[UUID, DueNotices], ids: list[UUID], now: dt.datetime) -> None:
+    # Filtered by `next_due_at` again, now under the lock: another scan may have moved the row on since it was found.
+    rows = with_person(
+        ImportantDate.unscoped.rows().filter(owner_id__in=notices_by_owner, pk__in=ids, next_due_at__lte=now)
+    )
     by_owner = _group_by_owner(rows) if ids else {}
     for owner_id, found in by_owner.items():
-        collect_dates(plans[owner_id], found)
+        collect_dates(notices_by_owner[owner_id], found)
     # Not a change that clients see: the account's revision and the change feed stay as they are.
     ImportantDate.unscoped.bulk_update(chain.from_iterable(by_owner.values()), schedule.DATE_COLUMNS)
 
 
-def _plan_contacts(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
-    rows = Person.unscoped.filter(owner_id__in=plans, pk__in=ids, contact_due_at__lte=now).defer(*Person.HEAVY_COLUMNS)
+def _scan_contacts(notices_by_owner: Mapping[UUID, DueNotices], ids: list[UUID], now: dt.datetime) -> None:
+    rows = Person.unscoped.filter(owner_id__in=notices_by_owner, pk__in=ids, contact_due_at__lte=now).defer(
+        *Person.HEAVY_COLUMNS
+    )
     by_owner = _group_by_owner(rows) if ids else {}
     for owner_id, found in by_owner.items():
-        collect_contacts(plans[owner_id], found)
+        collect_contacts(notices_by_owner[owner_id], found)
     Person.unscoped.bulk_update(chain.from_iterable(by_owner.values()), schedule.CONTACT_COLUMNS)
 
 
-def _plan_snoozed(plans: Mapping[UUID, AccountPlan], ids: list[UUID], now: dt.datetime) -> None:
+def _scan_snoozed(notices_by_owner: Mapping[UUID, DueNotices], ids: list[UUID], now: dt.datetime) -> None:
     if not ids:
         return
-    rows = with_source(ReminderAnswer.unscoped.rows().filter(owner_id__in=plans, pk__in=ids, due_at__lte=now))
+    rows = with_source(
+        ReminderAnswer.unscoped.rows().filter(owner_id__in=notices_by_owner, pk__in=ids, due_at__lte=now)
+    )
     for owner_id, found in _group_by_owner(rows).items():
-        collect_snoozed(plans[owner_id], found)
+        collect_snoozed(notices_by_owner[owner_id], found)
     # The answer has done its work: the deliveries of its round, inserted in this transaction, replace it.
-    ReminderAnswer.unscoped.filter(owner_id__in=plans, pk__in=ids, due_at__lte=now).delete()
+    ReminderAnswer.unscoped.filter(owner_id__in=notices_by_owner, pk__in=ids, due_at__lte=now).delete()
 
 
 Row = TypeVar("Row", bound=OwnedModel)
@@ -190,23 +196,23 @@ def with_source(answers: QuerySet[ReminderAnswer]) -> QuerySet[ReminderAnswer]:
     return answers.select_related("person", "important_date__person").defer(*deferred)
 
 
-def collect_dates(plan: AccountPlan, rows: Iterable[ImportantDate]) -> None:
-    """Plan the due reminders of the dates and set each date to its next reminder. Saves nothing."""
+def collect_dates(notices: DueNotices, rows: Iterable[ImportantDate]) -> None:
+    """Collect the due reminders of the dates and set each date to its next reminder. Saves nothing."""
     for row in rows:
-        is_active = row.deleted_at is None and row.person.deleted_at is None and plan.owner.is_active
-        for reminder, due_at in date_reminders(row, plan.calendar, now=plan.now, until=plan.now):
+        is_active = row.deleted_at is None and row.person.deleted_at is None and notices.owner.is_active
+        for reminder, due_at in date_reminders(row, notices.calendar, now=notices.now, until=notices.now):
             # The reminders of others move on unsent.
             if is_active and not row.silence():
-                plan.add(_date_notice(row, reminder, due_at, plan))
+                notices.add(_date_notice(row, reminder, due_at, notices))
 
 
-def collect_contacts(plan: AccountPlan, people: Iterable[Person]) -> None:
-    """Plan the due contact reminders of the people and set each person to the next one. Saves nothing."""
+def collect_contacts(notices: DueNotices, people: Iterable[Person]) -> None:
+    """Collect the due contact reminders of the people and set each person to the next one. Saves nothing."""
     for person in people:
-        is_active = person.deleted_at is None and plan.owner.is_active
-        for day, due_at in contact_reminders(person, plan.calendar, now=plan.now, until=plan.now):
+        is_active = person.deleted_at is None and notices.owner.is_active
+        for day, due_at in contact_reminders(person, notices.calendar, now=notices.now, until=notices.now):
             if is_active and not person.silence(Topic.CONTACT):
-                plan.add(_contact_notice(person, day, due_at, plan))
+                notices.add(_contact_notice(person, day, due_at, notices))
 
 
 def date_reminders(
@@ -235,13 +241,13 @@ def contact_reminders(
         schedule.advance_contact(person, calendar, _resume_day(due_at, calendar, now))
 
 
-def collect_snoozed(plan: AccountPlan, answers: Iterable[ReminderAnswer]) -> None:
-    """Plan the snoozed reminders that still have something to remind of. Saves nothing."""
+def collect_snoozed(notices: DueNotices, answers: Iterable[ReminderAnswer]) -> None:
+    """Collect the snoozed reminders that still have something to remind of. Saves nothing."""
     for answer in answers:
-        source = source_of_answer(answer, plan.calendar)
+        source = source_of_answer(answer, notices.calendar)
         # On the day itself its own reminder is sent anyway.
-        if source and plan.owner.is_active and not silence_of(source) and not answer.is_snoozed_to_the_day:
-            plan.add(replace(_snoozed_notice(answer, source, plan), round=answer.round))
+        if source and notices.owner.is_active and not silence_of(source) and not answer.is_snoozed_to_the_day:
+            notices.add(replace(_snoozed_notice(answer, source, notices), round=answer.round))
 
 
 def source_of_answer(answer: ReminderAnswer, calendar: schedule.Calendar) -> ImportantDate | Person | None:
@@ -263,47 +269,47 @@ def silence_of(source: ImportantDate | Person) -> Silence | None:
     return source.silence(Topic.CONTACT) if isinstance(source, Person) else source.silence()
 
 
-def _snoozed_notice(answer: ReminderAnswer, source: ImportantDate | Person, plan: AccountPlan) -> PlannedNotice:
-    day, due_at = answer.occurrence_on, answer.due_at or plan.now
+def _snoozed_notice(answer: ReminderAnswer, source: ImportantDate | Person, notices: DueNotices) -> DueNotice:
+    day, due_at = answer.occurrence_on, answer.due_at or notices.now
     if isinstance(source, Person):
-        return _contact_notice(source, day, due_at, plan)
+        return _contact_notice(source, day, due_at, notices)
     reminder = Reminder(day, ReminderKind.DAY, day)
     if answer.resend_kind is NoticeKind.IMPORTANT_DATE_LEAD:
         reminder = Reminder(day, ReminderKind.LEAD, day - dt.timedelta(answer.lead_days))
-    return _date_notice(source, reminder, due_at, plan)
+    return _date_notice(source, reminder, due_at, notices)
 
 
 def _resume_day(due_at: dt.datetime, calendar: schedule.Calendar, now: dt.datetime) -> dt.date:
-    """The first day whose reminders are planned next. Those before the catch-up window are passed over."""
+    """The first day whose reminders come next. Those before the catch-up window are passed over."""
     return calendar.today(now - catch_up_window() if is_missed(due_at, now) else due_at)
 
 
-def _date_notice(row: ImportantDate, reminder: Reminder, due_at: dt.datetime, plan: AccountPlan) -> PlannedNotice:
+def _date_notice(row: ImportantDate, reminder: Reminder, due_at: dt.datetime, notices: DueNotices) -> DueNotice:
     day = reminder.occurrence
     content = {
-        **_person_content(row.person, day, plan),
+        **_person_content(row.person, day, notices),
         "importantDateId": str(row.pk),
         "type": row.type,
         "title": row.title,
         "yearUnknown": row.year_unknown,
-        "turns": None if row.year_unknown else full_years(row.date, day, plan.calendar.leap_day),
+        "turns": None if row.year_unknown else full_years(row.date, day, notices.calendar.leap_day),
     }
-    return PlannedNotice(
+    return DueNotice(
         *(NOTICE_KINDS[reminder.kind], row.pk, day, due_at, content, row.person_id),
         lead_days=reminder.lead_days,
-        is_catch_up=plan.calendar.today(due_at) > reminder.day and reminder.kind is ReminderKind.LEAD,
+        is_catch_up=notices.calendar.today(due_at) > reminder.day and reminder.kind is ReminderKind.LEAD,
     )
 
 
-def _contact_notice(person: Person, day: dt.date, due_at: dt.datetime, plan: AccountPlan) -> PlannedNotice:
+def _contact_notice(person: Person, day: dt.date, due_at: dt.datetime, notices: DueNotices) -> DueNotice:
     content = {
-        **_person_content(person, day, plan),
+        **_person_content(person, day, notices),
         "lastContact": person.last_contact.isoformat() if person.last_contact else None,
         "interval": person.contact_reminder_interval or 1,
         "intervalUnit": person.contact_reminder_interval_unit or "MONTHS",
     }
-    return PlannedNotice(NoticeKind.CONTACT, person.pk, day, due_at, content, person.pk)
+    return DueNotice(NoticeKind.CONTACT, person.pk, day, due_at, content, person.pk)
 
 
-def _person_content(person: Person, day: dt.date, plan: AccountPlan) -> JsonObject:
-    return {"personId": str(person.pk), "personName": person.display_name_for(plan.owner), "date": day.isoformat()}
+def _person_content(person: Person, day: dt.date, notices: DueNotices) -> JsonObject:
+    return {"personId": str(person.pk), "personName": person.display_name_for(notices.owner), "date": day.isoformat()}
