@@ -14,10 +14,10 @@ class PeopleConfig(AppConfig):
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above
         from people.dates.next_dates import register_next_dates  # noqa: PLC0415 - as above
         from people.feed import register_feed  # noqa: PLC0415 - as above
+        from people.lookup import TRIGGERS  # noqa: PLC0415 - as above
         from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash import register_kinds  # noqa: PLC0415 - as above
-        from people.word_index import TRIGGERS  # noqa: PLC0415 - as above
 
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)
         register_triggers(*TRIGGERS)

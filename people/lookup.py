@@ -1,8 +1,12 @@
-"""The lookup index of people: normalised e-mail addresses, phone numbers and names, and words for GET /api/find.
+"""The index by which people are found: normalised e-mail addresses, phone numbers and names; words for GET /api/find.
 
-Equal keys only make two people candidates; duplicates, vCard import and sync compare them further. People in the trash
-keep their keys, so readers must filter by `person__deleted_at=None`. The keys are defined in people.duplicates.keys; as
-what the words of a field are found, in people.field_table.
+Lookup keys are made of a person's columns. Equal keys only make two people candidates; duplicates, vCard import and
+sync compare them further. People in the trash keep their keys, so readers must filter by `person__deleted_at=None`. The
+keys are defined in people.duplicates.keys; as what the words of a field are found, in people.field_table.
+
+Words of custom values and interactions stay while their row is in the trash; searches filter by its state. Database
+triggers delete the words when their row is deleted or its text changes, so that a write needs only one more statement,
+which inserts the new words.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,16 +14,16 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import models
+
+from contacts_project.kernel.database.triggers import Trigger
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, whole_address_key
 from people.duplicates.name_words import clear_word_caches
 from people.duplicates.phones import numbers_without_extension, phone_keys, short_number
 from people.field_table import LISTS, SCALARS, Find
-from people.models import LookupKey
+from people.models import CustomFieldValue, Interaction, InteractionWord, LookupKey, ValueWord
 from people.names import COLUMNS, KEYED_COLUMNS, NameParts
-from people.words import reversed_word, words_of, words_of_email
-
-__all__ = ["KEY_COLUMNS", "email_key", "identifying_keys", "keys_of", "keys_of_change", "name_key", "replace_keys"]
-
+from people.words import reversed_word, words_of, words_of_email, words_of_value
 
 # A write of more people than this is an import: its words fill the caches of name_words, and are not needed again.
 _CACHE_CLEAR_THRESHOLD = 50
@@ -127,3 +131,44 @@ def replace_keys(owner_id: UUID, people: Iterable[tuple[UUID, Keys, Keys]]) -> N
     LookupKey.as_tuples.bulk_create([(owner_id, key, *row) for key, _, new in changed for row in sorted(new)])
     if len(changed) > _CACHE_CLEAR_THRESHOLD:
         clear_word_caches()
+
+
+def words_of_interaction(row: Interaction) -> set[str]:
+    """The distinct words of the title and notes."""
+    return set(words_of(row.title, row.notes))
+
+
+def index_values(owner_id: UUID, rows: Iterable[CustomFieldValue]) -> None:
+    """Insert the words of values after they were inserted or updated. Must be called inside `account_write`."""
+    words = [(owner_id, row.pk, word) for row in rows for word in sorted(set(words_of_value(row.value)))]
+    ValueWord.as_tuples.bulk_create(words)
+
+
+def index_interactions(owner_id: UUID, rows: Iterable[Interaction]) -> None:
+    """Insert the words of interactions after they were inserted, or their title or notes updated."""
+    words = [(owner_id, row.pk, word) for row in rows for word in sorted(words_of_interaction(row))]
+    InteractionWord.as_tuples.bulk_create(words)
+
+
+def _deletion_trigger(
+    words: type[models.Model], column: str, table: str, name: str, event: str, changed: tuple[str, ...] = ()
+) -> Trigger:
+    body = f"DELETE FROM {words._meta.db_table} WHERE {column} = OLD.id"  # noqa: S608 - names of our own
+    return Trigger(name, table, event, body, changed=changed, writes=words._meta.db_table)
+
+
+_VALUES, _INTERACTIONS = CustomFieldValue._meta.db_table, Interaction._meta.db_table
+TRIGGERS: Final = (
+    _deletion_trigger(ValueWord, "value_id", _VALUES, "value_words_gone", "DELETE"),
+    # On every UPDATE, changed or not: the databases differ in which JSON numbers are equal.
+    _deletion_trigger(ValueWord, "value_id", _VALUES, "value_words_changed", "UPDATE OF value"),
+    _deletion_trigger(InteractionWord, "interaction_id", _INTERACTIONS, "interaction_words_gone", "DELETE"),
+    _deletion_trigger(
+        InteractionWord,
+        "interaction_id",
+        _INTERACTIONS,
+        "interaction_words_changed",
+        "UPDATE OF title, notes",
+        ("title", "notes"),
+    ),
+)

@@ -18,7 +18,7 @@ from contacts_project.kernel.text_forms import fold
 from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS
 from people.models import CustomFieldTemplate, Group, Person, RelationshipType
 from people.models.dates import YEAR_UNKNOWN
-from people.palette import pick_color
+from people.models.groups import pick_color
 from people.photos.files import make_photo, store_photo
 from people.services.custom_templates import create_template
 from people.services.group_lifecycle import create_group

@@ -20,8 +20,8 @@ from people.dates import schedule
 from people.dates.calendar_events import first_day, rule_lines
 from people.dates.upcoming import event_rule, mentioned_contacts, mentioned_dates
 from people.field_table import DATE_COLUMNS
-from people.links import person_url
 from people.models import ImportantDate, Person
+from people.models.person import person_url
 from people.names import COLUMNS, format_name
 
 #: What a device may send of a task: some keep alarms and notes in it.

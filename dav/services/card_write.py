@@ -20,7 +20,7 @@ from dav.models import BookCard
 from dav.resources.book import BookResource, CardResource
 from dav.services.history import record_replaced
 from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
-from people.fields.unmapped_lines import with_unmapped_lines
+from people.fields.card_lines import with_unmapped_lines
 from people.models import Person
 from people.photos.files import confirm_upload, delete_files
 from people.services.person_writer import PersonWriter

@@ -16,7 +16,7 @@ from contacts_project.kernel.json import JsonMapping
 from notifications.notices.actions import action_links
 from notifications.notices.notice import Notice, NoticeKind
 from people.dates.upcoming import event_in_words, occasion
-from people.links import person_url
+from people.models.person import person_url
 
 
 @dataclass(frozen=True)

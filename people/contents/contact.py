@@ -16,8 +16,8 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.fields import LISTS, SCALARS, Fields, card_date, column_value, local_fields
 from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
+from people.fields.card_lines import with_unmapped_lines
 from people.fields.cards import card_of, put_card
-from people.fields.unmapped_lines import with_unmapped_lines
 from people.importing.card_groups import GroupPlan
 from people.models import Group, ImportantDate, Membership, Person
 from people.models.groups import group_key

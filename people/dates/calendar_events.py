@@ -18,8 +18,8 @@ from accounts.vocabularies import LeapDayRule
 from people.dates import schedule
 from people.dates.recurrence import Recurrence, full_years
 from people.dates.upcoming import age_in_words, event_rule, occasion
-from people.links import person_url
 from people.mentions import has_ended, topic_of
+from people.models.person import person_url
 from people.names import COLUMNS, format_name
 from people.vocabularies import Unit
 

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable
 from accounts.models import User
 from contacts_project.kernel.texts import Text, define_text
 from people.models import Group, Membership, Person
-from people.models.groups import group_key
-from people.palette import pick_color
+from people.models.groups import group_key, pick_color
 from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card
 from people.vcard.line_merge import without_categories

@@ -30,12 +30,12 @@ from people.importing.sources.records import (
     RelationshipRecord,
     Source,
 )
+from people.lookup import index_interactions
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import InteractionKind, RecordKind
-from people.word_index import index_interactions
 
 _TYPES = define_text("noun_relationship_types", "relationship types")
 _INTERACTIONS = define_text("noun_interactions", "interactions")

@@ -18,6 +18,7 @@ from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.texts import define_text
 from people.entries import pair_entries
 from people.field_table import CARD_DATE_KEYS
+from people.lookup import index_values
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -35,7 +36,6 @@ from people.services.dismissals import add_dismissals
 from people.services.group_rules import has_rule
 from people.services.last_contact import annotate_latest, end_of_today, latest_day
 from people.services.person_writer import PersonWriter
-from people.word_index import index_values
 
 
 class UndoConflictError(DomainError):

@@ -65,10 +65,10 @@ class CustomFieldValue(OwnedModel):
 
 
 class RelatedName(models.Model):
-    """A related name on a person's card; the person is the `type_name` of the named one (people.related.cards).
+    """A related name on a person's card; the person is the `type_name` of the named one (people.fields.related_names).
 
-    people.related.rows derives these rows from Person.card_lines and updates them together. A row keeps its id as long
-    as a line contains the name.
+    That module derives these rows from Person.card_lines and updates them together. A row keeps its id as long as a
+    line contains the name.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -1,6 +1,8 @@
 """Groups, their members, and the members that they wait for."""
 
+import zlib
 from collections.abc import Iterable
+from typing import Final
 
 from django.db import models
 
@@ -18,6 +20,33 @@ from contacts_project.kernel.ownership.models import (
 from contacts_project.kernel.text_forms import case_key
 from people.models.person import Person
 from people.vocabularies import Unit
+
+PALETTE: Final = (
+    "#E57373",
+    "#F06292",
+    "#BA68C8",
+    "#9575CD",
+    "#7986CB",
+    "#64B5F6",
+    "#4DD0E1",
+    "#4DB6AC",
+    "#81C784",
+    "#AED581",
+    "#FFD54F",
+    "#FFB74D",
+    "#FF8A65",
+    "#A1887F",
+    "#90A4AE",
+)
+
+
+def pick_color(name: str) -> str:
+    """The default colour of a group or a relationship type: from its name without case.
+
+    It is the same on every machine and in every run.
+    """
+    # crc32, because hash() of a text differs from process to process.
+    return PALETTE[zlib.crc32(name.casefold().encode()) % len(PALETTE)]
 
 
 def group_key(name: str) -> str:

@@ -45,7 +45,7 @@ class LookupKey(models.Model):
 
 
 class ValueWord(models.Model):
-    """A word of a custom field value. people.word_index inserts these rows, and its triggers delete them."""
+    """A word of a custom field value. people.lookup inserts these rows, and its triggers delete them."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     value = models.ForeignKey(CustomFieldValue, on_delete=models.DO_NOTHING, related_name="words")
@@ -64,7 +64,7 @@ class ValueWord(models.Model):
 
 
 class InteractionWord(models.Model):
-    """A word of an interaction's title or notes. people.word_index inserts these rows, and its triggers delete them."""
+    """A word of an interaction's title or notes. people.lookup inserts these rows, and its triggers delete them."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     interaction = models.ForeignKey(Interaction, on_delete=models.DO_NOTHING, related_name="words")

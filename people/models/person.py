@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Replace, StrIndex
@@ -129,7 +130,7 @@ class Person(CountedModel, TrashModel):
     `card_lines` are the properties of the vCard from which the person was created, in order: the unfolded `line`, the
     `fields` that it fills (none if no field holds it), and the `id` of the entry or date that holds it. They are not in
     responses; people.fields.cards builds cards from them. `more` lists the properties that no field holds
-    (people.fields.more), and is written together with them.
+    (people.fields.card_lines), and is written together with them.
 
     Nobody is reminded of a `quiet` person, or shown it unasked (people.mentions).
     """
@@ -266,3 +267,12 @@ class Person(CountedModel, TrashModel):
 
 
 register_counted_bytes(Person, Person.COUNTED_COLUMN, [])
+
+
+def person_url(person_id: object) -> str:
+    """The person's page in the client at APP_URL if that is set, else the page of the service (open points, section 9).
+
+    That page needs no script and leads on to the client, so the link works in any mail program's browser.
+    """
+    template: str = settings.APP_URL or f"{settings.BASE_URL}/people/{{id}}"
+    return template.replace("{id}", str(person_id))

@@ -15,10 +15,10 @@ from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.text_forms import fold
 from contacts_project.kernel.texts import define_text
+from people.lookup import index_values
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.plan_limits import check_plan
 from people.vocabularies import TemplateType
-from people.word_index import index_values
 
 _NO_OPTION = define_text("select_without_options", "A SELECT field needs at least one option.")
 _OPTIONS_NOT_ALLOWED = define_text("options_not_allowed", "Only a SELECT field has options.")

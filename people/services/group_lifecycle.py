@@ -11,8 +11,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.texts import define_text
 from people.models import Group, Person
-from people.models.groups import group_key
-from people.palette import pick_color
+from people.models.groups import group_key, pick_color
 from people.services.groups import announce_members, memberships_of, put_members, touch_members
 from people.services.people import delete_people
 from people.services.plan_limits import check_plan

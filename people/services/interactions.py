@@ -11,11 +11,11 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.texts import define_text
 from people.dates.schedule import Calendar
+from people.lookup import index_interactions
 from people.models import Interaction, Participation, Person
 from people.models.dates import InteractionQuerySet
 from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
-from people.word_index import index_interactions
 
 _ALL_DELETED = define_text("participants_deleted", "One of them at least must not be in the trash.")
 

@@ -14,8 +14,8 @@ from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
+from people.lookup import index_values
 from people.models import CustomFieldTemplate, CustomFieldValue, Group, Membership, Person, RelationshipType
-from people.word_index import index_values
 
 _GROUP, _VALUE = "group", "value"
 

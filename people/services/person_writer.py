@@ -19,14 +19,14 @@ from people import field_table
 from people.dates import schedule
 from people.entries import ENTRY_KEYS, identify_entries
 from people.extensions import EXTENSIONS
+from people.fields.card_lines import more_of
 from people.fields.cards import remove_lines
-from people.fields.more import more_of
+from people.fields.related_names import replace_related_names
 from people.geocoding import enqueue_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, keys_of_change, replace_keys
 from people.models import Person, RelationshipType
 from people.models.person import NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
-from people.related.rows import replace_related_names
 from people.services.date_rows import replace_dates
 from people.services.group_rules import RULED_COLUMNS, write_rules
 from people.services.person_rows import check_active, replace_groups_and_values

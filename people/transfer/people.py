@@ -31,13 +31,13 @@ from people.extensions import EXTENSIONS
 from people.field_table import DATE_KEYS
 from people.fields.cards import LINE_FIELDS
 from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
+from people.lookup import index_values
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.person_writer import PersonWriter
 from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
 from people.transfer.sections import PlanAllowance
 from people.vcard.content_lines import MAX_LINES
 from people.vcard.limits import MAX_LINES_SIZE
-from people.word_index import index_values
 
 _NOT_LINES = define_text("not_card_lines", "This must be a list of at most %(limit)s lines.")
 _NOT_A_LINE = define_text("not_a_card_line", "The line of an entry must be one line of text.")

@@ -25,6 +25,7 @@ from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import MAX_PEOPLE, OptionsField, RuleSerializer, TimestampField
 from people.dates import schedule
 from people.geocoding.addresses import address_key
+from people.lookup import index_interactions
 from people.models import CustomFieldTemplate, DuplicateDismissal, GeocodedAddress, Group, Interaction, Participation
 from people.models.groups import group_key
 from people.projection.records import participant_ids
@@ -32,7 +33,6 @@ from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import count_of, describe_limit
 from people.vocabularies import GeocodeState, InteractionKind, TemplateType
-from people.word_index import index_interactions
 
 _SLUG_TAKEN = define_text("slug_taken", "There is a field of type %(type)s with this slug.")
 _OPTIONS = define_text("options_belong_to_select", "Options belong to SELECT, which needs one at least.")

@@ -22,7 +22,7 @@ from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import define_text
 from people.extensions import RelationshipTypeSpec
 from people.models import Person, RelationshipType
-from people.palette import pick_color
+from people.models.groups import pick_color
 from relationships.models import Relationship, RelationshipQuerySet
 
 _TAKEN = define_text("type_name_taken", "There is already a relationship type named %(name)s.")

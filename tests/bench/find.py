@@ -6,8 +6,8 @@ from django.db import connection
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
+from people.lookup import index_values
 from people.models import CustomFieldTemplate, CustomFieldValue, LookupKey, Person, ValueWord
-from people.word_index import index_values
 from tests.bench.figures import Figure, SharedData, figure_with_server
 from tests.bench.people import drain, make_person
 from tests.builders import make_keys, make_user

@@ -5,9 +5,9 @@ import datetime as dt
 from django.utils import timezone
 
 from contacts_project.kernel.ownership.account_lock import account_write
+from people.lookup import index_interactions
 from people.models import Interaction, Participation, Person
 from people.vocabularies import InteractionKind
-from people.word_index import index_interactions
 from tests.bench.figures import Figure, SharedData
 from tests.bench.people import large_account
 from tests.bench.requests import Caller, measured

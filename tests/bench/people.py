@@ -17,6 +17,7 @@ from people import field_table
 from people.api.person_query import DIRECTIONS
 from people.dates.next_dates import refresh_next_dates
 from people.entries import identify_entries
+from people.lookup import index_values
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -29,7 +30,6 @@ from people.models import (
 from people.names import COLUMNS
 from people.projection.people_order import Sort
 from people.services.person_writer import set_name_keys
-from people.word_index import index_values
 from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, figure, floor
 from tests.builders import make_keys, make_user

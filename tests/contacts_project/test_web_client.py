@@ -13,7 +13,7 @@ from contacts_project.kernel import zstd
 from contacts_project.kernel.api import static_files
 from contacts_project.kernel.api.compression import compress_once
 from contacts_project.pages.web_client import FOLDER, WELL_KNOWN_ICONS
-from people.links import person_url
+from people.models.person import person_url
 from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import picture, upload

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from people.models import Group, Membership, Person
-from people.palette import PALETTE
+from people.models.groups import PALETTE
 from people.services.person_writer import update_person
 from people.signals import people_changed
 from tests.builders import UNKNOWN_ID, make_person, set_plan_limits

@@ -1,16 +1,20 @@
-"""Reads related names from cards: RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES with its label.
+"""The relatives and friends that people's cards name, in RELATED (RFC 6350, 6.6.6) and Apple's X-ABRELATEDNAMES.
 
-`type_name` is what the card's person is to the related one: on a card that names a mother, it is CHILD. The words are
-those of RFC 6350, of Apple's and Google's labels, and common ones in the six languages.
+Each is a row of RelatedName. `type_name` is what the card's person is to the related one: on a card that names a
+mother, it is CHILD. The words are those of RFC 6350, of Apple's and Google's labels, and common ones in six languages.
 """
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from contacts_project.kernel.text_forms import fold
+from people.models import RelatedName
 from people.vcard import values
 from people.vcard.content_lines import parse_line
 from people.vcard.readers import group_labels
+
+Lines = Iterable[Mapping[str, Any]]
 
 _RELATED_PROPERTIES: Final = frozenset({"RELATED", "X-ABRELATEDNAMES"})
 MAX_NAME: Final = 200
@@ -19,7 +23,7 @@ PARENT, CHILD, SIBLING, SPOUSE, PARTNER = "PARENT", "CHILD", "SIBLING", "SPOUSE"
 FRIEND, COLLEAGUE, ACQUAINTANCE, RELATIVE, OTHER = "FRIEND", "COLLEAGUE", "ACQUAINTANCE", "RELATIVE", "OTHER"
 
 
-class RelatedPerson(NamedTuple):
+class CardRelation(NamedTuple):
     """A person whom a card names. `name` is a name, or `urn:uuid:` and the UID of another card."""
 
     name: str
@@ -77,7 +81,7 @@ def type_of_word(word: str) -> str:
     return _TYPES.get(fold(word), OTHER)
 
 
-def parse_related_people(lines: Iterable[str]) -> list[RelatedPerson]:
+def parse_related_people(lines: Iterable[str]) -> list[CardRelation]:
     """The related people in the unfolded lines of a card, each once, in their order.
 
     Web and mail addresses are skipped, and TYPE=me (RFC 6350), which is the card's own person.
@@ -88,17 +92,44 @@ def parse_related_people(lines: Iterable[str]) -> list[RelatedPerson]:
         return []
     parsed = [parse_line(text) for text in texts]
     labels = group_labels(parsed)
-    names: dict[RelatedPerson, None] = {}
+    names: dict[CardRelation, None] = {}
     for line in parsed:
         name = values.single_line(values.text(line))[:MAX_NAME].rstrip() if line.name in _RELATED_PROPERTIES else ""
         words = [labels[line.group.lower()]] if line.group and line.group.lower() in labels else list(line.types)
         if name and "me" not in words and not _is_url(name):
             types = {type_of_word(word) for word in words}
             # The first in the order of `_WORDS`, the closest relationship: TYPE=friend,spouse is a spouse.
-            names[RelatedPerson(name, next((kind for kind in _WORDS if kind in types), OTHER))] = None
+            names[CardRelation(name, next((kind for kind in _WORDS if kind in types), OTHER))] = None
     return list(names)[:MAX_RELATED_PEOPLE]
 
 
 def _is_url(name: str) -> bool:
     scheme, colon, _ = name.partition(":")
     return bool(colon) and scheme.lower() in {"http", "https", "mailto", "tel", "data", "file"}
+
+
+def related_people_on(card_lines: Lines) -> list[CardRelation]:
+    """The related people on a person's card lines, in their order."""
+    return parse_related_people(kept["line"] for kept in card_lines)
+
+
+def replace_related_names(owner_id: UUID, people: Iterable[tuple[UUID, Lines, Lines]]) -> None:
+    """Update the rows of `people`: ids, the card lines before the write, and the lines after it.
+
+    No statement if the names are unchanged. Must be called inside the transaction that writes the lines.
+    """
+    new: list[RelatedName] = []
+    for person_id, lines_before, lines_after in people:
+        before, after = related_people_on(lines_before), related_people_on(lines_after)
+        # Unchanged rows stay: their ids are the ids of suggestions that a client may hold.
+        if removed := set(before).difference(after):
+            rows = RelatedName.objects.filter(owner=owner_id, person=person_id, name__in={one.name for one in removed})
+            keys = [pk for pk, *one in rows.values_list("pk", "name", "type_name") if CardRelation(*one) in removed]
+            RelatedName.objects.filter(pk__in=keys).delete()
+        new += [
+            RelatedName(owner_id=owner_id, person_id=person_id, name=name, type_name=kind)
+            for name, kind in after
+            if (name, kind) not in before
+        ]
+    if new:
+        RelatedName.objects.bulk_create(new)

@@ -1,1 +1,0 @@
-"""The relatives and friends that people's cards name."""
