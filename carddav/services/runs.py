@@ -15,8 +15,8 @@ from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import get_connection
 from carddav.sync.context import Context, DryRun, Tally
 from carddav.sync.lock import LockLostError, locked
+from carddav.sync.push_plan import next_retry_at
 from carddav.sync.run import sync_book
-from carddav.sync.unsent import next_retry_at
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write

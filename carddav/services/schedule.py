@@ -27,7 +27,7 @@ from carddav.models import (
 from carddav.services.runs import end_interrupted, execute_run, start_due_run, start_run
 from carddav.sync.context import Receipt
 from carddav.sync.lock import LockedError
-from carddav.sync.unsent import has_unsent
+from carddav.sync.push_plan import has_unsent
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.texts import define_text
 

@@ -19,8 +19,7 @@ from carddav.models import (
     Tombstone,
     TombstoneState,
 )
-from carddav.sync.contact_plan import is_sync_suspended, plan_merge
-from carddav.sync.contacts import load_mapping, load_open_conflict, open_conflict
+from carddav.sync.contacts import is_sync_suspended, load_mapping, load_open_conflict, open_conflict, plan_merge
 from carddav.sync.context import Context
 from carddav.sync.index import Index, KnownCard
 from carddav.sync.pictures import Picture

@@ -25,7 +25,7 @@ from carddav.sync.context import CARD_PROBLEM, Context
 from carddav.sync.index import Index, KnownCard
 from carddav.sync.journal import finish_read_back
 from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_cards, link_and_merge
-from carddav.sync.unsent import unsent_mappings
+from carddav.sync.push_plan import unsent_mappings
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
 from people.importing.card_groups import GroupPlan

@@ -14,12 +14,17 @@ from carddav.models import (
     Todo,
     Tombstone,
 )
-from carddav.sync.contact_plan import ContactState
-from carddav.sync.contacts import apply_state, load_changed_picture, merge_contact, plan_contact_now, read_state
+from carddav.sync.contacts import (
+    ContactState,
+    apply_state,
+    merge_contact,
+    plan_contact_now,
+    read_state,
+)
 from carddav.sync.context import Context
 from carddav.sync.index import KnownCard
 from carddav.sync.journal import finish_found_write, matches_intent
-from carddav.sync.pictures import Picture, load_and_store_picture
+from carddav.sync.pictures import Picture, load_and_store_picture, load_changed_picture
 from carddav.sync.plan import Planned, plan_new_cards
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet

@@ -1,8 +1,11 @@
 """Loads the pictures of cards, outside of transactions."""
 
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
+from carddav.sync.context import Context
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
 from contacts_project.kernel.outbound.exchanges import AccountBusyError
 from people.contents.fields import photo_token
@@ -26,6 +29,17 @@ class Picture:
     def local_token(self) -> str | None:
         """The token of the stored form."""
         return content_hash(self.jpeg) if self.jpeg else None
+
+
+def load_changed_picture(context: Context, card: Card, base_remote: JsonMapping) -> Picture:
+    """The card's picture, stored for the write that may take it; without its bytes if it has not changed, so that it is
+    not downloaded again. Must not be called inside a transaction."""
+    token = photo_token(card)
+    if token == base_remote.get("photo"):
+        return Picture(token)
+    picture = load_picture(card, context.pixel_budget)
+    context.act(partial(store_picture, picture, context.owner.pk))
+    return picture
 
 
 def load_and_store_picture(card: Card, budget: PixelBudget, owner_id: UUID) -> Picture:

@@ -13,13 +13,11 @@ from uuid import UUID, uuid4
 from carddav.client import DavError, Outcome, WriteResult, href_key, locks_whole_book
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import hash_text
-from carddav.sync.contact_plan import is_sync_suspended
-from carddav.sync.contacts import load_mapping, merge_contact
+from carddav.sync.contacts import is_sync_suspended, load_mapping, merge_contact
 from carddav.sync.context import Context
 from carddav.sync.journal import read_back
-from carddav.sync.push_plan import Draft, NeedsMergeError, draft_card, without_unreadable
+from carddav.sync.push_plan import Draft, NeedsMergeError, draft_card, unsent_mapping_ids, without_unreadable
 from carddav.sync.replies import PushState, handle_reply, hold_back
-from carddav.sync.unsent import unsent_mapping_ids
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text

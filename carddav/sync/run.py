@@ -18,8 +18,7 @@ from carddav.sync.incoming import IncomingCards, apply_group_cards
 from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
 from carddav.sync.journal import recover
 from carddav.sync.push import push_all
-from carddav.sync.push_plan import plan_push
-from carddav.sync.unsent import new_people, unmapped_people
+from carddav.sync.push_plan import new_people, plan_push, unmapped_people
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.texts import define_text
 

@@ -1,10 +1,8 @@
 """CardDAV data in the export and import of an account (accounts.transfer)."""
 
 from accounts.transfer.sections import exclude_table, register_section
-from carddav.transfer.conflicts import ConflictSection
-from carddav.transfer.connections import ConnectionSection
-from carddav.transfer.pending_imports import PendingImportSection
-from carddav.transfer.runs import RunSection
+from carddav.transfer.connections import ConnectionSection, RunSection
+from carddav.transfer.decisions import ConflictSection, PendingImportSection
 
 _RELINKED = "Found again by the first sync after the import: by UID, then by content."
 

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import User
-from carddav.sync.unsent import people_for_new_cards
+from carddav.sync.push_plan import people_for_new_cards
 from people.dates.upcoming import count_upcoming, upcoming_events
 from people.mentions import Silence, Topic, may_be_mentioned, silence
 from people.models import Person

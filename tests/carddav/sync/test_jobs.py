@@ -22,7 +22,7 @@ from carddav.services import imports, schedule
 from carddav.services.connections import locked_connection
 from carddav.services.exports import export_people
 from carddav.services.runs import start_run
-from carddav.sync import contacts, pictures
+from carddav.sync import pictures
 from carddav.sync.lock import LockedError, LockLostError, locked
 from carddav.sync.pictures import Picture
 from notifications.models import Delivery
@@ -189,8 +189,7 @@ def test_pictures_beyond_the_time_limit_are_loaded_by_the_next_run(
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/a.jpg"))
     synced.sync()
     jpeg = to_stored_form(picture(), PixelBudget())
-    for module in (pictures, contacts):
-        monkeypatch.setattr(module, "load_picture", lambda card, budget: Picture(photo_token(card), jpeg))
+    monkeypatch.setattr(pictures, "load_picture", lambda card, budget: Picture(photo_token(card), jpeg))
     monkeypatch.setattr(imports, "MAX_PICTURE_SECONDS", 0.0)
     assert synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})["imported"] == 2
     assert not Person.objects.owned_by(synced.owner).exclude(photo=None).exists()

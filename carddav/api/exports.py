@@ -1,4 +1,4 @@
-"""The route that downloads the whole address book."""
+"""Routes of exports: people as cards on the server, the whole address book as a file."""
 
 from typing import Any
 
@@ -6,19 +6,43 @@ from django.http import FileResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
+from rest_framework.response import Response
 
-from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key
+from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
-from carddav.services.backups import back_up_book
+from carddav.api.sync import receipt_schema, serialize_receipt
+from carddav.services.connections import ConnectionBusyError
+from carddav.services.exports import back_up_book, export_people
 from carddav.services.server_checks import ServerError
+from contacts_project.kernel.api.fields import OwnedIdsField
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.errors import MissingError
 
 
-class BackupViewSet(ApiViewSet[Any]):
-    """Every card of the book."""
+class ExportSerializer(serializers.Serializer[Any]):
+    """Which people."""
+
+    personIds = OwnedIdsField("people.Person")
+
+
+class ExportViewSet(ApiViewSet[Any]):
+    """Export of people, and backup of the book."""
+
+    @extend_schema(
+        operation_id="exportBulk",
+        request=ExportSerializer,
+        responses=receipt_schema("ExportBulkAnswer", "exported", "skipped"),
+    )
+    @action(detail=False, methods=["post"], url_path="export-bulk")
+    @raises(MissingError, ConnectionBusyError)
+    @in_own_transactions
+    def export_bulk(self, request: Request) -> Response:
+        """Write a card on the server for each of these people who has none."""
+        receipt = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])
+        return Response(serialize_receipt(receipt, "exported"))
 
     @extend_schema(
         operation_id="backUpCardDavBook",

@@ -1,4 +1,5 @@
-"""Conflicts in the account's export, open and resolved. The next sync links them to their cards again."""
+"""What waits for a decision in the account's export: conflicts, also resolved ones, and pending imports. The next sync
+links conflicts to their cards again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,8 +9,9 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section, TimestampsSerializer, times_of
-from carddav.models import Conflict, ConflictKind, Resolution
-from carddav.transfer.runs import NO_CONNECTION
+from carddav.models import Conflict, ConflictKind, PendingImport, Resolution
+from carddav.models.mapping import hash_text
+from carddav.transfer.connections import NO_CONNECTION
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictCharField, StrictChoiceField, StrictDateTimeField, messages
 from contacts_project.kernel.json import JsonObject
@@ -49,7 +51,7 @@ def _is_scalar(value: object) -> bool:
     return "\0" not in value if isinstance(value, str) else value is None or isinstance(value, bool | int | float)
 
 
-class ConflictFieldSerializer(serializers.Serializer[Any]):
+class ConflictFieldRecordSerializer(serializers.Serializer[Any]):
     field = StrictChoiceField(list(EMPTY_FIELDS))
     base = SideField(allow_null=True)
     local = SideField(allow_null=True)
@@ -60,7 +62,7 @@ class ConflictRecordSerializer(TimestampsSerializer):
     connectionId = StrictCharField(max_length=36)
     personId = StrictCharField(max_length=36)
     kind = StrictChoiceField(list(ConflictKind.values))
-    fields = ConflictFieldSerializer(many=True, required=False, default=list)  # type: ignore[assignment]  # hides Serializer.fields
+    fields = ConflictFieldRecordSerializer(many=True, required=False, default=list)  # type: ignore[assignment]  # hides Serializer.fields
     remoteRaw = serializers.CharField(
         max_length=_MAX_RAW_LENGTH,
         trim_whitespace=False,
@@ -147,3 +149,49 @@ def _set_columns(row: Conflict, data: JsonObject, run: TransferRun) -> None:
     # A document may have times in the future, which this instance must not show.
     row.resolved_at = min(data["resolved_at"], run.now) if data.get("resolved_at") else None
     row.created_at = times_of(data, run.now)["created_at"]
+
+
+class PendingImportRecordSerializer(TimestampsSerializer):
+    uid = StrictCharField(max_length=255, required=False, allow_null=True)
+    displayName = StrictCharField(max_length=500, source="display_name")
+    raw = serializers.CharField(max_length=_MAX_RAW_LENGTH, trim_whitespace=False)
+    discoveredAt = StrictDateTimeField(source="discovered_at", required=False, allow_null=True)
+
+
+class PendingImportSection(Section):
+    """Matched by id, else by the text of the card."""
+
+    name, order, models = "pendingImports", 90, (PendingImport,)
+
+    def export(self, owner: User) -> Iterator[JsonObject]:
+        for row in PendingImport.objects.owned_by(owner).order_by("pk").iterator(chunk_size=100):
+            yield {
+                "id": str(row.pk),
+                "uid": row.uid,
+                "displayName": row.display_name,
+                "raw": row.raw,
+                "discoveredAt": row.discovered_at,
+            }
+
+    def serializer(self) -> PendingImportRecordSerializer:
+        return PendingImportRecordSerializer()
+
+    def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
+        ids = run.find_existing(PendingImport, records)
+        digests_by_record = {record: hash_text(record.data["raw"]) for record in records}
+        rows = PendingImport.objects.owned_by(run.owner).filter(digest__in=digests_by_record.values())
+        digests = run.index(self.name, dict(rows.values_list("digest", "pk")))
+        new = []
+        for record, digest in digests_by_record.items():
+            if found := ids.found.get(record.source_id) or digests.get(digest):
+                run.skipped(record, found)
+                continue
+            columns = {column: record.data.get(column) for column in ("uid", "display_name", "raw")}
+            found_at = min(record.data.get("discovered_at") or run.now, run.now)
+            row = PendingImport(
+                pk=ids.new[record.source_id], owner=run.owner, digest=digest, discovered_at=found_at, **columns
+            )
+            digests[digest] = row.pk
+            new.append(row)
+            run.imported(record, row.pk)
+        run.insert(PendingImport, new)
