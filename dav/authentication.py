@@ -24,8 +24,8 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.text_forms import fold_email
-from dav.errors import DavError
 from dav.models import Book, Device, ListedAgain, Refusal, UnreadTask
+from dav.preconditions import DavStatusError
 
 CHALLENGE = 'Basic realm="Contact network: your e-mail address and an app password", charset="UTF-8"'
 # Passwords that are no tokens: whoever knows an account's own password by guessing gets nowhere here, but should not be
@@ -33,7 +33,7 @@ CHALLENGE = 'Basic realm="Contact network: your e-mail address and an app passwo
 UNKNOWN_PASSWORDS = Budget("dav-password", 30, 3600)
 
 
-class KnownBook(NamedTuple):
+class BookColumns(NamedTuple):
     """The columns of an account's book that its requests need."""
 
     read_revision: int
@@ -44,7 +44,7 @@ class KnownBook(NamedTuple):
     tasks_revision: int
 
 
-class KnownDevice(NamedTuple):
+class DeviceColumns(NamedTuple):
     """The columns of a device that its requests need."""
 
     last_seen_at: dt.datetime
@@ -61,13 +61,13 @@ class Credentials:
 
     owner: User
     token: ApiToken
-    book: KnownBook | None = None
+    book: BookColumns | None = None
     """The account's book as it was read together with the token; None if there is none yet."""
     told_again_revision: int = 0
     """The latest revision at which the device was told of a card again (ListedAgain), 0 if it has none of these."""
     user_agent: str = ""
-    known: KnownDevice | None = None
-    """What is known of the device, as it was read together with the token; None at its first request."""
+    row: DeviceColumns | None = None
+    """What is stored of the device, as it was read together with the token; None at its first request."""
     has_refusals: bool = True
     """Whether there are any rows of Refusal of the device."""
     has_unread_tasks: bool = False
@@ -106,11 +106,11 @@ def is_of_apple(user_agent: str) -> bool:
 
 _FLAGS: dict[str, Any] = {"has_refusals": Refusal, "has_unread_tasks": UnreadTask}
 # What they are read from: columns beside those of the token.
-_book_values = attrgetter(*(f"book_{name}" for name in KnownBook._fields))
-_device_values = attrgetter(*(f"device_{name}" for name in KnownDevice._fields))
+_book_values = attrgetter(*(f"book_{name}" for name in BookColumns._fields))
+_device_values = attrgetter(*(f"device_{name}" for name in DeviceColumns._fields))
 
 
-class UnauthorizedError(DavError):
+class UnauthorizedError(DavStatusError):
     """No credentials, or none that are good here."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ def authenticate(request: HttpRequest) -> Credentials:
     device = Credentials(
         token.owner, token, _read_book(token), told_again, agent, _read_device(token), **told, hosts=own_hosts(request)
     )
-    _note_seen(device)
+    _record_visit(device)
     return device
 
 
@@ -148,8 +148,8 @@ def _token_with_book(digest: str) -> Rows:
     books = Book.unscoped.rows().filter(owner=OuterRef("owner"))
     again = ListedAgain.unscoped.rows().filter(token=OuterRef("pk")).order_by("-revision").values("revision")[:1]
     devices = Device.unscoped.rows().filter(token=OuterRef("pk"))
-    columns = {f"book_{name}": Subquery(books.values(name)[:1]) for name in KnownBook._fields}
-    columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in KnownDevice._fields}
+    columns = {f"book_{name}": Subquery(books.values(name)[:1]) for name in BookColumns._fields}
+    columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in DeviceColumns._fields}
     rows = ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
     columns |= {name: Exists(model.unscoped.rows().filter(token=OuterRef("pk"))) for name, model in _FLAGS.items()}
     return rows.annotate(**columns, told_again_revision=Subquery(again))
@@ -166,27 +166,27 @@ def _find_with_book(digest: str) -> Any:
     return _token_with_book.instance(digest=digest)
 
 
-def _read_book(token: Any) -> KnownBook | None:
-    return None if token.book_read_revision is None else KnownBook._make(_book_values(token))
+def _read_book(token: Any) -> BookColumns | None:
+    return None if token.book_read_revision is None else BookColumns._make(_book_values(token))
 
 
-def _read_device(token: Any) -> KnownDevice | None:
-    return None if token.device_last_seen_at is None else KnownDevice._make(_device_values(token))
+def _read_device(token: Any) -> DeviceColumns | None:
+    return None if token.device_last_seen_at is None else DeviceColumns._make(_device_values(token))
 
 
-def _note_seen(device: Credentials) -> None:
+def _record_visit(device: Credentials) -> None:
     """Note that the device was here, and what it is: at most once a minute, and not while others write (SQLite)."""
-    now, known, token = timezone.now(), device.known, device.token
-    if known is not None and known.last_seen_at >= now - _SEEN_RESOLUTION:
+    now, row, token = timezone.now(), device.row, device.token
+    if row is not None and row.last_seen_at >= now - _SEEN_RESOLUTION:
         return
     agent = device.user_agent[:_MAX_USER_AGENT]
     with skip_if_locked(), transaction.atomic():
-        if known is not None:
+        if row is not None:
             outdated = Device.objects.owned_by(device.owner).filter(token=token)
             outdated.filter(last_seen_at__lt=now - _SEEN_RESOLUTION).update(last_seen_at=now, user_agent=agent)
         elif ApiToken.objects.owned_by(device.owner).select_for_update().filter(pk=token.pk).exists():
-            row = Device(owner=device.owner, token=token, last_seen_at=now, user_agent=agent)
-            Device.objects.bulk_create([row], ignore_conflicts=True)
+            new = Device(owner=device.owner, token=token, last_seen_at=now, user_agent=agent)
+            Device.objects.bulk_create([new], ignore_conflicts=True)
         else:
             raise UnauthorizedError  # revoked at this moment
         if token.group_cards is None:

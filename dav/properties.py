@@ -1,15 +1,18 @@
-"""PROPFIND (RFC 4918, 9.1): which properties a request asks for, and the response for each resource."""
+"""The properties that a request asks for or sets: PROPFIND and PROPPATCH (RFC 4918, 9.1 and 9.2)."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from dav.errors import DavError
-from dav.models import BookCard
+from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import account_lock
+from dav.models import BookCard, CollectionProperty
+from dav.preconditions import DavStatusError
 from dav.resources.base import Resource
 from dav.resources.book import BookResource, CardResource
-from dav.resources.paths import member_path
-from dav.xml import MISSING, OK, Propstat, dav, path_text, response, tag
+from dav.resources.uris import member_path
+from dav.xml import FORBIDDEN, MISSING, OK, Propstat, apple, dav, path_text, response, tag
 
 # Left out of allprop (RFC 4918, 9.1; RFC 3744; RFC 6352, 6.2): what is long or costly is only for who asks.
 _ALLPROP = (
@@ -22,10 +25,19 @@ SAMPLE = "sample-of-a-card"
 #: Clients ask for up to thirty.
 MAX_NAMES = 100
 MAX_NAMES_LENGTH = 8 * 1024
+MAX_LENGTH = 200
+_COLOR = re.compile(r"#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?")
+_ORDER = re.compile(r"-?[0-9]{1,9}")
+SETTABLE = {
+    dav("displayname"): re.compile(rf"[^\x00-\x1f]{{1,{MAX_LENGTH}}}"),
+    apple("calendar-color"): _COLOR,
+    apple("calendar-order"): _ORDER,
+}
+_FAILED_DEPENDENCY = "HTTP/1.1 424 Failed Dependency"
 
 
 @dataclass(frozen=True)
-class Request:
+class PropertyRequest:
     """The properties that a request asks for. `names_only`: propname, so only the names of those that there are."""
 
     names: Sequence[str]
@@ -33,39 +45,39 @@ class Request:
     names_only: bool = False
 
 
-def read_propfind(root: Element | None) -> Request:
-    """The request of a PROPFIND body; an empty one asks for all (9.1). Raises DavError."""
+def read_propfind(root: Element | None) -> PropertyRequest:
+    """The request of a PROPFIND body; an empty one asks for all (9.1). Raises DavStatusError."""
     if root is None:
-        return Request([dav(name) for name in _ALLPROP], is_allprop=True)
+        return PropertyRequest([dav(name) for name in _ALLPROP], is_allprop=True)
     if root.tag != dav("propfind"):
-        raise DavError(400, words="The body of PROPFIND is a propfind element.")
+        raise DavStatusError(400, words="The body of PROPFIND is a propfind element.")
     if root.find(dav("propname")) is not None:
-        return Request([], names_only=True)
+        return PropertyRequest([], names_only=True)
     if root.find(dav("allprop")) is not None:
         include = root.find(dav("include"))
         included = names_of(include) if include is not None else []
-        return Request([*(dav(name) for name in _ALLPROP), *included], is_allprop=True)
-    return Request(names_of(root.find(dav("prop"))))
+        return PropertyRequest([*(dav(name) for name in _ALLPROP), *included], is_allprop=True)
+    return PropertyRequest(names_of(root.find(dav("prop"))))
 
 
 def names_of(prop: Element | None) -> list[str]:
     """The names in a prop element, each once."""
     if prop is None:
-        raise DavError(400, words="The body names no properties.")
+        raise DavStatusError(400, words="The body names no properties.")
     names = list(dict.fromkeys(element.tag for element in prop))
     check_names(names)
     return names
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises DavError for too many names, or too long ones: each is looked up, and answered, for each member."""
+    """Raises DavStatusError for too many names, or too long ones: each is looked up, and answered, for each member."""
     if len(names) > MAX_NAMES:
-        raise DavError(400, words=f"The body names more than {MAX_NAMES} properties.")
+        raise DavStatusError(400, words=f"The body names more than {MAX_NAMES} properties.")
     if sum(map(len, names)) > MAX_NAMES_LENGTH:
-        raise DavError(400, words=f"The properties' names have more than {MAX_NAMES_LENGTH} characters together.")
+        raise DavStatusError(400, words=f"The properties' names have more than {MAX_NAMES_LENGTH} characters together.")
 
 
-def describe(resource: Resource, asked: Request, *, is_minimal: bool) -> str:
+def describe(resource: Resource, asked: PropertyRequest, *, is_minimal: bool) -> str:
     """The response element of a resource."""
     found = Propstat()
     if asked.names_only:
@@ -81,7 +93,7 @@ def describe(resource: Resource, asked: Request, *, is_minimal: bool) -> str:
     return response(resource.path, found, is_minimal=is_minimal)
 
 
-def describe_members(resource: Resource, asked: Request, *, is_minimal: bool) -> Iterator[str]:
+def describe_members(resource: Resource, asked: PropertyRequest, *, is_minimal: bool) -> Iterator[str]:
     """The response elements of the members of a collection."""
     if isinstance(resource, BookResource) and LISTED.issuperset(asked.names) and not asked.names_only:
         yield from _describe_listing(resource, asked, is_minimal=is_minimal)
@@ -90,7 +102,7 @@ def describe_members(resource: Resource, asked: Request, *, is_minimal: bool) ->
         yield describe(member, asked, is_minimal=is_minimal)
 
 
-def _describe_listing(book: BookResource, asked: Request, *, is_minimal: bool) -> Iterator[str]:
+def _describe_listing(book: BookResource, asked: PropertyRequest, *, is_minimal: bool) -> Iterator[str]:
     """The same for cards of which nothing else is asked than what all have in common, and their ETags."""
     sample = sample_card(book)
     element = describe(sample, asked, is_minimal=is_minimal).replace(path_text(sample.path), SAMPLE)
@@ -109,3 +121,43 @@ def _describe_listing(book: BookResource, asked: Request, *, is_minimal: bool) -
 def sample_card(book: BookResource) -> CardResource:
     """A card from which the elements of others are made: its name and its ETag are SAMPLE."""
     return CardResource(book, BookCard(name=SAMPLE, etag=SAMPLE, plain_etag=SAMPLE))
+
+
+def patch_properties(resource: Resource, root: Element | None) -> str:
+    """Set and remove properties, all or none; returns the response element. Raises DavStatusError.
+
+    Programs name and colour collections; nothing else can be set. A refusal is inside of a 207, that of a READ token
+    too: a refused request makes Apple's programs warn of the whole account.
+    """
+    if root is None or root.tag != dav("propertyupdate"):
+        raise DavStatusError(400, words="The body of PROPPATCH is a propertyupdate element.")
+    changes: dict[str, str | None] = {}
+    for update in root:
+        for element in update.findall(f"{dav('prop')}/*"):
+            value = "".join(element.itertext()).strip()
+            changes[element.tag] = value if update.tag == dav("set") else None
+    device, collection = resource.device, resource.collection
+    may_set = collection and not device.is_read_only
+    refused = {name for name, value in changes.items() if not may_set or not _is_settable(name, value)}
+    if changes and not refused:
+        _store(device.owner, collection, changes)
+    found = Propstat(errors={FORBIDDEN: tag(dav("need-privileges"))} if device.is_read_only else {})
+    for name in changes:
+        found.add(FORBIDDEN if name in refused else _FAILED_DEPENDENCY if refused else OK, tag(name))
+    return response(resource.path, found)
+
+
+def _is_settable(name: str, value: str | None) -> bool:
+    form = SETTABLE.get(name)
+    return form is not None and (value is None or form.fullmatch(value) is not None)
+
+
+def _store(owner: User, collection: str, changes: dict[str, str | None]) -> None:
+    with account_lock(owner):
+        rows = CollectionProperty.objects.owned_by(owner).filter(collection=collection)
+        rows.filter(name__in=changes).delete()
+        CollectionProperty.objects.bulk_create(
+            CollectionProperty(owner=owner, collection=collection, name=name, value=value)
+            for name, value in changes.items()
+            if value is not None
+        )

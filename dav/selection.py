@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_lock
-from dav.authentication import Credentials, KnownDevice
+from dav.authentication import Credentials, DeviceColumns
 from dav.models import BookCard, BookCardQuerySet, Device, SelectedCard
 from people.models import Group, Membership, Person
 
@@ -25,7 +25,7 @@ _REACHED_BY = ("phone_numbers", "emails", "addresses")
 
 def has_selection(device: Credentials) -> bool:
     """Whether the device gets only some people, or did once."""
-    return bool(device.token.book) or (device.known is not None and device.known.selected_by is not None)
+    return bool(device.token.book) or (device.row is not None and device.row.selected_by is not None)
 
 
 def active_group_ids(device: Credentials) -> list[UUID] | None:
@@ -70,9 +70,9 @@ def refresh_selection(device: Credentials) -> int:
     """
     if not has_selection(device):
         return 0
-    known, owner = device.known, device.owner
-    if known is not None and known.selection_revision >= owner.revision:
-        return known.selection_changed_revision
+    owner = device.owner
+    if device.row is not None and device.row.selection_revision >= owner.revision:
+        return device.row.selection_changed_revision
     with account_lock(owner):
         if device.is_revoked():
             return 0  # its rows went with its password: it gets nobody
@@ -93,8 +93,8 @@ def find_wrongly_selected(device: Device) -> Iterator[UUID]:
     """The cards that the device gets although they are not selected, or does not get although they are: of the people
     and groups that have not changed since its rows were read."""
     owner, since = device.owner, device.selection_revision
-    known = KnownDevice._make(attrgetter(*KnownDevice._fields)(device))
-    credentials = Credentials(owner, device.token, known=known)
+    columns = DeviceColumns._make(attrgetter(*DeviceColumns._fields)(device))
+    credentials = Credentials(owner, device.token, row=columns)
     groups = active_group_ids(credentials)
     if device.selected_by != _selected_by(credentials, groups):
         return  # read again at its next request

@@ -15,12 +15,10 @@ from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from dav.authentication import CHALLENGE, UnauthorizedError, authenticate
 from dav.cards.put_body import TOO_LONG
-from dav.errors import DavError
-from dav.methods.reading import READERS
-from dav.methods.writing import WRITERS
-from dav.resources.paths import ROOT, Place, read_path
-from dav.resources.principals import RootResource
-from dav.resources.tree import find_resource
+from dav.methods import READERS, WRITERS
+from dav.preconditions import DavStatusError
+from dav.resources.tree import RootResource, find_resource
+from dav.resources.uris import ROOT, DavPath, read_path
 from dav.services.refusals import handle_refusal
 from dav.xml import card
 
@@ -32,13 +30,13 @@ _ALLOW = "OPTIONS, GET, HEAD, PROPFIND, REPORT, PROPPATCH, PUT, DELETE, MOVE, CO
 @csrf_exempt
 def dav_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
     """Every request below /dav/, and PROPFIND of the paths that clients guess."""
-    place = read_path(request.path) or Place(())
+    place = read_path(request.path) or DavPath(())
     try:
         response = _respond(request, place)
     except RateLimitedError as error:
-        response = DavError(429, words=str(error.message)).to_response()
+        response = DavStatusError(429, words=str(error.message)).to_response()
         response["Retry-After"] = str(error.retry_after)
-    except DavError as error:
+    except DavStatusError as error:
         response = error.to_response()
     except AccountGoneError:  # deleted since its password was read
         response = UnauthorizedError().to_response()
@@ -51,9 +49,9 @@ def dav_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
 
 def _refuse_body(request: HttpRequest, limit: int) -> HttpResponseBase:
     """The response to a body of which nothing was read. The owner is told of a card that did not come through."""
-    place = read_path(request.path) or Place(())
-    error = DavError(403, card("max-resource-size"), TOO_LONG) if request.method == "PUT" else DavError(413)
-    with suppress(DavError, RateLimitedError, AccountGoneError):
+    place = read_path(request.path) or DavPath(())
+    error = DavStatusError(403, card("max-resource-size"), TOO_LONG) if request.method == "PUT" else DavStatusError(413)
+    with suppress(DavStatusError, RateLimitedError, AccountGoneError):
         handle_refusal(authenticate(request), place, str(request.method), error)
     return error.to_response()
 
@@ -78,14 +76,14 @@ def well_known(request: HttpRequest) -> HttpResponse:
 well_known = csrf_exempt(well_known)
 
 
-def _respond(request: HttpRequest, place: Place) -> HttpResponseBase:
+def _respond(request: HttpRequest, place: DavPath) -> HttpResponseBase:
     method = str(request.method)
     if method == "OPTIONS":
         # Without sign-in, since some clients ask before they have one, and drop the account if the answer differs.
         return HttpResponse(headers={"Allow": _ALLOW})
     if method not in {*READERS, *WRITERS}:
         # RFC 9110, 15.5.6.
-        response = DavError(405, words=f"{method} is not possible here.").to_response()
+        response = DavStatusError(405, words=f"{method} is not possible here.").to_response()
         response["Allow"] = _ALLOW
         return response
     device = authenticate(request)
@@ -93,7 +91,7 @@ def _respond(request: HttpRequest, place: Place) -> HttpResponseBase:
     if method in WRITERS:
         try:
             return WRITERS[method](request, place, device)
-        except DavError as error:
+        except DavStatusError as error:
             handle_refusal(device, place, method, error)
             raise
     # The paths that clients guess answer as the root does, each under its own name.

@@ -20,9 +20,8 @@ from contacts_project.kernel.ownership.account_lock import account_lock
 from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials
 from dav.cards.texts import etag_of, revision_of, unpack, with_revision, without_categories
-from dav.conditions import Conditions
-from dav.errors import DavError
 from dav.models import BookCard, CardRow, Device, FormerText, GivenCard, ListedAgain
+from dav.preconditions import Conditions, DavStatusError
 from people.vcard import CardText
 
 _NEVER_GIVEN = define_text("dav_never_given", "This device has never read this card. Read it first.")
@@ -41,13 +40,13 @@ class ClientCard:
 
 def find_client_card(device: Credentials, row: BookCard, current: CardText, conditions: Conditions) -> ClientCard:
     """What the device's card is a change of: the card as it is if the condition says so, else the text that the device
-    has. Raises DavError (412) if it never had one. `current` is the text of the card as it is."""
+    has. Raises DavStatusError (412) if it never had one. `current` is the text of the card as it is."""
     as_it_is = ClientCard(current, row.shown_photo)
     if conditions.if_match is not None and "*" not in conditions.if_match:
         return as_it_is
     given = GivenCard.objects.owned_by(device.owner).filter(token=device.token, card=row).first()
     if given is None and conditions.if_match is None and conditions.if_none_match is None:
-        raise DavError(412, words=_NEVER_GIVEN)
+        raise DavStatusError(412, words=_NEVER_GIVEN)
     if given is None or given.etag in {row.etag, row.plain_etag}:
         return as_it_is
     former = FormerText.objects.owned_by(device.owner).filter(card=row, etag=given.etag).first()
@@ -200,13 +199,13 @@ def _later_than(*revisions: str) -> str:
 
 def known_properties(device: Credentials) -> set[str]:
     """The names of the properties and parameters (`names_in`) that a device had ever sent when the request began."""
-    known = set(device.known.sent_properties) if device.known else set()
+    known = set(device.row.sent_properties) if device.row else set()
     return known - {"CATEGORIES"} if device.has_group_cards else known
 
 
 def record_properties(device: Credentials, names: Collection[str]) -> None:
     """Remember the names of the properties and parameters that the device has sent."""
-    if device.known is not None and set(device.known.sent_properties).issuperset(names):
+    if device.row is not None and set(device.row.sent_properties).issuperset(names):
         return
     row = Device.objects.owned_by(device.owner).filter(token=device.token).first()
     known = set(row.sent_properties) if row else set()

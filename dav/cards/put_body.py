@@ -16,7 +16,7 @@ from dav.cards.texts import (
     with_photo,
     without_categories,
 )
-from dav.errors import DavError
+from dav.preconditions import DavStatusError
 from dav.xml import card as card_name
 from people.counts import PHOTO_BYTES, count_of
 from people.models.account_counts import StorageLimitError
@@ -74,15 +74,15 @@ class PutPhoto:
 
 
 def read_body(*, body: bytes, charset: str | None) -> PutCard:
-    """Read the body of a PUT. Raises DavError for what is no card, or more than one."""
+    """Read the body of a PUT. Raises DavStatusError for what is no card, or more than one."""
     if len(body) > MAX_CARD_BYTES:
-        raise DavError(403, card_name("max-resource-size"), TOO_LONG)
+        raise DavStatusError(403, card_name("max-resource-size"), TOO_LONG)
     found = list(split_cards(io.BytesIO(body)))
     if len(found) != 1:
-        raise DavError(403, card_name("valid-address-data"), _SEVERAL if found else _NO_CARD)
+        raise DavStatusError(403, card_name("valid-address-data"), _SEVERAL if found else _NO_CARD)
     # A card without END may be cut on the way: what stood behind the cut would be taken for removed.
     if problem := found[0].error or found[0].warning:
-        raise DavError(403, card_name("valid-address-data"), problem)
+        raise DavStatusError(403, card_name("valid-address-data"), problem)
     source = CardText(decode_card(found[0].data, charset))
     try:
         is_group = source.card.is_group
@@ -91,7 +91,7 @@ def read_body(*, body: bytes, charset: str | None) -> PutCard:
         stored = source if text == source.text else CardText(text)
         uid = stored.card.uid
     except VCardError as error:
-        raise DavError(403, card_name("valid-address-data"), error.text) from error
+        raise DavStatusError(403, card_name("valid-address-data"), error.text) from error
     as_read: Callable[[str], bytes | None] = lambda _: picture  # noqa: E731 - in place of the file
     is_exact = text == marked and with_photo(marked, "sent", as_read).encode("utf-8", "replace") == body
     return PutCard(stored, uid, marked, is_exact, picture)

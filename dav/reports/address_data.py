@@ -2,14 +2,16 @@
 
 import logging
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from dav.cards.client_state import record_sent_texts
-from dav.errors import DavError
-from dav.properties import LISTED, SAMPLE, Request, names_of, sample_card
+from dav.preconditions import DavStatusError
+from dav.properties import LISTED, SAMPLE, PropertyRequest, names_of, sample_card
 from dav.resources.book import BookResource, CardResource
+from dav.resources.uris import is_card_name, plain_name, read_href
 from dav.xml import FAILED, MISSING, OK, Propstat, card, dav, path_text, response, status_response, tag, text
 from people.vcard import VCardError
 
@@ -29,12 +31,12 @@ class CardRequest:
     """The properties of a part of the text, as in dav.cards.texts.selected_lines; empty: the whole text."""
 
     @property
-    def asked(self) -> Request:
-        return Request(self.names)
+    def asked(self) -> PropertyRequest:
+        return PropertyRequest(self.names)
 
 
 def read_card_request(root: Element) -> CardRequest:
-    """What a report asks for. Raises DavError (`supported-address-data`)."""
+    """What a report asks for. Raises DavStatusError (`supported-address-data`)."""
     prop = root.find(dav("prop"))
     names = names_of(prop) if prop is not None else [dav("getetag")]
     data = prop.find(ADDRESS_DATA) if prop is not None else None
@@ -44,7 +46,7 @@ def read_card_request(root: Element) -> CardRequest:
     if data.get("content-type", "text/vcard").partition(";")[0].strip().lower() not in {"text/vcard", "*/*"} or (
         version not in {"3.0", "4.0"}
     ):
-        raise DavError(403, card("supported-address-data"), "Cards come as text/vcard in version 3.0 or 4.0.")
+        raise DavStatusError(403, card("supported-address-data"), "Cards come as text/vcard in version 3.0 or 4.0.")
     elements = data.findall(card("prop"))
     parts = {element.get("name", "").upper(): element.get("novalue") == "yes" for element in elements}
     return CardRequest([name for name in names if name != ADDRESS_DATA], True, version, parts)
@@ -98,3 +100,45 @@ def _describe(member: CardResource, request: CardRequest, shown: str | None, *, 
     if shown is not None:
         found.add(OK, tag(ADDRESS_DATA, shown))
     return response(member.path, found, is_minimal=is_minimal)
+
+
+_BATCH_SIZE = 200
+
+
+def addressbook_multiget(book: BookResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
+    """A response for each href, in their order, 404 for one that is not there. Raises DavStatusError.
+
+    A card that is named several times, however its hrefs are spelled, is answered once, by the first of them: an
+    answer is no larger than the cards of the book and the request together.
+    """
+    request = read_card_request(root)
+    # By the card's name; an href that names none cannot be the same as one.
+    named: dict[str, tuple[str, str | None]] = {}
+    for element in root.findall(dav("href")):
+        href = (element.text or "").strip()
+        name = _name_in(book, href)
+        named.setdefault(f"/{href}" if name is None else name, (href, name))
+    hrefs = list(named.values())
+    batches = (dict(hrefs[start : start + _BATCH_SIZE]) for start in range(0, len(hrefs), _BATCH_SIZE))
+    return chain.from_iterable(_describe_batch(book, batch, request, is_minimal=is_minimal) for batch in batches)
+
+
+def _describe_batch(
+    book: BookResource, names: Mapping[str, str | None], request: CardRequest, *, is_minimal: bool
+) -> Iterator[str]:
+    rows = book.cards_of_names([name for name in names.values() if name], request.names)
+    members = {member.row.name: member for member in book.card_resources(rows, request.names)}
+    described = dict(
+        zip(members, describe_cards(book, list(members.values()), request, is_minimal=is_minimal), strict=True)
+    )
+    for href, name in names.items():
+        yield described.get(name or "") or status_response(href, MISSING)
+
+
+def _name_in(book: BookResource, href: str) -> str | None:
+    """The name of a card of this book, by its href."""
+    if plain := plain_name(book.path, href):
+        return plain
+    place = read_href(href, book.device.hosts)
+    name = place.card_name(book.device.owner.pk) if place else None
+    return name if name and is_card_name(name) else None

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from uuid import UUID
 from xml.etree.ElementTree import Element
 
-from dav.calendars.texts import Part, selected
-from dav.calendars.unread import forget_unread
-from dav.errors import DavError
+from dav.calendar_texts import Part, selected
+from dav.preconditions import DavStatusError
 from dav.properties import names_of
 from dav.resources.calendars import CalendarMember, CalendarResource, id_of
-from dav.resources.paths import read_href
+from dav.resources.uris import read_href
 from dav.xml import MISSING, OK, Propstat, cal, dav, response, status_response, tag, text
 
 _BATCH_SIZE = 100
@@ -27,7 +26,7 @@ class CalendarRequest:
 
 
 def read_calendar_request(root: Element) -> CalendarRequest:
-    """What a report asks for. Raises DavError (`supported-calendar-data`)."""
+    """What a report asks for. Raises DavStatusError (`supported-calendar-data`)."""
     prop = root.find(dav("prop"))
     names = names_of(prop) if prop is not None else [dav("getetag")]
     data = prop.find(_DATA) if prop is not None else None
@@ -35,7 +34,7 @@ def read_calendar_request(root: Element) -> CalendarRequest:
         return CalendarRequest(names, None)
     media_type = data.get("content-type", "text/calendar").partition(";")[0].strip().lower()
     if media_type not in {"text/calendar", "*/*"} or data.get("version", "2.0") != "2.0":
-        raise DavError(403, cal("supported-calendar-data"), "Calendars come as text/calendar in version 2.0.")
+        raise DavStatusError(403, cal("supported-calendar-data"), "Calendars come as text/calendar in version 2.0.")
     outer = data.find(cal("comp"))
     part = Part() if outer is None else _read_part(outer)
     return CalendarRequest([name for name in names if name != _DATA], part)
@@ -43,7 +42,7 @@ def read_calendar_request(root: Element) -> CalendarRequest:
 
 def _read_part(comp: Element, depth: int = 1) -> Part:
     if depth > _MAX_DEPTH:
-        raise DavError(403, cal("supported-calendar-data"), "No component is that deep in a calendar.")
+        raise DavStatusError(403, cal("supported-calendar-data"), "No component is that deep in a calendar.")
     properties = frozenset(element.get("name", "").upper() for element in comp.findall(cal("prop")))
     components = {
         element.get("name", "").upper(): _read_part(element, depth + 1) for element in comp.findall(cal("comp"))
@@ -62,15 +61,14 @@ def describe_members(members: Iterable[CalendarMember], request: CalendarRequest
             content = member.content(name)
             found.add(*((MISSING, tag(name)) if content is None else (OK, tag(name, content))))
         if request.part is not None:
-            if member.row.id in member.calendar.unread_ids:
-                forget_unread(member.device, member.row.id)
+            member.record_read()
             shown = member.text if request.part == Part() else selected(member.text, request.part)
             found.add(OK, tag(_DATA, text(shown)))
         yield response(member.path, found, is_minimal=is_minimal)
 
 
 def calendar_multiget(calendar: CalendarResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """A response for each href, in their order, 404 for one that is not there. Raises DavError.
+    """A response for each href, in their order, 404 for one that is not there. Raises DavStatusError.
 
     What is named several times, however its hrefs are spelled, is answered once, by the first of them.
     """

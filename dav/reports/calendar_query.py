@@ -7,11 +7,10 @@ from functools import partial
 from itertools import islice
 from xml.etree.ElementTree import Element
 
-from dav.calendars.texts import parse
-from dav.collations import read_collation
-from dav.errors import DavError
+from dav.calendar_texts import parse
+from dav.filters import check_filter, read_choice, read_collation, read_limit
+from dav.preconditions import DavStatusError
 from dav.reports.calendar_data import describe_members, read_calendar_request
-from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.calendars import CalendarMember, CalendarResource
 from dav.resources.own_calendars import DatesResource
 from dav.xml import INSUFFICIENT_STORAGE, cal, dav, status_response, tag
@@ -22,7 +21,7 @@ _MOMENT = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 
 
 def calendar_query(calendar: CalendarResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """The matching members; with a limit 507 on the collection where it cut. Raises DavError (`supported-filter`,
+    """The matching members; with a limit 507 on the collection where it cut. Raises DavStatusError (`supported-filter`,
     `valid-filter`, `supported-collation`)."""
     request, matches = read_calendar_request(root), _read_filter(calendar, root.find(cal("filter")))
     limit, members = read_limit(root), filter(matches, calendar.members())
@@ -42,7 +41,7 @@ def _read_filter(calendar: CalendarResource, element: Element | None) -> Test:
         return lambda _: True
     outer = element.find(cal("comp-filter"))
     if len(element) != 1 or outer is None or outer.get("name", "").upper() != "VCALENDAR":
-        raise DavError(403, cal("valid-filter"), "A filter begins with a comp-filter of VCALENDAR.")
+        raise DavStatusError(403, cal("valid-filter"), "A filter begins with a comp-filter of VCALENDAR.")
     tests = [_read_component(calendar, inner) for inner in outer]
     return lambda member: all(test(member) for test in tests)
 
@@ -61,9 +60,9 @@ def _read_test(calendar: CalendarResource, element: Element) -> Test:
     if element.tag == cal("time-range"):
         start, end = (_read_moment(element.get(name)) for name in ("start", "end"))
         if start is None and end is None:
-            raise DavError(403, cal("valid-filter"), "A time-range has a start or an end.")
+            raise DavStatusError(403, cal("valid-filter"), "A time-range has a start or an end.")
         if start is not None and end is not None and end <= start:
-            raise DavError(403, cal("valid-filter"), "A time-range ends after it starts.")
+            raise DavStatusError(403, cal("valid-filter"), "A time-range ends after it starts.")
         is_event = isinstance(calendar, DatesResource)
         return partial(_occurs if is_event else _is_due, start=start, end=end)
     if element.tag == cal("prop-filter"):
@@ -114,7 +113,7 @@ def _read_moment(value: str | None) -> dt.datetime | None:
         return None
     moment = _parse_moment(value)
     if moment is None:
-        raise DavError(403, cal("valid-filter"), "start and end are written as 20260131T000000Z.")
+        raise DavStatusError(403, cal("valid-filter"), "start and end are written as 20260131T000000Z.")
     # The zone of the account must not lead out of the range of datetime.
     day = dt.timedelta(days=2)
     return min(max(moment, _EARLIEST + day), _LATEST - day)
@@ -127,9 +126,9 @@ def _parse_moment(value: str) -> dt.datetime | None:
         return None
 
 
-def _unsupported() -> DavError:
+def _unsupported() -> DavStatusError:
     words = "Filters are comp-filter, time-range, and prop-filter with text-match or is-not-defined."
-    return DavError(403, cal("supported-filter"), words)
+    return DavStatusError(403, cal("supported-filter"), words)
 
 
 _EARLIEST, _LATEST = (moment.replace(tzinfo=dt.UTC) for moment in (dt.datetime.min, dt.datetime.max))  # noqa: DTZ901

@@ -3,23 +3,23 @@
 from collections.abc import Callable, Iterator
 from xml.etree.ElementTree import Element
 
-from dav.errors import DavError
-from dav.properties import Request, check_names, describe, names_of
-from dav.reports.limits import read_choice
+from dav.filters import read_choice
+from dav.preconditions import DavStatusError
+from dav.properties import PropertyRequest, check_names, describe, names_of
 from dav.resources.base import Resource
-from dav.resources.paths import Place, principal_path, read_path
-from dav.resources.principals import PrincipalResource
+from dav.resources.tree import PrincipalResource
+from dav.resources.uris import DavPath, principal_path, read_path
 from dav.xml import MISSING, OK, Propstat, cs, dav, document, response, tag, text
 
 MAX_LEVELS = 5
-Find = Callable[[Place], Resource]
+Find = Callable[[DavPath], Resource]
 _SEARCHABLE = {dav("displayname"): "Name", cs("email-address-set"): "E-mail address"}
 
 
 def expand_property(resource: Resource, root: Element, find: Find, *, is_minimal: bool) -> Iterator[str]:
     """The properties of a resource, and in place of each href in them the properties of what it names.
 
-    Raises DavError if they are nested in more than MAX_LEVELS levels.
+    Raises DavStatusError if they are nested in more than MAX_LEVELS levels.
     """
     level, names = root.findall(dav("property")), []
     for _ in range(MAX_LEVELS):
@@ -27,7 +27,7 @@ def expand_property(resource: Resource, root: Element, find: Find, *, is_minimal
         level = [inner for element in level for inner in element.findall(dav("property"))]
     check_names(names)
     if level:
-        raise DavError(400, words=f"Properties are expanded {MAX_LEVELS} levels deep at most.")
+        raise DavStatusError(400, words=f"Properties are expanded {MAX_LEVELS} levels deep at most.")
     return iter([_expand(resource, root, find, is_minimal=is_minimal)])
 
 
@@ -59,13 +59,13 @@ def _expand_href(href: str, element: Element, find: Find, *, is_minimal: bool) -
     try:
         # One level: only a principal and collections are named by properties, and none names itself through another.
         inner = find(place) if place else None
-    except DavError:
+    except DavStatusError:
         inner = None
     return _expand(inner, element, find, is_minimal=is_minimal) if inner else tag(dav("href"), text(href))
 
 
 def principal_property_search(resource: Resource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """The account's own principal, if it matches. Raises DavError for a test that is none."""
+    """The account's own principal, if it matches. Raises DavStatusError for a test that is none."""
     is_any = read_choice(root, "test", ("allof", "anyof"), "") == "anyof"
     return _found_principals(resource, root, is_any=is_any, is_minimal=is_minimal)
 
@@ -80,7 +80,9 @@ def _found_principals(resource: Resource, root: Element, *, is_any: bool, is_min
     ]
     matched = [wanted in (me.content(name) or "").casefold() for name, wanted in tests if me.content(name) is not None]
     if matched and (any(matched) if is_any else all(matched) and len(matched) == len(tests)):
-        asked = Request(names_of(prop) if (prop := root.find(dav("prop"))) is not None else [dav("displayname")])
+        asked = PropertyRequest(
+            names_of(prop) if (prop := root.find(dav("prop"))) is not None else [dav("displayname")]
+        )
         yield describe(me, asked, is_minimal=is_minimal)
 
 

@@ -7,7 +7,7 @@ from django.utils.functional import cached_property
 
 from dav.authentication import Credentials
 from dav.models import CollectionProperty
-from dav.resources.paths import (
+from dav.resources.uris import (
     PRINCIPALS,
     book_home_path,
     calendar_home_path,

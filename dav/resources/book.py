@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 
 from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from dav.authentication import Credentials, KnownBook
+from dav.authentication import BookColumns, Credentials
 from dav.cards.refresh import refresh
 from dav.cards.texts import (
     MAX_CARD_BYTES,
@@ -27,12 +27,11 @@ from dav.cards.texts import (
     with_revision,
     without_categories,
 )
-from dav.collations import COLLATIONS
+from dav.filters import COLLATIONS
 from dav.models import Book, BookCard, BookCardQuerySet, CardRow, ListedAgain
 from dav.resources.base import READ_PRIVILEGES, WRITE_PRIVILEGES, Properties, Resource
-from dav.resources.paths import BOOK_NAME, book_path, is_card_name, member_path
+from dav.resources.uris import BOOK_NAME, Position, book_path, encode_token, is_card_name, member_path
 from dav.selection import has_selection, is_selected, only_selected, refresh_selection
-from dav.sync_tokens import Position, encode_token
 from dav.xml import card, cs, dav, tag, text
 from people.models import StoredPhoto
 
@@ -69,7 +68,7 @@ class BookResource(Resource):
         return cls(device, book_path(device.owner.pk))
 
     @cached_property
-    def book(self) -> Book | KnownBook:
+    def book(self) -> Book | BookColumns:
         """The account's book, brought up to date."""
         book = self.device.book
         is_current = book is not None and book.read_revision >= self.device.owner.revision

@@ -12,25 +12,26 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery, Value
+from django.db.models import Exists, Max, Model, OuterRef, QuerySet, Subquery, Value
 from django.utils import timezone, translation
 from django.utils.functional import cached_property
 
+from accounts.feed.cursor import is_of_epoch
+from accounts.models import User
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.models import Tombstone
-from dav.authentication import Credentials, KnownBook
-from dav.calendars.revisions import refresh_calendars
-from dav.calendars.texts import document
-from dav.calendars.unread import etag_of_unread
-from dav.collations import COLLATIONS
-from dav.models import Book, SelectedCard
+from dav.authentication import BookColumns, Credentials
+from dav.calendar_texts import document
+from dav.filters import COLLATIONS
+from dav.models import Book, SelectedCard, UnreadTask
 from dav.resources.base import Properties, Resource
 from dav.resources.book import BookResource
-from dav.resources.paths import calendar_path, member_path
+from dav.resources.uris import Position, calendar_path, encode_token, member_path
 from dav.selection import has_selection
-from dav.sync_tokens import Position, encode_token
 from dav.xml import cal, cs, dav, tag, text
 from people.dates import schedule
+from people.dates.upcoming import mentioned_contacts
+from people.models import ImportantDate, Person
 
 FETCH_SIZE = 500
 _SUFFIX = ".ics"
@@ -58,7 +59,7 @@ class CalendarResource(Resource):
         return self.calendar.today(timezone.now())
 
     @cached_property
-    def book(self) -> Book | KnownBook:
+    def book(self) -> Book | BookColumns:
         """The account's book, with what the calendars show as of now."""
         known, owner = self.device.book, self.device.owner
         is_current = known is not None and known.calendars_revision >= owner.revision
@@ -66,7 +67,7 @@ class CalendarResource(Resource):
 
     @cached_property
     def unread_ids(self) -> frozenset[UUID]:
-        """The records that the device has put and must read again (dav.calendars.unread)."""
+        """The records that the device has put and must read again (dav.resources.calendars)."""
         return frozenset()
 
     @cached_property
@@ -193,8 +194,8 @@ class CalendarMember(Resource):
     """An event with its occurrences, or a task."""
 
     types = ()
-    #: Whether the device has put something else, and is to read this.
-    is_unread = False
+    #: Whether PROPFIND asks for this member alone.
+    is_alone = False
 
     def __init__(self, calendar: CalendarResource, row: Any) -> None:
         super().__init__(calendar.device, member_path(calendar.path, f"{row.id}{_SUFFIX}"))
@@ -211,6 +212,23 @@ class CalendarMember(Resource):
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
+    def is_unread(self) -> bool:
+        """Whether the device has put something else, and is to read this (UnreadTask)."""
+        return self.row.id in self.calendar.unread_ids
+
+    @property
+    def listed_etag(self) -> str:
+        """The ETag; one that no text has where a device that is to read the text asks for the ETag alone."""
+        is_hidden = self.is_alone and self.is_unread
+        return hashlib.sha256(f"unread {self.etag}".encode()).hexdigest()[:32] if is_hidden else self.etag
+
+    def record_read(self) -> None:
+        """The device reads this text now."""
+        if self.is_unread:
+            rows = UnreadTask.objects.owned_by(self.device.owner)
+            rows.filter(token=self.device.token, person=self.row.id).delete()
+
+    @property
     def content_type(self) -> str:
         return f"text/calendar; charset=utf-8; component={self.calendar.component}"
 
@@ -220,7 +238,7 @@ class CalendarMember(Resource):
 
     PROPERTIES: ClassVar[Properties] = {
         **Resource.PROPERTIES,
-        dav("getetag"): lambda r: f'"{etag_of_unread(r.etag) if r.is_unread else r.etag}"',
+        dav("getetag"): lambda r: f'"{r.listed_etag}"',
         dav("getcontenttype"): lambda r: r.content_type,
         dav("getlastmodified"): lambda r: format_datetime(r.row.updated_at.astimezone(dt.UTC), usegmt=True),
         dav("getcontentlength"): lambda r: str(len(r.text.encode())),
@@ -231,3 +249,39 @@ def id_of(name: str) -> UUID | None:
     """The id in the name of a member; None for a name that no member has."""
     record_id = parse_id(name.removesuffix(_SUFFIX))
     return record_id if record_id and name == f"{record_id}{_SUFFIX}" else None
+
+
+def refresh_calendars(owner: User) -> Book:
+    """The book with `dates_revision` and `tasks_revision` as of the revision of `owner`."""
+    rows = Book.objects.owned_by(owner)
+    if not rows.exists():
+        Book.objects.bulk_create([Book(owner=owner)], ignore_conflicts=True)
+    while (book := rows.get()).calendars_revision < owner.revision:
+        # Of two requests at once the second changes nothing, and reads what the first has found.
+        rows.filter(calendars_revision=book.calendars_revision).update(**_changed_revisions(owner, book))
+    return book
+
+
+def _changed_revisions(owner: User, book: Book) -> dict[str, int]:
+    since, number = book.calendars_revision, mentioned_contacts(owner).count()
+    values = {"calendars_revision": owner.revision, "task_number": number}
+    if since < 0 or not is_of_epoch(since, owner.revision):
+        return {**values, "dates_revision": owner.revision, "tasks_revision": owner.revision}
+    people, dates = Person.objects.owned_by(owner), ImportantDate.objects.owned_by(owner)
+    with_dates = people.filter(Exists(dates.filter(person=OuterRef("pk"))))
+    removed = Tombstone.objects.owned_by(owner).filter(kind="importantDate")
+    settings = owner.settings_revision if owner.settings_revision > since else 0
+    found = max(settings, *(_last_after(rows, since) for rows in (dates, with_dates, removed)))
+    # Whose reminder was switched off, or who was removed, has no task any more to tell of it by: the number does.
+    with_tasks = people.filter(contact_reminder_enabled=True)
+    of_tasks = owner.revision if number != book.task_number else max(settings, _last_after(with_tasks, since))
+    return {
+        **values,
+        "dates_revision": max(book.dates_revision, found),
+        "tasks_revision": max(book.tasks_revision, of_tasks),
+    }
+
+
+def _last_after(rows: QuerySet[Model], since: int) -> int:
+    found: int | None = rows.filter(revision__gt=since).aggregate(last=Max("revision"))["last"]
+    return found or 0

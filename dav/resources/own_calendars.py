@@ -1,6 +1,7 @@
 """The two calendars of an account: important dates as events, contact reminders as tasks."""
 
 import datetime as dt
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 from uuid import UUID
@@ -9,12 +10,11 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from dav.calendars.texts import task
-from dav.calendars.unread import ctag_of_unread, unread_of
-from dav.models import SelectedCard, TaskSnooze
+from dav.calendar_texts import task
+from dav.models import SelectedCard, TaskSnooze, UnreadTask
 from dav.resources.base import READ_PRIVILEGES, Properties
 from dav.resources.calendars import FETCH_SIZE, CalendarResource
-from dav.resources.paths import DATES_NAME, KEEP_IN_TOUCH_NAME
+from dav.resources.uris import DATES_NAME, KEEP_IN_TOUCH_NAME
 from dav.xml import cal
 from people.dates import schedule
 from people.dates.calendar_events import first_day, rule_lines
@@ -123,13 +123,17 @@ class KeepInTouchResource(CalendarResource):
 
     @cached_property
     def unread_ids(self) -> frozenset[UUID]:
-        return unread_of(self.device)
+        if not self.device.has_unread_tasks:
+            return frozenset()
+        rows = UnreadTask.objects.owned_by(self.device.owner).filter(token=self.device.token)
+        return frozenset(rows.values_list("person_id", flat=True))
 
     @property
     def ctag(self) -> str:
-        # A task that is no longer here, of somebody in the trash or without a reminder, can never be read.
+        # Another one at each request until the task is read.
+        # One that is no longer here, of somebody in the trash or without a reminder, can never be read.
         has_unread = bool(self.unread_ids) and self.rows().filter(pk__in=self.unread_ids).exists()
-        return ctag_of_unread(self.sync_token) if has_unread else self.sync_token
+        return f"{self.sync_token}#{time.time_ns()}" if has_unread else self.sync_token
 
     def days(self, row: Any) -> dt.date | None:
         """The day on which the user meant to be in touch again, which may be over; or to which a device moved it."""

@@ -14,9 +14,8 @@ from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
 from dav.cards.put_body import PutCard, PutPhoto
 from dav.cards.refresh import record_changed_card, refresh_person
 from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
-from dav.conditions import NAME_TAKEN, Conditions
-from dav.errors import DavError, missing
 from dav.models import BookCard
+from dav.preconditions import NAME_TAKEN, Conditions, DavStatusError, missing
 from dav.resources.book import BookResource, CardResource
 from dav.services.history import record_replaced
 from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
@@ -56,8 +55,11 @@ def device_write(book: BookResource) -> Iterator[AccountWrite]:
 
 
 def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:
-    """The card of a name as the device has it; None if it is not in the book. Raises DavError (404) if it is outside
-    of what the device gets, or of somebody who is in no book: quiet, or not to be synced."""
+    """The card of a name as the device has it; None if it is not in the book.
+
+    Raises DavStatusError (404) if it is outside of what the device gets, or of somebody who is in no book: quiet, or
+    not to be synced.
+    """
     if row is None:
         return None
     if row.left_revision is None:
@@ -70,7 +72,7 @@ def member_of(book: BookResource, row: BookCard | None) -> CardResource | None:
 
 
 def find_member(book: BookResource, name: str, conditions: Conditions) -> BookCard:
-    """The card of a name that is there and fulfils the conditions. Raises DavError (404, 412)."""
+    """The card of a name that is there and fulfils the conditions. Raises DavStatusError (404, 412)."""
     row = book.find_row(name)
     if row is None or (row.person_id or row.group_id) is None:
         raise missing()
@@ -79,12 +81,12 @@ def find_member(book: BookResource, name: str, conditions: Conditions) -> BookCa
 
 
 def move_card(*, book: BookResource, name: str, new_name: str, conditions: Conditions) -> None:
-    """Rename a card within the book. Raises DavError (404; 412 also if there is a card of the new name)."""
+    """Rename a card within the book. Raises DavStatusError (404; 412 also if there is a card of the new name)."""
     with device_write(book) as write:
         row = find_member(book, name, conditions)
         taken = BookCard.objects.owned_by(book.device.owner).filter(name=new_name).first()
         if taken is not None and taken.left_revision is None:
-            raise DavError(412, words=NAME_TAKEN)
+            raise DavStatusError(412, words=NAME_TAKEN)
         if taken is not None:
             taken.delete()
         rename_card(row, new_name, write)

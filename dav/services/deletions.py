@@ -18,10 +18,10 @@ from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.ownership.owned import OwnedQuerySet
 from contacts_project.kernel.texts import Text
 from dav.authentication import Credentials
-from dav.conditions import Conditions
 from dav.models import Device, DeviceDeletion, SelectedCard
+from dav.preconditions import Conditions
 from dav.resources.book import BookResource
-from dav.resources.paths import member_path
+from dav.resources.uris import member_path
 from dav.selection import has_selection
 from dav.services.card_write import device_write, find_member
 from dav.services.refusals import forget_refusal
@@ -47,7 +47,7 @@ class UndoReport:
 def delete_card(*, book: BookResource, name: str, conditions: Conditions) -> None:
     """Move the person of a card to the trash. The card of a group is the group, whose members stay.
 
-    Raises DavError (404, 412).
+    Raises DavStatusError (404, 412).
     """
     owner = book.device.owner
     with device_write(book) as write:

@@ -15,11 +15,10 @@ from dav.cards.device_edit import names_in
 from dav.cards.put_body import PutCard, PutPhoto, examine_photo, with_uid, without_groups
 from dav.cards.refresh import record_put, refresh_people, store_new
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
-from dav.conditions import Conditions
-from dav.errors import DavError
 from dav.models import Book, BookCard, BookCardQuerySet
+from dav.preconditions import Conditions, DavStatusError
 from dav.resources.book import BookResource, CardResource, find_named_row
-from dav.resources.paths import member_path
+from dav.resources.uris import member_path
 from dav.selection import active_group_ids, only_selected, record_selected
 from dav.services.card_write import (
     UID_STAYS,
@@ -54,7 +53,7 @@ _MAX_NAMESAKES = 20
 
 def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Conditions) -> tuple[bool, str | None]:
     """Write the card of a person. Returns whether it made a new one, and the ETag if GET gives the same bytes back
-    (RFC 6352, 6.3.2.3). Raises DavError (412, conflicts of UIDs, the plan's limit).
+    (RFC 6352, 6.3.2.3). Raises DavStatusError (412, conflicts of UIDs, the plan's limit).
 
     Under the account's lock, so that nothing comes between the conditions and the write.
     """
@@ -75,11 +74,11 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
             else:
                 row, is_made = _create_card(put, row)
         except PlanLimitError as error:
-            raise DavError(507, words=error.message) from error
+            raise DavStatusError(507, words=error.message) from error
         except DomainError as error:
-            raise DavError(403, card_name("valid-address-data"), error.message) from error
+            raise DavStatusError(403, card_name("valid-address-data"), error.message) from error
         except VCardError as error:
-            raise DavError(403, card_name("valid-address-data"), error.text) from error
+            raise DavStatusError(403, card_name("valid-address-data"), error.text) from error
         record_properties(device, names_in(sent.source))
         etag = _finish(put, row, etag_before, is_made=is_made)
         record_put(owner, row)
@@ -122,13 +121,13 @@ def _texts_of(device: Credentials, row: BookCard, conditions: Conditions) -> tup
 
 
 def _change_card(put: CardWrite, row: BookCard, conditions: Conditions) -> BookCard:
-    """Apply the change of a card that is in the book. Raises DavError (412, conflicts of UIDs)."""
+    """Apply the change of a card that is in the book. Raises DavStatusError (412, conflicts of UIDs)."""
     current, base = _texts_of(put.device, row, conditions)
     if put.sent.uid is not None and uid_key(put.sent.uid) != uid_key(row.uid):
         path = href(member_path(put.book.path, row.name))
-        raise DavError(409, card_name("no-uid-conflict"), UID_STAYS, path)
+        raise DavStatusError(409, card_name("no-uid-conflict"), UID_STAYS, path)
     if row.person_id is None:
-        raise DavError(403, card_name("valid-address-data"), WRONG_KIND)
+        raise DavStatusError(403, card_name("valid-address-data"), WRONG_KIND)
     return apply_edit(put, row, current, base, with_uid(put.sent, row.uid))
 
 
@@ -251,8 +250,8 @@ def _matches(owner_id: UUID, uids: Sequence[str], uid_key: str, sort_key: bytes)
 
 
 def _find_by_uid(put: CardWrite, uid: str) -> Person | None:
-    """The person in the trash with this UID, who was deleted last. Raises DavError if an active one, or a group card,
-    has it."""
+    """The person in the trash with this UID, who was deleted last. Raises DavStatusError if an active one, or a group
+    card, has it."""
     spellings = sorted(uid_spellings(uid))
     if group := _group_cards(put.owner.pk, spellings).order_by("id").first():
         raise _uid_conflict(put, group)
@@ -269,9 +268,9 @@ def _group_cards(owner_id: UUID, uids: Sequence[str]) -> BookCardQuerySet:
     return BookCard.objects.owned_by(owner_id).in_book().filter(is_group=True, uid__in=uids)
 
 
-def _uid_conflict(put: CardWrite, other: BookCard | None) -> DavError:
+def _uid_conflict(put: CardWrite, other: BookCard | None) -> DavStatusError:
     inner = href(member_path(put.book.path, other.name)) if other else ""
-    return DavError(409, card_name("no-uid-conflict"), UID_TAKEN, inner)
+    return DavStatusError(409, card_name("no-uid-conflict"), UID_TAKEN, inner)
 
 
 def _find_same(put: CardWrite, sent: PutCard) -> Person | None:

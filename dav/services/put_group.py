@@ -20,11 +20,10 @@ from dav.cards.device_edit import names_in, property_names
 from dav.cards.put_body import PutCard, with_uid
 from dav.cards.refresh import record_changed_card, refresh_groups, refresh_people
 from dav.cards.texts import etag_of, member_keys, pack, unpack
-from dav.conditions import Conditions
-from dav.errors import DavError
 from dav.models import BookCard
+from dav.preconditions import Conditions, DavStatusError
 from dav.resources.book import BookResource, CardResource, find_named_row
-from dav.resources.paths import member_path
+from dav.resources.uris import member_path
 from dav.selection import only_people_selected, record_selected
 from dav.services.card_write import UID_STAYS, UID_TAKEN, WRONG_KIND, device_write, member_of, rename_card
 from dav.services.history import record_left_groups
@@ -60,7 +59,7 @@ def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Condi
             else:
                 row = _create(book, write, name, sent, row)
         except PlanLimitError as error:
-            raise DavError(507, words=error.message) from error
+            raise DavStatusError(507, words=error.message) from error
         record_properties(device, names_in(sent.source))
         row.refresh_from_db()
         is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
@@ -78,9 +77,9 @@ def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Condi
 def _change(book: BookResource, write: AccountWrite, row: BookCard, sent: PutCard, base: str) -> BookCard:
     if sent.uid is not None and uid_key(sent.uid) != uid_key(row.uid):
         path = href(member_path(book.path, row.name))
-        raise DavError(409, card_name("no-uid-conflict"), UID_STAYS, path)
+        raise DavStatusError(409, card_name("no-uid-conflict"), UID_STAYS, path)
     if row.group_id is None:
-        raise DavError(403, card_name("valid-address-data"), WRONG_KIND)
+        raise DavStatusError(403, card_name("valid-address-data"), WRONG_KIND)
     group = Group.objects.find_active(book.device.owner.pk, row.group_id)
     _apply(book, write, row, group, with_uid(sent, row.uid), set(member_keys(base)))
     return row
@@ -93,7 +92,7 @@ def _create(book: BookResource, write: AccountWrite, name: str, sent: PutCard, f
     uid, spellings = str(sent.uid), uid_spellings(str(sent.uid))
     other = BookCard.objects.owned_by(owner).in_book().filter(Q(uid__in=spellings)).first()
     if other is not None:
-        raise DavError(409, card_name("no-uid-conflict"), UID_TAKEN, href(member_path(book.path, other.name)))
+        raise DavStatusError(409, card_name("no-uid-conflict"), UID_TAKEN, href(member_path(book.path, other.name)))
     title = sent.card.full_name[:_MAX_NAME]
     group = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).first()
     cards = BookCard.objects.owned_by(owner).filter(is_group=True).select_related("group")

@@ -13,10 +13,8 @@ from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.authentication import UnauthorizedError
-from dav.calendars.unread import note_unread
-from dav.conditions import Conditions
-from dav.errors import DavError, need_privileges
-from dav.models import TaskSnooze, TaskTick
+from dav.models import TaskSnooze, TaskTick, UnreadTask
+from dav.preconditions import Conditions, DavStatusError, need_privileges
 from dav.resources.calendars import id_of
 from dav.resources.own_calendars import MAX_TASK_BYTES, KeepInTouchResource
 from dav.services.deletions import record_deletion
@@ -47,7 +45,7 @@ class _Tick:
 
 
 def put_task(*, calendar: KeepInTouchResource, name: str, body: bytes, conditions: Conditions) -> bool:
-    """Apply what a device sent under a name. Returns whether no task has this name (201). Raises DavError.
+    """Apply what a device sent under a name. Returns whether no task has this name (201). Raises DavStatusError.
 
     Nothing of the text is kept: the answer must have no ETag, so that the device reads the task again.
     """
@@ -69,7 +67,8 @@ def put_task(*, calendar: KeepInTouchResource, name: str, body: bytes, condition
             raise UnauthorizedError
         _apply(calendar, row, tasks, conditions)
         if named is not None:
-            note_unread(calendar.device, row.id)
+            unread = UnreadTask(owner=owner, token=calendar.device.token, person_id=row.id)
+            UnreadTask.objects.bulk_create([unread], ignore_conflicts=True)
     return named is None
 
 
@@ -186,9 +185,9 @@ def _moment(calendar: KeepInTouchResource, row: Any, completed_at: dt.datetime |
 
 
 def _read_tasks(body: bytes) -> list[Any]:
-    """The VTODOs of a body. Raises DavError."""
+    """The VTODOs of a body. Raises DavStatusError."""
     if len(body) > MAX_TASK_BYTES:
-        raise DavError(403, cal("max-resource-size"), f"A task has at most {MAX_TASK_BYTES} bytes.")
+        raise DavStatusError(403, cal("max-resource-size"), f"A task has at most {MAX_TASK_BYTES} bytes.")
     from icalendar import Calendar  # noqa: PLC0415 - only for who writes a task
 
     try:
@@ -196,7 +195,7 @@ def _read_tasks(body: bytes) -> list[Any]:
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         tasks = []
     if not tasks:
-        raise DavError(403, cal("valid-calendar-data"), "This is no task of iCalendar.")
+        raise DavStatusError(403, cal("valid-calendar-data"), "This is no task of iCalendar.")
     return tasks
 
 

@@ -14,9 +14,9 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from contacts_project.kernel.texts import Text, define_text
 from dav.authentication import Credentials
 from dav.cards.client_state import list_again
-from dav.errors import DavError
 from dav.models import BookCard, Refusal
-from dav.resources.paths import Place, book_path, is_card_name, member_path
+from dav.preconditions import DavStatusError
+from dav.resources.uris import DavPath, book_path, is_card_name, member_path
 from dav.signals import card_refused
 
 _REFUSED = define_text("dav_refused", "The request was refused.")
@@ -28,7 +28,7 @@ MAX_REFUSALS = 1000
 _MAX_HREF = 1000
 
 
-def handle_refusal(device: Credentials, place: Place, method: str, error: DavError) -> None:
+def handle_refusal(device: Credentials, place: DavPath, method: str, error: DavStatusError) -> None:
     """Keep the refusal of a request, and list its card again; nothing of paths that are no cards of this account.
 
     Raises AccountGoneError.

@@ -32,7 +32,7 @@ _BOUNDED = {
 # Patterns that are put together while the service runs.
 _NOT_IN_SOURCE = {
     "accounts.fields:re.fullmatch(_TIME_OF_DAY, data, re.ASCII)": "two digits, twice",
-    r"dav.proppatch:re.compile(f'[^\\x00-\\x1f]{{1,{MAX_LENGTH}}}')": "one class of characters",
+    r"dav.properties:re.compile(f'[^\\x00-\\x1f]{{1,{MAX_LENGTH}}}')": "one class of characters",
     "people.phone_numbers:re.fullmatch(pattern, prefix)": "the patterns of phonenumbers, on a short prefix",
     'people.projection.search_index:re.compile(f\'"{keys[0]}": ?"([^"]*)"\')': "one class of characters",
 }

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from contacts_project.kernel.text_forms import ascii_digits, case_key, fold, fold_email, fold_letters, nfc
-from dav.calendars.texts import parse
+from dav.calendar_texts import parse
 from dav.xml import XmlError, read_xml, tag, text
 from notifications.channels.ntfy import cut_bytes
 from people.dates.calendar_events import fold_line

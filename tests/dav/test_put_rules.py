@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from dav.models import BookCard, GivenCard, ReplacedValue
-from dav.models import Device as KnownDevice
+from dav.models import Device as DeviceRow
 from dav.services.history import restore_replaced
 from people.models import Person
 from tests.builders import set_plan_limits
@@ -441,7 +441,7 @@ def test_what_is_remembered_of_names_is_bounded(alice: User) -> None:
     names = "".join(f";X-P{number}=1" for number in range(150))
     lines = [f"X-N{number}{names if number < 20 else ''}:1" for number in range(200)]
     assert device.put("a.vcf", card(*lines, f"X-{'N' * 200}:1", "TEL:1")).status_code == 201
-    (row,) = KnownDevice.objects.owned_by(alice)
+    (row,) = DeviceRow.objects.owned_by(alice)
     assert len(row.sent_properties) == 1000
     assert max(map(len, row.sent_properties)) <= 100
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
+from dav import methods
 from dav.cards import client_state
-from dav.methods import reading
 from dav.models import BookCard, FormerText, GivenCard, Refusal, ReplacedValue
 from people.trash import purge_deleted
 from tests.client import client_of
@@ -140,7 +140,7 @@ def test_a_text_that_is_sent_while_its_person_is_removed_is_not_kept(
         by_hand(alice, person_id)
         record(*arguments)
 
-    monkeypatch.setattr(reading, "record_sent_texts", removed_before)
+    monkeypatch.setattr(methods, "record_sent_texts", removed_before)
     assert Device(alice).get("a.vcf").status_code == 200
     assert not FormerText.objects.owned_by(alice).exists()
     assert list(find_violations()) == []

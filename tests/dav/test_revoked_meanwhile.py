@@ -61,7 +61,7 @@ def assert_whole(user: User) -> None:
 
 def test_at_the_first_request(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     device = Device(alice)
-    revoke_before(monkeypatch, authentication, "_note_seen", device)
+    revoke_before(monkeypatch, authentication, "_record_visit", device)
     assert device.call("PROPFIND", device.book, HTTP_DEPTH="0").status_code == 401
     assert not DeviceRow.objects.owned_by(alice).exists()
     assert_whole(alice)
@@ -103,7 +103,7 @@ def test_when_its_selection_is_read(alice: User, device: Device, monkeypatch: py
 @pytest.mark.parametrize(
     ("module", "name", "method", "body"),
     [
-        (authentication, "_note_seen", "GET", ""),
+        (authentication, "_record_visit", "GET", ""),
         (refresh, "_finish", "PROPFIND", ""),
         (refresh, "account_lock", "PROPFIND", ""),
         (refresh, "account_lock", "PUT", card("NOTE:two")),

@@ -1,5 +1,8 @@
-"""The methods that read: a resource, its properties, and the reports over it. PROPPATCH is among them, since it names a
-resource that is there."""
+"""The methods of HTTP and WebDAV.
+
+READERS get the resource that a path names, and PROPPATCH is among them, since it is there. WRITERS get the path, where
+nothing may be yet.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,25 +16,36 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from contacts_project.kernel.api.etags import if_none_match_tags
-from dav.calendars.unread import forget_unread
+from contacts_project.kernel.api.json import PARTIAL_BODY
+from contacts_project.kernel.texts import define_text
+from dav.authentication import Credentials
 from dav.cards.client_state import record_sent_texts
+from dav.cards.put_body import read_body
 from dav.cards.texts import STORED_VERSION
-from dav.errors import DavError
-from dav.properties import describe, describe_members, read_propfind
-from dav.proppatch import patch_properties
+from dav.preconditions import Conditions, DavStatusError, missing, need_privileges
+from dav.properties import describe, describe_members, patch_properties, read_propfind
+from dav.reports.address_data import addressbook_multiget
+from dav.reports.addressbook_query import addressbook_query
 from dav.reports.calendar_data import calendar_multiget
 from dav.reports.calendar_query import calendar_query
-from dav.reports.calendar_sync import sync_calendar
-from dav.reports.multiget import addressbook_multiget
 from dav.reports.principals import expand_property, principal_property_search, search_property_set
-from dav.reports.query import addressbook_query
 from dav.reports.sync_collection import sync_collection
 from dav.resources.base import Resource
-from dav.resources.book import CARD_TYPE, CardResource
+from dav.resources.book import CARD_TYPE, BookResource, CardResource
 from dav.resources.calendars import CalendarMember, CalendarResource
+from dav.resources.own_calendars import CALENDARS, KeepInTouchResource
 from dav.resources.tree import find_resource
+from dav.resources.uris import DavPath, is_card_name, member_path, names_another_host, read_href
+from dav.services.card_write import move_card
+from dav.services.deletions import delete_card
+from dav.services.put_card import put_card
+from dav.services.put_group import put_group
+from dav.services.put_task import put_task
 from dav.xml import CONTENT_TYPE, MAX_XML_BYTES, XmlError, cal, card, dav, multistatus, read_xml
 
+CARD_TYPES = {"text/vcard", "text/x-vcard", "text/directory", ""}
+_OTHER_SERVER = "A card can be moved within its book alone, not to another server."
+_BAD_NAME = define_text("dav_bad_name", "The name of a card has at most 255 characters, all of them visible.")
 _EXPLANATION = gettext_noop(
     "This address is for the contact and calendar programs of phones and computers: enter it there, with your e-mail "
     "address and an app password."
@@ -45,10 +59,10 @@ _PAGE = (
 def _propfind(request: HttpRequest, resource: Resource) -> HttpResponseBase:
     depth = request.headers.get("Depth", "infinity").strip().lower()
     if depth not in {"0", "1"}:
-        raise DavError(403, dav("propfind-finite-depth"), "Ask with Depth 0 or 1.")
+        raise DavStatusError(403, dav("propfind-finite-depth"), "Ask with Depth 0 or 1.")
     asked, is_minimal = read_propfind(_read_body(request)), _is_minimal(request)
     if depth == "0" and isinstance(resource, CalendarMember):
-        resource.is_unread = resource.row.id in resource.calendar.unread_ids
+        resource.is_alone = True
 
     def responses() -> Iterator[str]:
         yield describe(resource, asked, is_minimal=is_minimal)
@@ -61,16 +75,16 @@ def _propfind(request: HttpRequest, resource: Resource) -> HttpResponseBase:
 def _report(request: HttpRequest, resource: Resource) -> HttpResponseBase:
     root = _read_body(request)
     if root is None:
-        raise DavError(400, words="The body names no report.")
+        raise DavStatusError(400, words="The body names no report.")
     if root.tag not in resource.reports:
-        raise DavError(403, dav("supported-report"), "This report is not possible here.")
+        raise DavStatusError(403, dav("supported-report"), "This report is not possible here.")
     if root.tag == dav("principal-search-property-set"):
         return HttpResponse(search_property_set(), content_type=CONTENT_TYPE)
     return _multistatus(request, _run_report(request, resource, root))
 
 
 def _run_report(request: HttpRequest, resource: Any, root: Element) -> Iterator[str]:
-    """The response elements of a report that the resource supports. Raises DavError."""
+    """The response elements of a report that the resource supports. Raises DavStatusError."""
     is_minimal = _is_minimal(request)
     if root.tag == dav("expand-property"):
         return expand_property(resource, root, partial(find_resource, resource.device), is_minimal=is_minimal)
@@ -78,8 +92,7 @@ def _run_report(request: HttpRequest, resource: Any, root: Element) -> Iterator[
         return principal_property_search(resource, root, is_minimal=is_minimal)
     if root.tag == dav("sync-collection"):
         agent = request.headers.get("User-Agent", "")
-        sync = sync_calendar if isinstance(resource, CalendarResource) else sync_collection
-        return sync(resource, root, is_minimal=is_minimal, user_agent=agent)
+        return sync_collection(resource, root, is_minimal=is_minimal, user_agent=agent)
     if root.tag == cal("calendar-multiget"):
         return calendar_multiget(resource, root, is_minimal=is_minimal)
     if root.tag == cal("calendar-query"):
@@ -112,7 +125,7 @@ def _get_event(request: HttpRequest, member: CalendarMember) -> HttpResponse:
     if _has_current(request, headers["ETag"]):
         return HttpResponse(status=304, headers=headers)
     if request.method == "GET":
-        forget_unread(member.device, member.row.id)
+        member.record_read()
     return HttpResponse(member.text.encode(), content_type=member.content_type, headers=headers)
 
 
@@ -137,11 +150,11 @@ def _wanted_version(request: HttpRequest) -> str:
 def _read_body(request: HttpRequest) -> Element | None:
     # Elements take up to thirty times as much memory as their text. Hrefs of 30,000 cards have room.
     if len(request.body) > MAX_XML_BYTES:
-        raise DavError(413, words=f"A body of XML has at most {MAX_XML_BYTES} bytes.")
+        raise DavStatusError(413, words=f"A body of XML has at most {MAX_XML_BYTES} bytes.")
     try:
         return read_xml(request.body)
     except XmlError:
-        raise DavError(400, words="The body is not well-formed XML, or has a document type.") from None
+        raise DavStatusError(400, words="The body is not well-formed XML, or has a document type.") from None
 
 
 def _is_minimal(request: HttpRequest) -> bool:
@@ -164,4 +177,98 @@ READERS: dict[str, Callable[[HttpRequest, Any], HttpResponseBase]] = {
     "PROPFIND": _propfind,
     "PROPPATCH": _proppatch,
     "REPORT": _report,
+}
+
+
+def _put(request: HttpRequest, place: DavPath, device: Credentials) -> HttpResponseBase:
+    """Make or change a card. 201 for a new one; an ETag only if GET gives the bytes back (RFC 6352, 6.3.2.3)."""
+    if "Content-Range" in request.headers:  # a part, which would be taken for the whole (RFC 9110, 14.5)
+        raise DavStatusError(400, words=PARTIAL_BODY)
+    if calendar := _find_calendar(device, place):
+        if device.is_read_only or not isinstance(calendar, KeepInTouchResource):
+            raise need_privileges(calendar.path)
+        is_new = put_task(
+            calendar=calendar, name=place.segments[3], body=request.body, conditions=Conditions.of(request.headers)
+        )
+        return HttpResponse(status=201 if is_new else 204)
+    book, name = _card_place(device, place)
+    if device.is_read_only:
+        raise need_privileges(book.path)
+    media_type = (request.content_type or "").lower()
+    if media_type not in CARD_TYPES:
+        raise DavStatusError(403, card("supported-address-data"), "Cards are text/vcard.")
+    charset = (request.content_params or {}).get("charset")
+    sent = read_body(body=request.body, charset=charset)
+    put = put_group if sent.card.is_group else put_card
+    is_new, etag = put(book=book, name=name, sent=sent, conditions=Conditions.of(request.headers))
+    response = HttpResponse(status=201 if is_new else 204)
+    if etag is not None:
+        response["ETag"] = f'"{etag}"'
+    return response
+
+
+def _delete(request: HttpRequest, place: DavPath, device: Credentials) -> HttpResponseBase:
+    if calendar := _find_calendar(device, place):
+        raise need_privileges(calendar.path, "unbind")
+    book, name = _card_place(device, place)
+    if device.is_read_only:
+        raise need_privileges(book.path, "unbind")
+    delete_card(book=book, name=name, conditions=Conditions.of(request.headers))
+    return HttpResponse(status=204)
+
+
+def _move(request: HttpRequest, place: DavPath, device: Credentials) -> HttpResponseBase:
+    """Rename a card within the book (RFC 4918, 9.9)."""
+    if calendar := _find_calendar(device, place):
+        raise need_privileges(calendar.path, "unbind")
+    book, name = _card_place(device, place)
+    if device.is_read_only:
+        raise need_privileges(book.path)
+    destination = request.headers.get("Destination", "")
+    if names_another_host(destination, device.hosts):
+        raise DavStatusError(502, words=_OTHER_SERVER)  # RFC 4918, 9.9.4
+    to = read_href(destination, device.hosts)
+    if to is None:
+        raise DavStatusError(400, words="Destination names where the card shall be.")
+    if calendar := _find_calendar(device, to):
+        raise need_privileges(calendar.path, "bind")
+    _, new_name = _card_place(device, to)
+    move_card(book=book, name=name, new_name=new_name, conditions=Conditions.of(request.headers))
+    return HttpResponse(status=201, headers={"Location": member_path(book.path, new_name)})
+
+
+def _forbidden(request: HttpRequest, place: DavPath, device: Credentials) -> HttpResponseBase:
+    if place.user_id not in {device.owner.pk, None}:
+        raise missing()
+    if device.is_read_only:
+        raise need_privileges(request.path)
+    raise DavStatusError(403, words=f"{request.method} is not possible here.")
+
+
+def _find_calendar(device: Credentials, place: DavPath) -> CalendarResource | None:
+    """The calendar of a path inside of one; None for any other path."""
+    owner_id = device.owner.pk
+    found = (kind for kind in CALENDARS if place.event_name(kind.collection, owner_id) is not None)
+    return next((kind.of(device) for kind in found), None)
+
+
+def _card_place(device: Credentials, place: DavPath) -> tuple[BookResource, str]:
+    """The book of a path that names a card, and the card's name. Raises DavStatusError: 404 where there is nothing."""
+    name = place.card_name(device.owner.pk)
+    if name and not is_card_name(name):
+        raise DavStatusError(403, words=_BAD_NAME)
+    if name:
+        return BookResource.of(device), name
+    find_resource(device, place)
+    raise DavStatusError(403, words="No card can be here.")
+
+
+WRITERS: dict[str, Callable[[HttpRequest, DavPath, Credentials], HttpResponseBase]] = {
+    "PUT": _put,
+    "DELETE": _delete,
+    "MOVE": _move,
+    "COPY": _forbidden,
+    "MKCOL": _forbidden,
+    "MKCALENDAR": _forbidden,
+    "LOCK": _forbidden,
 }

@@ -7,11 +7,10 @@ from itertools import chain, islice
 from xml.etree.ElementTree import Element
 
 from dav.cards.texts import unpack
-from dav.collations import read_collation
-from dav.errors import DavError
+from dav.filters import check_filter, read_choice, read_collation, read_limit
 from dav.models import CardRow
+from dav.preconditions import DavStatusError
 from dav.reports.address_data import describe_cards, read_card_request
-from dav.reports.limits import check_filter, read_choice, read_limit
 from dav.resources.book import BookResource
 from dav.xml import INSUFFICIENT_STORAGE, card, dav, status_response, tag
 from people.vcard import ContentLine, parse_lines
@@ -43,7 +42,7 @@ class Filter:
 
 
 def addressbook_query(book: BookResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
-    """The matching cards; with a limit (10.6) 507 on the collection where it cut. Raises DavError."""
+    """The matching cards; with a limit (10.6) 507 on the collection where it cut. Raises DavStatusError."""
     request, chosen = read_card_request(root), read_filter(root.find(card("filter")))
     limit = read_limit(root)
     rows = chain.from_iterable(book.batches(book.cards(), _BATCH_SIZE, request.names))
@@ -72,7 +71,7 @@ def _matches(chosen: Filter, row: CardRow) -> bool:
 
 
 def read_filter(element: Element | None) -> Filter:
-    """Raises DavError (`supported-filter`, `supported-collation`)."""
+    """Raises DavStatusError (`supported-filter`, `supported-collation`)."""
     check_filter(element, card("supported-filter"))
     if element is None:
         return Filter((), needs_all=True)
@@ -87,7 +86,7 @@ def _needs_all(element: Element) -> bool:
 def _read_prop_filter(element: Element) -> Callable[[Sequence[ContentLine]], bool]:
     group, _, name = element.get("name", "").upper().rpartition(".")
     if not name:
-        raise DavError(403, card("supported-filter"), "A prop-filter has the name of a property.")
+        raise DavStatusError(403, card("supported-filter"), "A prop-filter has the name of a property.")
     is_absent = element.find(card("is-not-defined")) is not None
     tests = [_of_value(_read_text_match(inner)) for inner in element.findall(card("text-match"))]
     tests += [_read_param_filter(inner) for inner in element.findall(card("param-filter"))]
@@ -113,7 +112,7 @@ def _of_value(test: Test) -> Callable[[ContentLine], bool]:
 def _read_param_filter(element: Element) -> Callable[[ContentLine], bool]:
     name = element.get("name", "").upper()
     if not name:
-        raise DavError(403, card("supported-filter"), "A param-filter has the name of a parameter.")
+        raise DavStatusError(403, card("supported-filter"), "A param-filter has the name of a parameter.")
     is_absent = element.find(card("is-not-defined")) is not None
     match = element.find(card("text-match"))
     test = _read_text_match(match) if match is not None else None

@@ -1,1 +1,0 @@
-"""The calendars of an account as devices see them: important dates as events, contact reminders as tasks."""

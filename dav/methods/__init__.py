@@ -1,1 +1,0 @@
-"""The methods of HTTP and WebDAV, each a function from request to response."""
