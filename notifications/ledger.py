@@ -265,7 +265,7 @@ def targets_of(owner: User, kind: NoticeKind, name: str | None = None) -> Iterat
     return load_targets([owner], None if name is None else [name]).for_owner(owner, kind)
 
 
-_BATCH_SIZE = 1000
+_PURGE_BATCH_SIZE = 1000
 
 
 def history_start(now: dt.datetime) -> dt.datetime:
@@ -289,7 +289,7 @@ def purge_history(*, now: dt.datetime) -> int:
     # Not `~in_history(now)`: SQLite does not use the index for a negated OR.
     old = Delivery.unscoped.filter(planned_at__lt=since, created_at__lt=since).order_by("planned_at")
     # Short transactions, so that others can write in between.
-    while ids := list(old.values_list("pk", flat=True)[:_BATCH_SIZE]):
+    while ids := list(old.values_list("pk", flat=True)[:_PURGE_BATCH_SIZE]):
         removed += Delivery.unscoped.filter(pk__in=ids).delete()[0]
     ReminderAnswer.unscoped.filter(state=AnswerState.SKIPPED, occurrence_on__lt=since.date()).delete()
     return removed

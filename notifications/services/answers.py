@@ -323,9 +323,9 @@ def snooze_contact(owner: User, person: Person, day: dt.date | None, now: dt.dat
     answers.update_or_create(owner=owner, person=person, occurrence_on=occurrence, defaults={**values, **again})
     skipped = {**values, "state": AnswerState.SKIPPED, "round": 0, "again_on": None, "due_at": None}
     days = list(rule.between(occurrence + dt.timedelta(1), day))
-    known = answers.filter(occurrence_on__in=days)
-    new = sorted(set(days).difference(known.values_list("occurrence_on", flat=True)))
-    known.update(**skipped)
+    existing = answers.filter(occurrence_on__in=days)
+    new = sorted(set(days).difference(existing.values_list("occurrence_on", flat=True)))
+    existing.update(**skipped)
     ReminderAnswer.objects.bulk_create(
         ReminderAnswer(owner=owner, person=person, occurrence_on=other, **skipped) for other in new
     )

@@ -22,13 +22,13 @@ class Backlog:
         # there may be thousands of them; all others that have no room are as many as there are calls under way.
         self._order: dict[str | UUID, None] = {}
         self._held_up: dict[str | UUID, None] = {}
-        self._known: set[UUID] = set()
+        self._ids: set[UUID] = set()
 
     def put(self, key: str | UUID, delivery_id: UUID) -> None:
         """Add a delivery, unless it waits already: the scan enqueues it again when its time in the queue is over."""
         with self._lock:
-            if delivery_id not in self._known:
-                self._known.add(delivery_id)
+            if delivery_id not in self._ids:
+                self._ids.add(delivery_id)
                 heapq.heappush(self._waiting.setdefault(key, []), delivery_id)
                 if key not in self._held_up:
                     self._order.setdefault(key)
@@ -41,7 +41,7 @@ class Backlog:
                 return None
             waiting = self._waiting[key]
             delivery_id = heapq.heappop(waiting)
-            self._known.discard(delivery_id)
+            self._ids.discard(delivery_id)
             if waiting:
                 # To the end of the order: hosts and accounts take turns.
                 self._order[key] = None

@@ -208,8 +208,8 @@ def _offer_waiting(forecast: Forecast) -> None:
 
 
 def _waiting_facts(content: JsonMapping) -> JsonObject:
-    shown = ("importantDateId", "personId", "personName", "type", "title", "turns")
-    return {key: content[key] for key in shown if key in content}
+    keys = ("importantDateId", "personId", "personName", "type", "title", "turns")
+    return {key: content[key] for key in keys if key in content}
 
 
 def _candidate_dates(forecast: Forecast) -> Iterator[ImportantDate]:

@@ -66,8 +66,8 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @sends_etag
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
-        given = {"type_id": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
-        return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **given).pk)
+        values = {"type_id": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
+        return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **values).pk)
 
     @extend_schema(operation_id="getRelationship", responses=RECORD)
     @conditional_record

@@ -176,17 +176,17 @@ _BOTH_WAYS = define_text("related_both_ways", "Two people are related by this ty
 
 def set_inverse(row: RelationshipType, data: JsonObject, now: dt.datetime, *, is_new: bool = False) -> None:
     """Give `row` the inverse that the body `data` asks for, if any, and update its relationships. Raises FieldError."""
-    given: RelationshipType | None = data.get("inverse")
+    candidate: RelationshipType | None = data.get("inverse")
     label: str | None = data.get("inverse_label")
     if data.get("symmetric"):
-        if label or given not in {None, row}:
+        if label or candidate not in {None, row}:
             raise FieldError("symmetric", _SYMMETRIC)
         _make_symmetric(row, now)
         return
     needs_inverse = is_new or (row.symmetric and data.get("symmetric") is False)
-    if given:
-        if needs_inverse or given.pk != row.inverse_id:
-            _pair_types(row, _assignable_inverse(given, row), now)
+    if candidate:
+        if needs_inverse or candidate.pk != row.inverse_id:
+            _pair_types(row, _assignable_inverse(candidate, row), now)
     elif label:
         inverse = row.active_inverse
         if inverse is None or inverse == row or inverse.label != label:
@@ -199,9 +199,9 @@ def set_inverse(row: RelationshipType, data: JsonObject, now: dt.datetime, *, is
         raise FieldError("inverseLabel", _NEEDS_INVERSE)
 
 
-def _assignable_inverse(given: RelationshipType, row: RelationshipType) -> RelationshipType:
+def _assignable_inverse(candidate: RelationshipType, row: RelationshipType) -> RelationshipType:
     """The type that the body names, read again under the lock. Raises FieldError if it cannot be the inverse."""
-    found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=given.pk).first()
+    found: RelationshipType | None = _types(row).active().select_related("inverse").filter(pk=candidate.pk).first()
     if found is None:
         raise FieldError("inverseId", NO_SUCH_RECORD)
     if found == row:

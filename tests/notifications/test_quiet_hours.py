@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 DAY, PATH = "reminder.important_date", "/api/user/quiet-hours"
 
 
-def quiet(api: Client, start: str, end: str, *, hour: int = 9, zone: str = "UTC") -> None:
+def set_quiet_hours(api: Client, start: str, end: str, *, hour: int = 9, zone: str = "UTC") -> None:
     api.ok("put", PATH, {"from": start, "to": end})
     api.ok("put", "/api/user/reminder-hour", {"hour": hour})
     api.ok("put", "/api/user/timezone", {"timezone": zone})
@@ -61,7 +61,7 @@ def test_invalid_quiet_hours_are_refused(api: Client, body: dict[str, Any], fiel
 
 
 def test_reminder_within_quiet_hours_is_sent_at_their_end(api: Client, ada: Person, channel: RecordingChannel) -> None:
-    quiet(api, "22:00", "07:00", hour=6)
+    set_quiet_hours(api, "22:00", "07:00", hour=6)
     remind(api, ada, "1990-03-10")
     (entry,) = api.ok("get", "/api/reminders/upcoming?days=20")["reminders"]
     assert (entry["willSend"], entry["sendAt"]) == (True, "2026-03-10T07:00:00.000Z")
@@ -75,7 +75,7 @@ def test_reminder_within_quiet_hours_is_sent_at_their_end(api: Client, ada: Pers
 def test_delivery_delayed_past_midnight_expires_on_the_new_day(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
-    quiet(api, "22:00", "07:00", hour=23, zone="Asia/Tokyo")
+    set_quiet_hours(api, "22:00", "07:00", hour=23, zone="Asia/Tokyo")
     remind(api, ada, "1990-03-10")
     clock.move_to("2026-03-10T14:00:00Z")
     run("2026-03-10T14:00:00Z")
@@ -91,7 +91,7 @@ def test_delivery_delayed_past_midnight_expires_on_the_new_day(
 def test_delivery_is_checked_again_at_the_end_of_quiet_hours(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
-    quiet(api, "22:00", "07:00", hour=23)
+    set_quiet_hours(api, "22:00", "07:00", hour=23)
     remind(api, ada, "1990-03-10", type="BIRTHDAY", title=None)
     remind(api, ada, "1990-03-10")
     clock.move_to("2026-03-10T23:00:00Z")
@@ -109,11 +109,11 @@ def test_late_runs_and_retries_wait_for_the_end_of_quiet_hours(
 ) -> None:
     """Neither a late run nor a retry sends within quiet hours."""
     remind(api, ada, "1990-03-10")
-    quiet(api, "09:01", "12:00")
+    set_quiet_hours(api, "09:01", "12:00")
     run("2026-03-10T09:30:00Z")
     assert channel.sent_notices == []
     channel.outcomes = [DOWN, OK]
-    quiet(api, "12:01", "08:00")
+    set_quiet_hours(api, "12:01", "08:00")
     run("2026-03-10T12:00:00Z", "2026-03-10T12:02:00Z", "2026-03-11T07:59:00Z")
     assert len(channel.sent) == 1
     run("2026-03-11T08:00:00Z")
@@ -125,7 +125,7 @@ def test_quiet_hours_set_after_planning_apply(api: Client, ada: Person, channel:
     remind(api, ada, "1990-03-10")
     channel.outcomes = [DOWN]
     run("2026-03-10T09:00:00Z")
-    quiet(api, "09:01", "10:00")
+    set_quiet_hours(api, "09:01", "10:00")
     run("2026-03-10T09:02:00Z")
     assert len(channel.sent) == 1
     run("2026-03-10T10:00:00Z")
@@ -133,7 +133,7 @@ def test_quiet_hours_set_after_planning_apply(api: Client, ada: Person, channel:
 
 
 def test_delayed_digest_is_of_the_day_on_which_it_is_sent(api: Client, ada: Person, channel: RecordingChannel) -> None:
-    quiet(api, "22:00", "07:00", hour=23)
+    set_quiet_hours(api, "22:00", "07:00", hour=23)
     for date in ("2000-03-02", "2000-03-03", "2000-03-10"):
         api.ok("post", f"/api/people/{ada.pk}/important-dates", {"title": "Met", "date": date})
     api.ok("put", "/api/user/weekly-digest", {"enabled": True, "weekday": 1})
