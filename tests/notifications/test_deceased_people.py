@@ -16,7 +16,7 @@ from tests.loopback import Recorder
 from tests.notifications.notices import make_notice
 from tests.notifications.recording_channel import RecordingChannel
 from tests.notifications.test_destinations import create
-from tests.notifications.test_quiet_hours import quiet, remind, run
+from tests.notifications.test_quiet_hours import remind, run, set_quiet_hours
 
 TOMORROW, THREE_DAYS, SKIP = "Again tomorrow", "Again in 3 days", "Not this time"
 
@@ -66,7 +66,7 @@ def test_ntfy_shows_the_remaining_actions(api: Client, memorial: Notice, ntfy: R
 
 
 def test_memorials_respect_quiet_hours_and_lead_days(api: Client, ada: Person, channel: RecordingChannel) -> None:
-    quiet(api, "22:00", "07:00", hour=6)
+    set_quiet_hours(api, "22:00", "07:00", hour=6)
     api.ok("PUT", f"/api/people/{ada.pk}", {"deathday": "2020-05-04"})
     memorial = {"type": "MEMORIAL", "title": None, "extraLeadDays": [3], "reminderLeadDays": 7}
     remind(api, ada, "2020-05-04", **memorial)

@@ -11,8 +11,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.notifications.recording_channel import RecordingChannel
 from tests.notifications.test_actions import links, submit_action
-from tests.notifications.test_quiet_hours import quiet as quiet_hours
-from tests.notifications.test_quiet_hours import remind, run
+from tests.notifications.test_quiet_hours import remind, run, set_quiet_hours
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of Sunday, 1 March 2026
 
@@ -64,7 +63,7 @@ def test_dates_without_reminder_say_why_too(api: Client, ada: Person, channel: R
 def test_what_waits_for_the_end_of_the_night_is_not_sent(
     api: Client, ada: Person, channel: RecordingChannel, clock: Any
 ) -> None:
-    quiet_hours(api, "22:00", "07:00", hour=23)
+    set_quiet_hours(api, "22:00", "07:00", hour=23)
     remind(api, ada, "1990-03-10")
     clock.move_to("2026-03-10T23:00:00Z")
     run("2026-03-10T23:00:00Z")
