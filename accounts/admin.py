@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from accounts.models import AccountMail, MailKind
 from accounts.services.sign_in import check_credentials
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 
 
 class OperatorLoginForm(AdminAuthenticationForm):

@@ -12,7 +12,7 @@ from accounts.services.sessions import delete_expired_sessions
 from accounts.services.sign_in import delete_unused_devices
 from accounts.services.stored_responses import purge_stored_responses
 from accounts.services.tokens import purge_app_codes
-from contacts_project.kernel import budgets
+from contacts_project.kernel import rate_limits
 from contacts_project.kernel.pending_messages import purge_pending
 
 
@@ -40,8 +40,8 @@ def sweep_accounts() -> None:
 
 @shared_task
 def purge_budgets() -> None:
-    """Once an hour: delete expired budgets, stored responses and app codes, and marks of lost messages."""
-    budgets.purge_budgets(now=timezone.now())
+    """Once an hour: delete expired rate limits, stored responses and app codes, and marks of lost messages."""
+    rate_limits.purge_expired(now=timezone.now())
     purge_stored_responses(now=timezone.now())
     purge_app_codes(now=timezone.now())
     purge_pending(now=timezone.now())

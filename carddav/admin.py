@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from carddav.models import Conflict, ConflictKind, Connection, Mapping, MappingStatus, Pause, Run, RunState, Trigger
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 
 
 class PauseFilter(WordFilter[Connection]):

@@ -21,8 +21,7 @@ class ContactsProjectConfig(AppConfig):
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import postgresql, triggers  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
-        from contacts_project.kernel.ownership.tombstones import tombstone_triggers  # noqa: PLC0415 - needs loaded models
-        from contacts_project.kernel.ownership.triggers import owner_triggers  # noqa: PLC0415 - as above
+        from contacts_project.kernel.ownership.triggers import owner_triggers, tombstone_triggers  # noqa: PLC0415
         from contacts_project.translations import compile_outdated  # noqa: PLC0415 - needs loaded apps
 
         use_translation(DjangoTranslation())

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils.log import configure_logging
 
 import contacts_project.kernel.broker  # noqa: F401 - registers the scheme `embedded` with kombu
-from contacts_project.kernel.broker.queue_windows import WindowedAMQP
 from contacts_project.kernel.database.migrations import exit_if_database_is_newer
 from contacts_project.kernel.outbound.hosts import HOST_CALLS
+from contacts_project.kernel.queue_windows import WindowedAMQP
 from contacts_project.tracing import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contacts_project.settings")

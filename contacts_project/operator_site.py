@@ -61,7 +61,7 @@ class OperatorAdminConfig(AdminConfig):
 
 
 class OperatorSite(AdminSite):
-    """The lists derive from `contacts_project.kernel.operator_lists`."""
+    """The lists derive from `contacts_project.kernel.admin`."""
 
     site_header = "Contacts · Operation"
     site_title = "Operation"

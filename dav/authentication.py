@@ -18,11 +18,11 @@ from django.utils import timezone
 from accounts.models import ApiToken, User
 from accounts.services.tokens import is_token_text, token_in_use
 from accounts.vocabularies import TokenScope
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
 from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import fold_email
 from dav.models import Book, Device, ListedAgain, Refusal, UnreadTask
 from dav.preconditions import DavStatusError
@@ -30,7 +30,7 @@ from dav.preconditions import DavStatusError
 CHALLENGE = 'Basic realm="Contact network: your e-mail address and an app password", charset="UTF-8"'
 # Passwords that are no tokens: whoever knows an account's own password by guessing gets nowhere here, but should not be
 # able to try it at full speed either.
-UNKNOWN_PASSWORDS = Budget("dav-password", 30, 3600)
+UNKNOWN_PASSWORDS = RateLimit("dav-password", 30, 3600)
 
 
 class BookColumns(NamedTuple):
@@ -121,14 +121,14 @@ def authenticate(request: HttpRequest) -> Credentials:
     """The device that asks. Raises UnauthorizedError, RateLimitedError.
 
     A request without credentials counts nowhere, since phones begin every connection with one; nor does a token that
-    was revoked or has expired, which an old phone may send for ever. Only other passwords draw on a budget.
+    was revoked or has expired, which an old phone may send for ever. Only other passwords count against a rate limit.
     """
     login = _read_login(request.headers.get("Authorization", ""))
     if login is None:
         raise UnauthorizedError
     name, password = login
     if not is_token_text(password):
-        UNKNOWN_PASSWORDS.draw(address_block(client_address(request)))
+        UNKNOWN_PASSWORDS.hit(address_block(client_address(request)))
         raise UnauthorizedError
     token = token_in_use(text=password, now=timezone.now(), find=_find_with_book)
     if token is None or not _is_name_of(name, token.owner):

@@ -7,7 +7,7 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from accounts.models import User
 from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
-from contacts_project.kernel.ownership.recheck import still_broken
+from contacts_project.kernel.ownership.account_lock import still_broken
 from dav.cards.texts import etag_of, unpack, without_categories
 from dav.models import (
     Book,

@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from contacts_project.kernel.outbound import Code
 from notifications.channels import channels
 from notifications.models import Delivery, DeliveryState, Destination, DestinationType, DigestSchedule

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 from people.models import GeocodedAddress
 from people.vocabularies import GeocodeState
 

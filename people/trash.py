@@ -21,8 +21,7 @@ from accounts.models import User
 from accounts.services.sessions import purge_ended_credentials
 from contacts_project.kernel.json import JsonObject, dumps, format_timestamp
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
-from contacts_project.kernel.ownership.models import TrashModel, retention_cutoff
-from contacts_project.kernel.ownership.tombstones import purge_tombstones
+from contacts_project.kernel.ownership.models import TrashModel, purge_tombstones, retention_cutoff
 from people.importing.undo import forget_old_imports, owners_of_old_imports
 from people.merging.merge import delete_old_merges, merges_of_deleted, owners_of_old_merges
 from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction, Participation, Person

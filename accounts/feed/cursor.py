@@ -16,7 +16,7 @@ from django.db.models.functions import Greatest
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError, FieldError
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION
 from contacts_project.kernel.texts import define_text
 
 _UNKNOWN = define_text(

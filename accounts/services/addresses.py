@@ -30,16 +30,16 @@ from accounts.services.mail import queue_mail
 from accounts.services.sessions import end_sessions
 from accounts.services.sign_in import forget_devices
 from accounts.services.tokens import revoke_tokens
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.texts import define_text
 
 _WRONG_PASSWORD = define_text("not_the_account_password", "This is not the password of the account.")
 
-# Passwords sent along with a verification link. A budget of their own, so that neither sign-ins nor the signed-in owner
-# are blocked by failures here, nor the other way round.
-_LINK_PASSWORDS = Budget("link-password", 10, 15 * 60)
+# Passwords sent along with a verification link. A rate limit of their own, so that neither sign-ins nor the signed-in
+# owner are blocked by failures here, nor the other way round.
+_LINK_PASSWORDS = RateLimit("link-password", 10, 15 * 60)
 _SAVED_FIELDS = ["email", "proven_email", "claimed_at", "password", "is_staff", "is_superuser", "updated_at"]
 _UNOPENED_DAYS = 30
 
@@ -141,10 +141,10 @@ def verify_email(*, token: str, signed_in: User | None, password: str | None, no
     user = read_token(token, Purpose.VERIFY)
     owner = signed_in if signed_in == user else None
     if owner is None and password is not None:
-        _LINK_PASSWORDS.draw(str(user.pk))
+        _LINK_PASSWORDS.hit(str(user.pk))
         if not user.check_password(password):
             raise SignInRequiredError(_WRONG_PASSWORD)
-        _LINK_PASSWORDS.give_back(str(user.pk))
+        _LINK_PASSWORDS.undo(str(user.pk))
         owner = user
     with address_write(user):
         stored = read_token(token, Purpose.VERIFY)  # again: another request may have used it before the lock

@@ -20,9 +20,9 @@ from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountMail, EmailChange, MailKind, User
 from accounts.models.user import verification_is_mandatory
 from accounts.signals import mail_queued
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import mail_address
 
 log = logging.getLogger(__name__)
@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 _LEASE = dt.timedelta(minutes=5)
 _RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
 # Anybody can request mails to any address, so each mailbox gets at most ten of a kind an hour. Each kind has its own
-# budget: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
-_MAILBOX_BUDGETS = {kind: Budget(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
+# limit: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
+_MAILBOX_LIMITS = {kind: RateLimit(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _build_message(mail: AccountMail) -> EmailMultiAlternatives | None:
     if resolved is None or not resolved.user.is_active:
         return None
     try:
-        _MAILBOX_BUDGETS[resolved.kind].draw(User.objects.fold_email(resolved.address))
+        _MAILBOX_LIMITS[resolved.kind].hit(User.objects.fold_email(resolved.address))
     except RateLimitedError:
         return None
     with translation.override(resolved.user.language):

@@ -34,10 +34,10 @@ from accounts.services.sign_in import (
 )
 from accounts.services.tokens import issue_app_code
 from contacts_project.kernel.api.fields import StrictCharField
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.languages import best_language
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.texts import define_text
 
 PROVIDER_UNVERIFIED = define_text("provider_unverified", "The sign-in provider has not verified your e-mail address.")
@@ -46,7 +46,7 @@ _WRONG_CODE = define_text("wrong_code", "The code is wrong.")
 FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
 PENDING_COOKIE = "oidc_sign_in"
 # Only callers who have authenticated at the provider can draw on it, so strangers cannot lock the owner out.
-CODE_ATTEMPTS = Budget("oidc-code", 10, 15 * 60)
+CODE_ATTEMPTS = RateLimit("oidc-code", 10, 15 * 60)
 
 
 def find_or_register_account(*, claims: JsonObject, accept_language: str, now: dt.datetime) -> User:
@@ -160,10 +160,10 @@ def check_pending_code(*, pending: PendingSignIn, code: str, now: dt.datetime) -
     user = User.objects.filter(pk=pending.user_id, is_active=True).first()
     if user is None or not constant_time_compare(user.get_session_auth_hash(), pending.auth_hash):
         raise FlowError
-    CODE_ATTEMPTS.draw(pending.user_id)
+    CODE_ATTEMPTS.hit(pending.user_id)
     if not consume_code(user=user, code=code, now=now):
         raise InvalidCredentialsError(_WRONG_CODE)
-    CODE_ATTEMPTS.give_back(pending.user_id)
+    CODE_ATTEMPTS.undo(pending.user_id)
     link_account(user=user, issuer=pending.issuer, subject=pending.subject)
     return user
 

@@ -12,10 +12,10 @@ from accounts.services.addresses import address_write
 from accounts.services.mail import queue_mail
 from accounts.services.sessions import end_sessions
 from accounts.signals import preferences_changed
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.texts import define_text
 
 _NO_PASSWORD = define_text(
@@ -24,7 +24,7 @@ _NO_PASSWORD = define_text(
 _ADDRESS_TAKEN = define_text("address_of_another_account", "Another account has this address.")
 
 # Limited because each change sends a mail to an address that need not be the user's.
-_CHANGES = Budget("email-change", 20, 3600)
+_CHANGES = RateLimit("email-change", 20, 3600)
 # These decide when a reminder is due. After a change, all of the account's next reminders are computed again.
 _REMINDER_PREFERENCES = {
     "time_zone",
@@ -57,7 +57,7 @@ def update_profile(*, user: User, email: str, **names: object) -> tuple[User, bo
             others = User.objects.with_email(email).exclude(pk=stored.pk)
             if not verification_is_mandatory() and others.exists():
                 raise FieldError("email", _ADDRESS_TAKEN)
-            _CHANGES.draw(str(stored.pk))
+            _CHANGES.hit(str(stored.pk))
             _queue_mails(stored)
         stored.save(update_fields=["email", "proven_email", *names, "updated_at"])
     return stored, changed

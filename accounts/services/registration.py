@@ -13,10 +13,10 @@ from accounts.models.user import verification_is_mandatory
 from accounts.passwords import hash_password
 from accounts.services.addresses import prove_email
 from accounts.services.mail import queue_mail
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.texts import define_text
 
 _ACCOUNT_EXISTS = define_text(
@@ -24,7 +24,7 @@ _ACCOUNT_EXISTS = define_text(
 )
 
 DEMO_EMAIL = "demo@example.org"
-REGISTRATIONS = Budget("registration", 60, 3600)
+REGISTRATIONS = RateLimit("registration", 60, 3600)
 
 
 class RegistrationClosedError(DomainError):
@@ -84,4 +84,4 @@ def count_registration(request: HttpRequest) -> None:
     # condition on TRUSTED_PROXY_COUNT.
     if address and ip_address(address).is_loopback and not settings.TRUSTED_PROXY_COUNT:
         return
-    REGISTRATIONS.draw(address_block(address))
+    REGISTRATIONS.hit(address_block(address))

@@ -1,7 +1,7 @@
 """Sign-in by password, rate-limited so that guessing is slow but the owner is never locked out for good.
 
 A browser that has signed in to an account before is a sign-in device of it, recognised by a cookie. Its attempts have a
-budget apart from those of strangers.
+rate limit apart from those of strangers.
 """
 
 import datetime as dt
@@ -21,22 +21,22 @@ from accounts.models import KnownDevice, User
 from accounts.models.user import verification_is_mandatory
 from accounts.passwords import is_password
 from accounts.services.second_factor import MfaRequiredError, consume_code, has_second_factor
-from contacts_project.kernel.budgets import Budget, forget_draws
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import account_lock
+from contacts_project.kernel.rate_limits import RateLimit, forget_hits
 from contacts_project.kernel.texts import define_text
 
 SIGN_INS = Counter("contacts_sign_ins_total", "Attempts to sign in, by what came of them.", ("outcome",))
-ATTEMPTS_BY_ADDRESS = Budget("login-address", 10, 15 * 60)
+ATTEMPTS_BY_ADDRESS = RateLimit("login-address", 10, 15 * 60)
 # Five times that of an address: a stranger at one address must not use up the account's, which would lock out the
 # owner's new device elsewhere. Refused attempts do not count, so the limit ends, however long others go on.
-ATTEMPTS_BY_ACCOUNT = Budget("login-account", 5 * ATTEMPTS_BY_ADDRESS.limit, 15 * 60)
-# One budget for all sign-in devices of an account: collecting many cookies must not give more attempts.
-ATTEMPTS_BY_DEVICE = Budget("login-known-devices", 10, 15 * 60)
+ATTEMPTS_BY_ACCOUNT = RateLimit("login-account", 5 * ATTEMPTS_BY_ADDRESS.limit, 15 * 60)
+# One rate limit for all sign-in devices of an account: collecting many cookies must not give more attempts.
+ATTEMPTS_BY_DEVICE = RateLimit("login-known-devices", 10, 15 * 60)
 # Attempts of a signed-in caller at the password or code that a sensitive change asks for.
-REAUTHENTICATIONS = Budget("account-proof", 10, 15 * 60)
+REAUTHENTICATIONS = RateLimit("account-proof", 10, 15 * 60)
 UNUSABLE_HASH = "!"
 COOKIE = "known_device"
 MAX_DEVICES = 20
@@ -80,8 +80,8 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
     """Return the account that the credentials sign in to. Raises RateLimitedError, InvalidCredentialsError,
     EmailUnverifiedError, MfaRequiredError.
 
-    Failures draw on two budgets, of the client address and of the account. The sign-in devices of the account
-    share a budget of their own instead, so that strangers who fail on purpose cannot lock the owner out.
+    Failures count against two rate limits, of the client address and of the account. The sign-in devices of the account
+    share a rate limit of their own instead, so that strangers who fail on purpose cannot lock the owner out.
     """
     # Drawn before the check and given back on success: parallel guesses cannot all pass before the first is counted.
     attempt = draw_attempt(request, User.objects.with_email(email).first(), email)
@@ -118,7 +118,7 @@ def _find_by_password(email: str, password: str) -> User | None:
 
 def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "SignInAttempt":
     """Count an attempt, before the credentials are checked. Raises RateLimitedError, in which case nothing is drawn."""
-    # An unknown address has a budget too: whether attempts are limited must not reveal whether an account exists.
+    # An unknown address has a rate limit too: whether attempts are limited must not reveal whether an account exists.
     account = str(user.pk) if user else User.objects.fold_email(email)
     if is_sign_in_device(request, user):
         attempt = SignInAttempt(((ATTEMPTS_BY_DEVICE, account),))
@@ -126,28 +126,28 @@ def draw_attempt(request: HttpRequest, user: User | None, email: str) -> "SignIn
         attempt = SignInAttempt(
             ((ATTEMPTS_BY_ADDRESS, address_block(client_address(request))), (ATTEMPTS_BY_ACCOUNT, account))
         )
-    with transaction.atomic():  # both budgets or none
-        for budget, subject in attempt.draws:
-            budget.draw(subject, drawn_for=account)
+    with transaction.atomic():  # both rate limits or none
+        for limit, subject in attempt.hits:
+            limit.hit(subject, hit_for=account)
     return attempt
 
 
 def reset_attempts(user: User) -> None:
     """Reset the failed attempts for the account, including those of the client addresses that they came from."""
-    forget_draws(str(user.pk))
+    forget_hits(str(user.pk))
     REAUTHENTICATIONS.clear(str(user.pk))
 
 
 @dataclass(frozen=True)
 class SignInAttempt:
-    """One attempt to sign in: the budgets that it has drawn on, each with its subject."""
+    """One attempt to sign in: the rate limits that it has counted against, each with its subject."""
 
-    draws: tuple[tuple[Budget, str], ...]
+    hits: tuple[tuple[RateLimit, str], ...]
 
     def give_back(self) -> None:
         """Undo the draws, since only failures count."""
-        for budget, subject in self.draws:
-            budget.give_back(subject)
+        for limit, subject in self.hits:
+            limit.undo(subject)
 
 
 @contextmanager
@@ -155,11 +155,11 @@ def reauthentication(user: User) -> Iterator[None]:
     """Count a failed check of the signed-in account's password or code: an error raised inside. Raises
     RateLimitedError.
 
-    It has a budget of its own, so that failed sign-ins of strangers do not block the signed-in owner.
+    It has a rate limit of its own, so that failed sign-ins of strangers do not block the signed-in owner.
     """
-    REAUTHENTICATIONS.draw(str(user.pk))
+    REAUTHENTICATIONS.hit(str(user.pk))
     yield
-    REAUTHENTICATIONS.give_back(str(user.pk))
+    REAUTHENTICATIONS.undo(str(user.pk))
 
 
 def is_sign_in_device(request: HttpRequest, user: User | None) -> bool:

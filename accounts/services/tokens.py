@@ -207,11 +207,11 @@ def exchange_app_code(
     """Exchange the code for a device token; returns its row and text. `asked_at`: when the request came in.
 
     A code works once. A second exchange with the right verifier revokes the token of the first: one of the two clients
-    has stolen code and verifier (RFC 6749, section 4.1.2). Failures count against the client address's sign-in budget.
-    Raises RateLimitedError, InvalidGrantError, InvalidCredentialsError, AccountGoneError, TooManyTokensError.
+    has stolen code and verifier (RFC 6749, section 4.1.2). Failures count against the sign-in rate limit of the client
+    address. Raises RateLimitedError, InvalidGrantError, InvalidCredentialsError, AccountGoneError, TooManyTokensError.
     """
     address = address_block(client_address(request))
-    ATTEMPTS_BY_ADDRESS.draw(address)
+    ATTEMPTS_BY_ADDRESS.hit(address)
     found = AppCode.unscoped.rows().select_related("owner").filter(digest=_digest(code)).first()
     if found is None:
         raise InvalidGrantError
@@ -222,12 +222,12 @@ def exchange_app_code(
             token = _exchange(row, found.owner, verifier, name, scope, asked_at) if row else None
     except TooManyTokensError:
         # Not a failed attempt: the caller has proven who they are, as in a sign-in by password.
-        ATTEMPTS_BY_ADDRESS.give_back(address)
+        ATTEMPTS_BY_ADDRESS.undo(address)
         raise
     if token is None:
         # Raised only here, after the commit: an error inside would roll back the revocation of the first token.
         raise InvalidGrantError
-    ATTEMPTS_BY_ADDRESS.give_back(address)
+    ATTEMPTS_BY_ADDRESS.undo(address)
     SIGN_INS.count("ok")
     return token
 

@@ -18,15 +18,15 @@ from carddav.client import (
     open_session,
 )
 from carddav.services.connections import check_reachable_url
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import OutboundError, Reason
+from contacts_project.kernel.rate_limits import RateLimit
 
 CHECK_SECONDS = 20.0
 #: Retry-After for a busy server that sends none, in seconds.
 DEFAULT_RETRY_AFTER_SECONDS = 60
-CHECK_BUDGET = Budget("carddav-test", 10, 15 * 60)
+CHECKS = RateLimit("carddav-test", 10, 15 * 60)
 
 
 class ServerError(DomainError):
@@ -95,13 +95,13 @@ def check_server(
 ) -> tuple[FoundBook, ...]:
     """The address books that the login finds, within 20 seconds.
 
-    A URL that the outbound policy refuses as it stands does not draw on the budget: nothing is sent. Raises FieldError,
-    RateLimitedError (ten in 15 minutes), and the Check errors.
+    A URL that the outbound policy refuses as it stands does not count against the rate limit: nothing is sent. Raises
+    FieldError, RateLimitedError (ten in 15 minutes), and the Check errors.
     """
     _check_policy(server_url)
-    # Before the budget: a request that is refused because too many are waiting must not draw on it.
+    # Before the rate limit: a request that is refused because too many are waiting must not count against it.
     with external_wait():
-        CHECK_BUDGET.draw(str(owner.pk))
+        CHECKS.hit(str(owner.pk))
         try:
             with open_session(
                 Login(server_url, username, password), seconds=CHECK_SECONDS, account=owner.pk

@@ -12,7 +12,7 @@ from django_celery_beat.models import (
     SolarSchedule,
 )
 
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 
 for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule):
     admin.site.unregister(model)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from django_celery_beat.models import PeriodicTask
 
 from accounts.models import PendingFileDeletion
-from contacts_project.kernel.operator_lists import MAX_COUNTED_ROWS
+from contacts_project.kernel.admin import MAX_COUNTED_ROWS
 from contacts_project.kernel.ownership.models import Tombstone, retention_cutoff
 from people.trash import trash_kinds
 

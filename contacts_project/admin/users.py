@@ -25,9 +25,9 @@ from accounts.services.operators import (
     unlock_sign_in,
 )
 from accounts.services.sessions import end_sessions
+from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.operator_lists import OperatorAdmin, WordFilter
 from people.counts import PEOPLE, PHOTO_BYTES, totals_of
 
 _OPERATOR_FLAGS = ("is_staff", "is_superuser")

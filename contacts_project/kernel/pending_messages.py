@@ -10,13 +10,19 @@ reads what is to be done, so that it sees that change, and a later one enqueues 
 import datetime as dt
 from collections.abc import Callable
 
+from django.db import models
 from django.utils import timezone
-
-from contacts_project.kernel.models import PendingMessage
 
 # After this time a message counts as lost with its queue.
 LOST_AFTER = dt.timedelta(seconds=60)
 _KEPT = dt.timedelta(hours=1)
+
+
+class PendingMessage(models.Model):
+    """A message that is in the queue, for all that ask for it. The key names the task, and the account or record."""
+
+    key = models.CharField(max_length=80, primary_key=True)
+    enqueued_at = models.DateTimeField()
 
 
 def enqueue_once(key: str, enqueue: Callable[[], object]) -> bool:

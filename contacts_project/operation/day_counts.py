@@ -9,7 +9,7 @@ from django.db.models import Count, Min
 
 from accounts.models import User
 from carddav.models import Run
-from contacts_project.kernel.models import DailyCount
+from contacts_project.models import DailyCount
 from notifications.models import Delivery
 
 # Values of DailyCount.name. They are stored, so they must not change.

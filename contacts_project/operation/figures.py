@@ -20,7 +20,7 @@ from kombu.exceptions import ChannelError
 from accounts.models import AccountMail, User
 from carddav.models import Conflict, Connection, Mapping, Pause, Run, RunState
 from contacts_project.celery import app
-from contacts_project.kernel.models import DailyCount
+from contacts_project.models import DailyCount
 from contacts_project.operation import day_counts
 from contacts_project.operation.day_counts import DELIVERIES, INSTANCE_SIZES, RUNS, SIGN_UPS
 from notifications.models import Delivery, DigestSchedule, ReminderAnswer

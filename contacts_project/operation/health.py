@@ -140,7 +140,7 @@ def check_proxy(now: dt.datetime) -> Check:
 
 def requests_are_forwarded(now: dt.datetime) -> bool:
     """Whether a request of the last day carried X-Forwarded-For while no proxy is trusted: all callers would then share
-    the address of the proxy, and its budgets."""
+    the address of the proxy, and its rate limits."""
     if settings.TRUSTED_PROXY_COUNT:
         return False
     seen = last_heartbeat(_FORWARDED)

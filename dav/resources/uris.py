@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.feed.cursor import is_of_epoch
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION
 from dav.models import MAX_NAME_LENGTH
 from dav.preconditions import DavStatusError
 from dav.xml import dav

@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.user import Plan
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
 from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import TOO_LONG
 from contacts_project.kernel.texts import Text, define_text
 from notifications.channels import channels
@@ -43,9 +43,9 @@ MAX_DESTINATIONS = 5
 TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
 _URL_CODES = {Reason.MALFORMED: "invalid", Reason.USERINFO: "credentials_in_url"}
 # How often an account may make this service send requests to hosts of its choice.
-CREATIONS = Budget("destination-creation", 10, 3600)
-OUTBOUND = Budget("destination-outbound", 25, 15 * 60)
-TESTS_PER_DESTINATION = Budget("destination-test", 5, 15 * 60)
+CREATIONS = RateLimit("destination-creation", 10, 3600)
+OUTBOUND = RateLimit("destination-outbound", 25, 15 * 60)
+TESTS_PER_DESTINATION = RateLimit("destination-test", 5, 15 * 60)
 SCHEMES = {DestinationType.WEBHOOK: Schemes.HTTPS_ONLY, DestinationType.NTFY: Schemes.HTTP_OR_HTTPS}
 
 
@@ -98,15 +98,15 @@ def create_destination(
     """Create a destination; returns it with a webhook's signing secret, which is not shown again, or None.
 
     Raises UrlRefusedError, DuplicateUrlError, TooManyDestinationsError, PlanLimitError, RateLimitedError. Only a
-    request that gets as far as the network counts against the budget.
+    request that gets as far as the network counts against the rate limit.
     """
     destination = Destination(owner=owner, type=type_, label=label)
-    # Checks that need no network come first, and do not count against the budget.
+    # Checks that need no network come first, and do not count against the rate limit.
     _check_plan(owner, destination)
     check_url(type_, url)
-    # Before the budget is drawn on: a request that is refused because too many are waiting must not count.
+    # Before the rate limit is counted against: a request that is refused because too many are waiting must not count.
     with external_wait():
-        CREATIONS.draw(str(owner.pk))
+        CREATIONS.hit(str(owner.pk))
         _check_can_add(owner, url)
         with exchanges_of(owner.pk):
             destination.set_url(url, check_reachable(type_, url))
@@ -167,9 +167,9 @@ def send_sample(channel: Channel, key: str, *, owner: User, now: dt.datetime) ->
     ends_at = now + dt.timedelta(days=1)
     notice = Notice(new_id(), NoticeKind.TEST, owner, {}, made_at=now, sent_at=now, expires_at=ends_at)
     with external_wait():
-        with transaction.atomic():  # if one budget is used up, the draw on the other is rolled back
-            TESTS_PER_DESTINATION.draw(key)
-            OUTBOUND.draw(str(owner.pk))
+        with transaction.atomic():  # if one rate limit is used up, the count against the other is rolled back
+            TESTS_PER_DESTINATION.hit(key)
+            OUTBOUND.hit(str(owner.pk))
         with exchanges_of(owner.pk):
             return channel.send(key, notice)
 
@@ -220,7 +220,7 @@ def _check_new_url(destination: Destination, url: str) -> str:
     type_ = DestinationType(destination.type)
     check_url(type_, url)
     with external_wait():
-        OUTBOUND.draw(str(destination.owner_id))
+        OUTBOUND.hit(str(destination.owner_id))
         _check_duplicate(destination.owner, url, except_for=destination)
         with exchanges_of(destination.owner_id):
             return check_reachable(type_, url)

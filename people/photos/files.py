@@ -20,8 +20,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
-from contacts_project.kernel.ownership.recheck import still_broken
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, still_broken
 from contacts_project.kernel.storage import PART_SUFFIX, StorageUnavailableError
 from people.models import Person, StoredPhoto
 from people.models.account_counts import add_bytes

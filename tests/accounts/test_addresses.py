@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services import registration
 from accounts.tasks import sweep_accounts
-from contacts_project.kernel.budgets import Budget
+from contacts_project.kernel.rate_limits import RateLimit
 from tests.accounts.steps import NEW_PASSWORD, SendMails, change_email, profile, register, sign_in, verify
 from tests.builders import PASSWORD, make_user, verify_email
 from tests.client import Client, client_of
@@ -155,7 +155,7 @@ def test_an_unverified_account_is_deleted_after_thirty_days(mandatory_verificati
 
 def test_registrations_are_rate_limited_per_client_network(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (registration.REGISTRATIONS.limit, registration.REGISTRATIONS.seconds) == (60, 3600)
-    monkeypatch.setattr(registration, "REGISTRATIONS", Budget("registration", 2, 3600))
+    monkeypatch.setattr(registration, "REGISTRATIONS", RateLimit("registration", 2, 3600))
     settings.REGISTRATION = "closed"  # refused, but counted
 
     def send(address: str, **extra: str) -> Any:

@@ -19,11 +19,10 @@ from carddav.models import Connection, Run, RunState, Trigger
 from carddav.services import runs, schedule
 from carddav.sync.context import Context, Tally
 from carddav.sync.lock import locked
-from contacts_project.kernel.models import PendingMessage
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES, ExchangeRules
 from contacts_project.kernel.outbound.session import Rules
 from contacts_project.kernel.outbound.sockets import MIN_BYTES, PACE_SECONDS, Pace
-from contacts_project.kernel.pending_messages import LOST_AFTER
+from contacts_project.kernel.pending_messages import LOST_AFTER, PendingMessage
 from contacts_project.processes.queue_pool import THREADS, QueueExecutor
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection

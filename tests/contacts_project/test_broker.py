@@ -12,15 +12,14 @@ import pytest
 from celery import Celery
 from kombu import Connection, Queue
 
-from contacts_project.kernel.broker import broker_url
-from contacts_project.kernel.broker.store import Store, new_delivery_tag
+from contacts_project.kernel.broker import Store, broker_url, new_delivery_tag
 from tests.contacts_project.broker_settings import CELERY_SETTINGS, WORKER_ARGUMENTS
 
 TASKS = 60
 CLAIM_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from contacts_project.kernel.broker.store import Store
+from contacts_project.kernel.broker import Store
 print(Store(Path(sys.argv[1])).claim("q"), flush=True)
 time.sleep(60)
 """

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.metrics import Counter, Histogram, count_file, read_all, series
-from contacts_project.kernel.metrics.count_file import CountFile, read_files
-from contacts_project.kernel.metrics.series import _Process
+from contacts_project.kernel import metrics
+from contacts_project.kernel.metrics import Counter, CountFile, Histogram, _Process, read_all, read_files
 
 COUNT = """
 import sys, time
 from pathlib import Path
-from contacts_project.kernel.metrics.count_file import CountFile
+from contacts_project.kernel.metrics import CountFile
 file = CountFile(Path(sys.argv[1]))
 values = file.values.get("planted") or file.add("planted", 1)
 values[0] += 1
@@ -56,8 +55,8 @@ def test_each_process_has_a_file_and_reuses_that_of_a_dead_process(tmp_path: Pat
 
 
 def test_fork_counts_in_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series, "folder", lambda: tmp_path)
-    monkeypatch.setattr(series, "_process", _Process())
+    monkeypatch.setattr(metrics, "folder", lambda: tmp_path)
+    monkeypatch.setattr(metrics, "_process", _Process())
     counter = Counter("planted_total", "Planted.", ("label",))
     try:
         counter.count("one")
@@ -70,7 +69,7 @@ def test_fork_counts_in_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert [(sample.labels, sample.values) for sample in read_all()["planted_total"]] == [(("one",), (3.0,))]
         assert len(list(tmp_path.iterdir())) == 2
     finally:
-        del series._declared["planted_total"]
+        del metrics._declared["planted_total"]
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 100, b"counts01" + b"\xff" * 200, b"counts01" + b"\0" * 200])
@@ -88,8 +87,8 @@ def test_full_disk_or_file_does_not_fail_the_caller(tmp_path: Path, monkeypatch:
     def full(*args: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(series, "folder", lambda: tmp_path)
-    monkeypatch.setattr(series, "_process", _Process())
+    monkeypatch.setattr(metrics, "folder", lambda: tmp_path)
+    monkeypatch.setattr(metrics, "_process", _Process())
     counter = Counter("planted_total", "Planted.", ("label",))
     try:
         with monkeypatch.context() as patch:
@@ -97,20 +96,20 @@ def test_full_disk_or_file_does_not_fail_the_caller(tmp_path: Path, monkeypatch:
             counter.count("one")
         counter.count("one")
         assert [sample.values for sample in read_all()["planted_total"]] == [(2.0,)]
-        monkeypatch.setattr(count_file, "SIZE", 4096)
-        monkeypatch.setattr(series, "_process", _Process())
+        monkeypatch.setattr(metrics, "SIZE", 4096)
+        monkeypatch.setattr(metrics, "_process", _Process())
         counter.series.clear()
         for number in range(200):
             counter.count(str(number))
         assert len(read_all()["planted_total"]) == 200
     finally:
-        del series._declared["planted_total"]
+        del metrics._declared["planted_total"]
 
 
 def test_number_of_series_per_metric_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series, "folder", lambda: tmp_path)
-    monkeypatch.setattr(series, "_process", _Process())
-    monkeypatch.setattr(series, "MAX_SERIES", 10)
+    monkeypatch.setattr(metrics, "folder", lambda: tmp_path)
+    monkeypatch.setattr(metrics, "_process", _Process())
+    monkeypatch.setattr(metrics, "MAX_SERIES", 10)
     histogram = Histogram("planted_seconds", "Planted.", ("label",), (0.1, 1))
     try:
         for number in range(30):
@@ -122,4 +121,4 @@ def test_number_of_series_per_metric_is_limited(tmp_path: Path, monkeypatch: pyt
         assert sum(found["other"][:3]) == 20
         assert found["other"][-1] == pytest.approx(sum(range(10, 30)) / 10)
     finally:
-        del series._declared["planted_seconds"]
+        del metrics._declared["planted_seconds"]

@@ -16,8 +16,7 @@ from accounts.services.deletion import delete_account
 from contacts_project.kernel.database.compiled_queries import CompiledQuery
 from contacts_project.kernel.ownership import account_lock
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
-from contacts_project.kernel.ownership.models import Tombstone
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION, purge_tombstones
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION, Tombstone, purge_tombstones
 from people.models import DuplicateDismissal, ImportantDate, Person
 from people.trash import purge_deleted
 from relationships.models import Relationship

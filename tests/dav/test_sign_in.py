@@ -1,4 +1,4 @@
-"""Sign-in by app password and its budgets: an old phone asks for ever, and locks nobody out (issue 35, promise 7)."""
+"""Sign-in by app password and its rate limits: an old phone asks for ever, and locks nobody out."""
 
 import datetime as dt
 
@@ -54,7 +54,7 @@ def test_passwords_tried_here_and_there_have_budgets_of_their_own(alice: User) -
     guesses.token = PASSWORD  # the account's own, which counts for nothing here
     assert asks(guesses, UNKNOWN_PASSWORDS.limit) == {401}
     assert asks(guesses, 1) == {429}
-    # A valid password is never refused by the budget, neither is the owner.
+    # A valid password is never refused by the rate limit, neither is the owner.
     assert asks(device, 3) == {207}
     assert signs_in(alice) == 200
     while signs_in(alice, "wrong") != 429:

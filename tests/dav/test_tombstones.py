@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION
 from dav.models import BookCard, FormerText, GivenCard
 from people.trash import purge_deleted
 from tests.client import client_of

@@ -96,7 +96,7 @@ LEGITIMATE_REFUSALS = (
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Send each request from an address of its own; otherwise the budgets per client address would refuse most.
+    """Send each request from an address of its own; otherwise the rate limits per client address would refuse most.
 
     An auth object sets the header, not the case: if a hook changes the headers of a case, schemathesis evaluates them
     again and sends a credential that it had omitted on purpose.

@@ -1,4 +1,4 @@
-"""Caps, budgets and uniqueness under concurrent requests, on real threads and connections."""
+"""Caps, rate limits and uniqueness under concurrent requests, on real threads and connections."""
 
 from collections import Counter
 from collections.abc import Callable

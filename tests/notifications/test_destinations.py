@@ -437,7 +437,7 @@ def test_request_refused_for_too_many_waiting_calls_does_not_count(api: Client) 
 
     token = release_thread.set(full)
     try:
-        for _ in range(11):  # more than any budget holds
+        for _ in range(11):  # more than any rate limit holds
             for method, path, body in (
                 ("POST", "", webhook(url="https://127.0.0.1/other")),
                 ("POST", f"/{made}/test", None),

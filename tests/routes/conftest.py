@@ -8,7 +8,7 @@ from django.test.utils import override_settings
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.models import BudgetUse
+from contacts_project.kernel.rate_limits import BudgetUse
 from notifications.models.deliveries import Heartbeat, record_heartbeat
 from tests.builders import make_user
 from tests.client import Client

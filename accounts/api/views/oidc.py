@@ -49,10 +49,10 @@ from accounts.services.second_factor import MfaRequiredError, has_second_factor
 from accounts.services.sign_in import EmailUnverifiedError, InvalidCredentialsError
 from contacts_project.kernel.api.errors import error_response, failure_of
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.budgets import Budget, CachedBudget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, MissingError, RateLimitedError
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.rate_limits import CachedRateLimit, RateLimit
 from contacts_project.kernel.texts import define_text
 
 _CODE_NEEDED = define_text(
@@ -61,9 +61,9 @@ _CODE_NEEDED = define_text(
 
 DEFAULT_NEXT, CLIENT_PATH = "/api/docs", "/app/"
 CODE_ENDPOINT = "/api/auth/oidc/second-factor"
-_START_ATTEMPTS = CachedBudget("oidc-start", 60, 60)
+_START_ATTEMPTS = CachedRateLimit("oidc-start", 60, 60)
 # Callbacks with a code that the provider does not confirm. Each costs a request to the provider.
-_CALLBACK_ATTEMPTS = Budget("oidc-callback", 10, 15 * 60)
+_CALLBACK_ATTEMPTS = RateLimit("oidc-callback", 10, 15 * 60)
 
 
 class ProviderSerializer(serializers.Serializer[Any]):
@@ -122,7 +122,7 @@ class OidcViewSet(OpenViewSet):
         return _report_errors(request, app, next_path, lambda: self._start_flow(request, app, next_path))
 
     def _start_flow(self, request: Request, app: AppRequest | None, next_path: str) -> HttpResponse:
-        _START_ATTEMPTS.draw(address_block(client_address(request._request)))
+        _START_ATTEMPTS.hit(address_block(client_address(request._request)))
         if app:
             check_app_request(app, request.query_params.get("code_challenge_method", ""))
         from accounts.oidc import code_flow  # noqa: PLC0415 - Authlib takes a twentieth of the start-up time
@@ -174,10 +174,10 @@ class OidcViewSet(OpenViewSet):
         address = address_block(client_address(request._request))
         with (
             external_wait()
-        ):  # before the budget: a request that is refused because too many are waiting must not count
-            _CALLBACK_ATTEMPTS.draw(address)
+        ):  # before the rate limit: a request that is refused because too many are waiting must not count
+            _CALLBACK_ATTEMPTS.hit(address)
             claims = code_flow.exchange_code(flow, code)
-        _CALLBACK_ATTEMPTS.give_back(address)
+        _CALLBACK_ATTEMPTS.undo(address)
         language = request.headers.get("Accept-Language", "")
         user = find_or_register_account(claims=claims, accept_language=language, now=timezone.now())
         if has_second_factor(user) and not used_second_factor(claims):

@@ -25,10 +25,10 @@ from accounts.services.addresses import (
 from accounts.services.mail import queue_mail
 from accounts.services.sign_in import remember_device
 from contacts_project.kernel.api.schema import raises
-from contacts_project.kernel.budgets import Budget
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
+from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.texts import define_text
 
 _VERIFIED = define_text("email_verified", "The e-mail address has been verified.")
@@ -40,7 +40,7 @@ _RESET_SENT = define_text("reset_sent", "If there is an account with this addres
 _PASSWORD_SET = define_text("password_set", "The password has been set. Sign in with it.")
 
 # Requests for mails of one client address, to any mailboxes. The sender of mails limits those to one mailbox.
-_MAIL_REQUESTS = Budget("mail-orders", 100, 15 * 60)
+_MAIL_REQUESTS = RateLimit("mail-orders", 100, 15 * 60)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -118,5 +118,5 @@ class VerificationViewSet(OpenViewSet):
     def _queue(self, kind: MailKind) -> None:
         """Enqueue a mail to the address in the body, whether or not an account has it. Raises RateLimitedError."""
         email = self.read_body(MailboxSerializer)["email"]
-        _MAIL_REQUESTS.draw(address_block(client_address(self.request._request)))
+        _MAIL_REQUESTS.hit(address_block(client_address(self.request._request)))
         queue_mail(kind=kind, address=email)

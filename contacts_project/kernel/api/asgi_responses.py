@@ -5,9 +5,9 @@
 
     async def serve(scope: Scope, receive: Receive, send: Send, ask: Ask) -> None: ...
 
-The view runs in a thread like any other view, so authentication, permissions and budgets apply. `serve` then gets the
-same request as ASGI events and holds no thread. To use the service itself it calls `ask`, which runs one more request
-with the credentials of the same caller.
+The view runs in a thread like any other view, so authentication, permissions and rate limits apply. `serve` then gets
+the same request as ASGI events and holds no thread. To use the service itself it calls `ask`, which runs one more
+request with the credentials of the same caller.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

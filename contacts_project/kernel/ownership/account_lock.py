@@ -8,7 +8,8 @@ become visible in order: a client that has read up to revision n has missed noth
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -174,6 +175,27 @@ def account_locks(owner_ids: Collection[UUID]) -> Iterator[list[Any]]:
         rows = get_user_model().objects.select_for_update(no_key=True)
         # In the order of ids: two transactions that lock several accounts cannot deadlock.
         yield list(rows.filter(pk__in=owner_ids).order_by("pk"))
+
+
+def still_broken(
+    suspects: Iterable[tuple[UUID, object]], find_broken: Callable[[UUID, list[object]], Iterable[object]]
+) -> Iterator[object]:
+    """Yield what `find_broken(owner_id, keys)` returns for the suspects, as (owner, key), under each account's lock.
+
+    For integrity checks: two statements outside a transaction read two states of the database, and a write between them
+    can look like a broken row.
+    """
+    by_owner: dict[UUID, list[object]] = defaultdict(list)
+    for owner_id, key in suspects:
+        by_owner[owner_id].append(key)
+    for owner_id, keys in by_owner.items():
+        try:
+            with account_lock(owner_id):
+                broken = list(find_broken(owner_id, keys))
+        except AccountGoneError:
+            continue
+        # After the lock is released: the consumer may take any time.
+        yield from broken
 
 
 def _raise_revision(owner_id: UUID) -> tuple[int, bool]:

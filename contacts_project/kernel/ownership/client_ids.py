@@ -20,8 +20,7 @@ from django.utils import timezone
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonMapping
-from contacts_project.kernel.ownership.models import OwnedModel, Tombstone
-from contacts_project.kernel.ownership.tombstones import TOMBSTONE_RETENTION
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION, OwnedModel, Tombstone
 from contacts_project.kernel.texts import define_text
 
 

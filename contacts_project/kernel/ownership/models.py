@@ -25,6 +25,7 @@ from contacts_project.kernel.ownership.owned import (
 )
 
 __all__ = [
+    "TOMBSTONE_RETENTION",
     "FeedModel",
     "FeedQuerySet",
     "OwnedManager",
@@ -36,8 +37,13 @@ __all__ = [
     "UnscopedManager",
     "UnscopedQueryError",
     "owner_without_index",
+    "purge_tombstones",
     "retention_cutoff",
 ]
+
+
+TOMBSTONE_RETENTION = dt.timedelta(days=120)
+_PURGE_BATCH_SIZE = 5000
 
 
 class FeedModel(OwnedModel):
@@ -160,6 +166,8 @@ def retention_cutoff(now: dt.datetime) -> dt.datetime:
 class Tombstone(models.Model):
     """A permanently removed record: its kind as in the feed, its id, and the revision that removed it.
 
+    For clients that synchronize later. Triggers write the rows (ownership.triggers).
+
     `owner_id` is no foreign key: while an account is deleted, triggers write tombstones after the ORM has collected the
     rows to delete, and the constraint would fail.
     """
@@ -180,3 +188,12 @@ class Tombstone(models.Model):
             models.Index(fields=["owner_id", "revision"], name="tombstone_feed"),
             models.Index(fields=["removed_at"], name="tombstone_age"),
         ]
+
+
+def purge_tombstones(*, now: dt.datetime) -> int:
+    """Delete tombstones older than TOMBSTONE_RETENTION, and return their number."""
+    # In batches, each a transaction of its own, so that other writers do not wait for long.
+    old, removed = Tombstone.unscoped.rows().filter(removed_at__lt=now - TOMBSTONE_RETENTION), 0
+    while ids := list(old.values_list("pk", flat=True)[:_PURGE_BATCH_SIZE]):
+        removed += Tombstone.unscoped.rows().filter(pk__in=ids).delete()[0]
+    return removed

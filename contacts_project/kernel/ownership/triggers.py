@@ -1,7 +1,11 @@
-"""Triggers that refuse a row that refers to another account's row.
+"""Triggers of owned tables.
 
-A trigger compares the owners for each foreign key from one owned table to another. A composite foreign key (owner, id)
-would do the same, but Django has none.
+A row that refers to another account's row is refused: a trigger compares the owners for each foreign key from one owned
+table to another. A composite foreign key (owner, id) would do the same, but Django has none.
+
+Tombstones are written after every DELETE, by a purge or by a cascade, of one row or ten thousand. A tombstone has the
+account's current revision, which is that of the write that deletes. When an account is deleted, a trigger removes its
+tombstones.
 """
 
 from collections.abc import Iterator
@@ -9,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.db.models import ForeignKey
 
-from contacts_project.kernel.ownership.models import OwnedModel
+from contacts_project.kernel.database.triggers import Trigger
+from contacts_project.kernel.ownership.models import FeedModel, OwnedModel, Tombstone
 
 
 @dataclass(frozen=True)
@@ -86,3 +92,24 @@ BEGIN
     RETURN NEW;
 END $$ LANGUAGE plpgsql
 """
+
+
+def tombstone_triggers() -> Iterator[Trigger]:
+    """A trigger for every table of the feed, and one for the table of accounts."""
+    users, table = get_user_model()._meta.db_table, Tombstone._meta.db_table
+    for model in apps.get_models():
+        if issubclass(model, FeedModel):
+            body = _INSERT.format(table=table, users=users, kind=model.FEED_TYPE)
+            yield Trigger(f"tombstone_{model._meta.db_table}", model._meta.db_table, "DELETE", body, writes=table)
+    delete_all = f"DELETE FROM {table} WHERE owner_id = OLD.id"  # noqa: S608 - a name of our own
+    yield Trigger("tombstones_of_account", users, "DELETE", delete_all, writes=table)
+
+
+# The account's row already has the revision of this write. If the account itself is gone, the SELECT finds no row, and
+# no tombstone is written.
+_INSERT = (
+    "INSERT INTO {table} (owner_id, kind, record_id, revision, removed_at) "
+    "SELECT OLD.owner_id, '{kind}', OLD.id, u.revision, CURRENT_TIMESTAMP FROM {users} u WHERE u.id = OLD.owner_id "
+    "ON CONFLICT (record_id, kind) DO UPDATE SET "
+    "owner_id = excluded.owner_id, revision = excluded.revision, removed_at = excluded.removed_at"
+)

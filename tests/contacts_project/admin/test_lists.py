@@ -15,8 +15,8 @@ from django.utils import timezone
 from django_celery_beat.models import IntervalSchedule
 
 from accounts.models import User
+from contacts_project.kernel.admin import OperatorAdmin
 from contacts_project.kernel.database.triggers import without_triggers
-from contacts_project.kernel.operator_lists import OperatorAdmin
 from contacts_project.kernel.ownership.account_lock import account_write
 from notifications.models import Delivery, Destination
 from people.models import CustomFieldTemplate, GeocodedAddress, Group, ImportantDate

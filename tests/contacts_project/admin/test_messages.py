@@ -7,7 +7,7 @@ from django.contrib.messages.storage import base
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
-from contacts_project.kernel.admin_messages import AdminMessagesMiddleware
+from contacts_project.kernel.admin import AdminMessagesMiddleware
 
 
 @pytest.mark.parametrize(("path", "has_messages"), [("/admin/", True), ("/admin/auth/", True), ("/api/people", False)])

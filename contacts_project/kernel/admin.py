@@ -1,4 +1,4 @@
-"""Base classes of the lists in the admin: read-only, of bounded cost, and filtered only by what they offer.
+"""Base classes of the admin. Its lists are read-only, of bounded cost, and filtered only by what they offer.
 
 Django's admin accepts any column of the table as a filter (`?password__startswith=`), counts all rows, and sorts by any
 column. These lists accept their own filters only, count up to MAX_COUNTED_ROWS, and sort by the columns in
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
+from django.contrib.messages.middleware import MessageMiddleware
 from django.core.paginator import Paginator
 from django.db.models import Expression, Model, QuerySet
 from django.http import HttpRequest
@@ -140,3 +141,12 @@ class WordFilter(admin.SimpleListFilter, Generic[Row]):
 
     def narrow(self, rows: QuerySet[Row], value: str) -> QuerySet[Row]:
         return rows.filter(**{self.column: value})
+
+
+class AdminMessagesMiddleware(MessageMiddleware):
+    """Reads the messages that lists of the admin show after an action. No other page has any, so for other requests
+    the cookie and the session are not read."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path.startswith("/admin/"):
+            super().process_request(request)

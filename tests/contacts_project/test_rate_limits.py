@@ -1,4 +1,4 @@
-"""Budgets: exact counts over a sliding window, also with other subjects and concurrent draws."""
+"""Rate limits: exact counts over a sliding window, also with other subjects and concurrent draws."""
 
 import datetime as dt
 from collections import Counter
@@ -8,22 +8,21 @@ import time_machine
 from django.utils import timezone
 
 from accounts.tasks import purge_budgets
-from contacts_project.kernel import budgets
-from contacts_project.kernel.budgets import Budget, CachedBudget
+from contacts_project.kernel import rate_limits
 from contacts_project.kernel.errors import RateLimitedError
-from contacts_project.kernel.models import BudgetUse
+from contacts_project.kernel.rate_limits import BudgetUse, CachedRateLimit, RateLimit
 from tests.concurrency import run_concurrently
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
-THREE, TEN = Budget("three", 3, 60), Budget("ten", 10, 900)
+THREE, TEN = RateLimit("three", 3, 60), RateLimit("ten", 10, 900)
 
 
-def draws(budget: Budget, subject: str, times: int = 1) -> list[int]:
+def draws(limit: RateLimit, subject: str, times: int = 1) -> list[int]:
     """Draw `times` times; returns for each draw 0, or the seconds to wait after a refusal."""
     waits = []
     for _ in range(times):
         try:
-            budget.draw(subject)
+            limit.hit(subject)
             waits.append(0)
         except RateLimitedError as error:
             waits.append(error.retry_after)
@@ -38,11 +37,11 @@ def test_window_is_limited_and_a_returned_draw_does_not_count() -> None:
         assert draws(THREE, "a", 3) == [0, 0, 10]
         clock.shift(10)  # the first draw is out of the window, the other two are not
         assert draws(THREE, "a", 2) == [0, 50]
-        assert draws(Budget("other", 3, 60), "a") == draws(THREE, "b") == [0]
-        THREE.give_back("a")
+        assert draws(RateLimit("other", 3, 60), "a") == draws(THREE, "b") == [0]
+        THREE.undo("a")
         assert draws(THREE, "a", 2) == [0, 50]
         THREE.clear("a")
-        THREE.give_back("a")
+        THREE.undo("a")
         assert draws(THREE, "a") == [0]
 
 
@@ -50,7 +49,7 @@ def test_window_is_limited_and_a_returned_draw_does_not_count() -> None:
 def test_other_subjects_do_not_evict_a_count() -> None:
     assert draws(THREE, "owner", 4)[-1] > 0
     for number in range(200):
-        THREE.draw(f"flood {number}")
+        THREE.hit(f"flood {number}")
     assert draws(THREE, "owner")[0] > 0
 
 
@@ -65,10 +64,10 @@ def test_refusal_writes_nothing_and_rows_contain_no_address() -> None:
 
 @pytest.mark.django_db
 def test_expired_draws_are_purged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "_PURGE_BATCH_SIZE", 4)
+    monkeypatch.setattr(rate_limits, "_PURGE_BATCH_SIZE", 4)
     with time_machine.travel(NOON, tick=False) as clock:
         for number in range(9):
-            THREE.draw(f"old {number}")
+            THREE.hit(f"old {number}")
         clock.shift(40)
         draws(THREE, "new", 3)
         clock.shift(30)
@@ -78,17 +77,17 @@ def test_expired_draws_are_purged(monkeypatch: pytest.MonkeyPatch) -> None:
             assert draws(THREE, "new") == [30]
 
 
-def test_cached_budget_writes_nothing_and_resets_after_its_window() -> None:
-    passing = CachedBudget("passing", 2, 60)
+def test_cached_rate_limit_writes_nothing_and_resets_after_its_window() -> None:
+    passing = CachedRateLimit("passing", 2, 60)
     with time_machine.travel(NOON, tick=False) as clock:
-        passing.draw("a")
-        passing.draw("a")
+        passing.hit("a")
+        passing.hit("a")
         with pytest.raises(RateLimitedError) as caught:
-            passing.draw("a")
+            passing.hit("a")
         assert 0 < caught.value.retry_after <= 60
-        passing.draw("b")
+        passing.hit("b")
         clock.shift(caught.value.retry_after + 1)
-        passing.draw("a")
+        passing.hit("a")
 
 
 @pytest.mark.django_db(transaction=True)
