@@ -25,8 +25,8 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import IMPORTS, BatchWriter, StoppedError
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.contact import create_from_cards
-from people.importing.group_cards import awaiting_groups, forget_awaited
-from people.importing.known import uid_key
+from people.importing.groups import awaiting_groups, forget_awaited
+from people.importing.matches import uid_key
 from people.importing.vcards import without_google_groups
 from people.models import Group, Person
 from people.photos.images import PixelBudget

@@ -16,8 +16,8 @@ from carddav.sync.run import discover_new_cards
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.texts import define_text
-from people.importing.known import uid_key, uid_spellings
-from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, Outcome
+from people.importing.matches import uid_key, uid_spellings
+from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, RecordOutcome
 from people.models import Person
 from people.models.account_counts import StorageLimitError
 from people.vcard import CardResult
@@ -29,7 +29,7 @@ _CONTACT = define_text("contact_already", "already a contact")
 _BATCH_SIZE = 200
 
 
-def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[Outcome]:
+def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) -> Iterator[RecordOutcome]:
     """Store each card as a pending import, in short transactions. A card that is pending already, or whose UID is a
     contact's, is skipped.
 
@@ -43,9 +43,9 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
             with writer.attempt(), writer.batch(), account_write(owner):
                 outcomes = _UploadBatch(owner, batch, now, uids).store()
         except StoppedError:
-            outcomes = [Outcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
+            outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
         except StorageLimitError as error:
-            outcomes = [Outcome(card.index, card.name, ERROR, remarks=(error.message,)) for card in batch]
+            outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(error.message,)) for card in batch]
         yield from outcomes
     writer.finish()
 
@@ -58,7 +58,7 @@ class _UploadBatch:
         self.created: list[PendingImport] = []
         self.replaced: list[PendingImport] = []
 
-    def store(self) -> list[Outcome]:
+    def store(self) -> list[RecordOutcome]:
         found = [card.card.uid for card in self.cards if card.card and card.card.uid]
         uids = {spelling for uid in found for spelling in uid_spellings(uid)}
         pending = PendingImport.objects.owned_by(self.owner)
@@ -72,18 +72,18 @@ class _UploadBatch:
         pending.bulk_update(self.replaced, ["display_name", "raw", "digest", "discovered_at"])
         return outcomes
 
-    def _store_card(self, result: CardResult) -> Outcome:
+    def _store_card(self, result: CardResult) -> RecordOutcome:
         card = result.card
         if card is None:
-            return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
+            return RecordOutcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
         digest = hash_text(result.text)
         if card.is_group:
-            return Outcome(result.index, result.name, SKIPPED, remarks=(_GROUP,))
+            return RecordOutcome(result.index, result.name, SKIPPED, remarks=(_GROUP,))
         if digest in self.digests:
-            return Outcome(result.index, result.name, SKIPPED, remarks=(_PENDING,))
+            return RecordOutcome(result.index, result.name, SKIPPED, remarks=(_PENDING,))
         key = uid_key(card.uid or "")
         if person_id := self.contacts.get(key):
-            return Outcome(result.index, result.name, SKIPPED, person_id, (_CONTACT,))
+            return RecordOutcome(result.index, result.name, SKIPPED, person_id, (_CONTACT,))
         self.digests.add(digest)
         # Two cards with one UID in the same file are both kept: UIDs are not unique.
         known = self.by_uid.get(key) if key not in self.seen_uids else None
@@ -96,7 +96,7 @@ class _UploadBatch:
                 self.now,
             )
             self.replaced.append(known)
-            return Outcome(result.index, result.name, UPDATED, remarks=result.warnings)
+            return RecordOutcome(result.index, result.name, UPDATED, remarks=result.warnings)
         row = PendingImport(
             owner=self.owner,
             uid=card.uid,
@@ -106,7 +106,7 @@ class _UploadBatch:
             discovered_at=self.now,
         )
         self.created.append(row)
-        return Outcome(result.index, result.name, IMPORTED, remarks=result.warnings)
+        return RecordOutcome(result.index, result.name, IMPORTED, remarks=result.warnings)
 
 
 def discover_contacts(*, owner: User) -> Receipt:

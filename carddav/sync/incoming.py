@@ -28,8 +28,8 @@ from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_ca
 from carddav.sync.push_plan import unsent_mappings
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
-from people.importing.card_groups import GroupPlan
-from people.importing.known import uid_spellings
+from people.importing.groups import CategoryGroups
+from people.importing.matches import uid_spellings
 from people.services.groups import put_members
 from people.vcard import Card, VCardError, read_resource
 
@@ -248,14 +248,14 @@ def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -
     if not found:
         return
     with context.write() as write:
-        plan = GroupPlan(context.owner)
-        plan.load([card.name])
-        if not plan.reserve(card.name):
+        groups = CategoryGroups(context.owner)
+        groups.load([card.name])
+        if not groups.reserve(card.name):
             context.tally.messages.append(_NO_ROOM_FOR_GROUP.format(group=card.name))
             return
         # What was unsent before stays so: the membership alone is nothing to be sent.
         unsent = set(unsent_mappings(context.connection).filter(person__in=found).values_list("person_id", flat=True))
-        put_members(plan.make(card.name), list(found), write.now)
+        put_members(groups.make(card.name), list(found), write.now)
         _add_to_bases(context, list(found), card.name, {key: write.revision for key in found if key not in unsent})
         card.joined = [*card.joined, *found.values()]
         card.save()

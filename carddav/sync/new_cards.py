@@ -31,8 +31,8 @@ from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.contents.contact import LocalContact, create_from_cards, load_local_contacts
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
-from people.importing.group_cards import join_awaiting_groups
-from people.importing.known import person_sort_key, uid_spellings
+from people.importing.groups import join_awaiting_groups
+from people.importing.matches import person_sort_key, uid_spellings
 from people.models import Person
 from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card, without_photo

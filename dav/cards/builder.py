@@ -28,7 +28,7 @@ from dav.cards.texts import (
 )
 from dav.models import BookCard
 from people.contents.contact import LocalContact, load_local_contacts
-from people.importing.known import uid_key, uid_spellings
+from people.importing.matches import uid_key, uid_spellings
 from people.mentions import Topic
 from people.models import Group, Membership, Person
 from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 
-from people.importing.known import uid_key
+from people.importing.matches import uid_key
 from people.photos.files import read_photo
 from people.photos.names import photo_hash
 from people.vcard import Card, CardText, ContentLine, fold, parse_line, parse_lines, patch_text, read_card, write_card

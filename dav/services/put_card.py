@@ -37,8 +37,8 @@ from dav.xml import href
 from people.contents.contact import create_from_cards, load_local_contact, load_local_contacts
 from people.contents.fields import remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
-from people.importing.group_cards import awaiting_groups, forget_awaited
-from people.importing.known import name_key, uid_key, uid_spellings
+from people.importing.groups import awaiting_groups, forget_awaited
+from people.importing.matches import name_key, uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Person
 from people.services.groups import put_members
 from people.services.people import restore_person

@@ -30,8 +30,8 @@ from dav.services.history import record_left_groups
 from dav.services.refusals import forget_refusal
 from dav.xml import card as card_name
 from dav.xml import href
-from people.importing.group_cards import MAX_AWAITED
-from people.importing.known import uid_key, uid_spellings
+from people.importing.groups import MAX_AWAITED
+from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Membership, Person
 from people.models.groups import group_key
 from people.services.group_lifecycle import create_group, restore_group, update_group

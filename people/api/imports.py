@@ -25,12 +25,11 @@ from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
 from people.api.vcard_files import import_receipt_fields
-from people.importing.files import FileImport, Upload
+from people.importing.runs import FileImport, ImportFile
 from people.importing.sources.days import AMBIGUOUS
 from people.importing.sources.sheets import date_orders
-from people.importing.sources.tables import Table, TableOptions, open_table, read_options
-from people.importing.sources.target import Target
-from people.importing.sources.targets import propose_targets
+from people.importing.sources.tables import CsvTable, TableOptions, open_table, read_options
+from people.importing.sources.targets import ColumnTarget, propose_targets
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
 from people.models import ContactImport
 from people.services.plan_limits import limit_error
@@ -146,7 +145,7 @@ class FileImportViewSet(ApiViewSet[Any]):
     def import_file(self, request: Request, source: str) -> Response:
         """Import a file of another product. What is equal already is skipped; `importId` undoes it all."""
         file = _read_file(request)
-        upload = Upload(
+        upload = ImportFile(
             source=source,
             file=file.file,
             name=file.name or "",
@@ -241,7 +240,7 @@ def _serialize_import(row: ContactImport) -> JsonObject:
     }
 
 
-def _describe_column(table: Table, index: int, target: Target, orders: dict[int, str]) -> JsonObject:
+def _describe_column(table: CsvTable, index: int, target: ColumnTarget, orders: dict[int, str]) -> JsonObject:
     cells = (row.cells[index].strip() for row in table.sample if len(row.cells) > index)
     samples = list(dict.fromkeys(cell[:_MAX_SAMPLE_LENGTH] for cell in cells if cell))[:_MAX_SAMPLES]
     column = {"name": table.names[index], "samples": samples, "proposal": str(target)}

@@ -18,7 +18,7 @@ from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
 from people.fields.card_lines import with_unmapped_lines
 from people.fields.cards import card_of, put_card
-from people.importing.card_groups import GroupPlan
+from people.importing.groups import CategoryGroups
 from people.models import Group, ImportantDate, Membership, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files, read_photo
@@ -178,8 +178,8 @@ def create_from_cards(
     The caller has checked the plan's limit of people. Groups are created as far as the plan allows, and their rules are
     written to the people.
     """
-    writer, plan = PersonWriter(owner, write, write.now), GroupPlan(owner)
-    plan.load(name for card, _ in cards for name in card.categories)
+    writer, category_groups = PersonWriter(owner, write, write.now), CategoryGroups(owner)
+    category_groups.load(name for card, _ in cards for name in card.categories)
     contacts, dates = [], []
     for card, jpeg in cards:
         photo = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
@@ -195,14 +195,14 @@ def create_from_cards(
         ]
         writer.edit(person)
         put_card(person, card, days)
-        groups = [plan.groups[group_key(name)] for name in card.categories if plan.reserve(name)]
+        groups = [category_groups.groups[group_key(name)] for name in card.categories if category_groups.reserve(name)]
         contacts.append(build_contact(person, days, [(group.pk, group.name) for group in groups]))
         dates += days
     writer.flush()
     ImportantDate.objects.bulk_create(dates)
     members = [(contact.person, contact.card.categories) for contact in contacts]
-    plan.write(members)
-    joined = [(person, group.pk) for person, group in plan.resolve(members) if group.has_rule]
+    category_groups.write(members)
+    joined = [(person, group.pk) for person, group in category_groups.resolve(members) if group.has_rule]
     if write_rules(writer, joined).people:
         writer.flush()
     return contacts
@@ -210,9 +210,9 @@ def create_from_cards(
 
 def _find_or_create_groups(owner: User, names: list[str]) -> list[Group]:
     """The groups of these names. Missing ones are created as far as the plan allows."""
-    plan = GroupPlan(owner)
-    plan.load(names)
-    return list({group.pk: group for group in (plan.make(name) for name in names if plan.reserve(name))}.values())
+    groups = CategoryGroups(owner)
+    groups.load(names)
+    return list({group.pk: group for group in (groups.make(name) for name in names if groups.reserve(name))}.values())
 
 
 def _date_entries(rows: list[ImportantDate], target: list[JsonObject]) -> list[JsonObject]:

@@ -1,6 +1,6 @@
 """One batch of an import: matches its cards to people and writes all of them in a few statements.
 
-`plan` only reads. `write` must be called under the account lock, with a plan that was made under the same lock.
+`prepare` only reads. `write` must be called under the account lock, under which `prepare` was called.
 """
 
 import datetime as dt
@@ -14,13 +14,10 @@ from contacts_project.kernel.texts import define_text
 from people.dates import schedule
 from people.field_table import CARD_DATE_KEYS
 from people.fields.cards import put_card
-from people.importing.candidates import Candidates
-from people.importing.card_groups import GroupPlan
-from people.importing.dry_run import DryRun
-from people.importing.group_cards import awaiting_groups, forget_awaited
-from people.importing.known import Item, KnownPerson, uid_key
+from people.importing.groups import CategoryGroups, awaiting_groups, forget_awaited
 from people.importing.log import ImportLog
-from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
+from people.importing.matches import Candidates, DryRunState, Item, PersonMatch, uid_key
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome
 from people.models import Group, ImportantDate, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files
@@ -55,7 +52,7 @@ PLAN_LIMIT = "plan_people"
 _CARD_COLUMNS = tuple(key.column for key in CARD_DATE_KEYS)
 
 
-class Batch:
+class ImportBatch:
     """The cards of one batch. `seen` contains the UIDs of the cards of earlier batches.
 
     `log` records what is written, so that it can be undone. With a `dry_run` nothing is written. Everybody whom the
@@ -70,21 +67,21 @@ class Batch:
         now: dt.datetime,
         *,
         log: ImportLog | None = None,
-        dry_run: DryRun | None = None,
+        dry_run: DryRunState | None = None,
         group_ids: Collection[UUID] = (),
     ) -> None:
         self.owner, self.items, self.now = owner, items, now
         self.log, self.dry_run = log, dry_run
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[RecordOutcome] = []
         # By the key of a UID, the groups of group cards that came before its card.
         self.waiting: Mapping[str, list[Group]] = {}
-        self.people = Candidates(owner, seen, dry_run)
-        self.groups = GroupPlan(owner, dry_run.group_keys if dry_run else ())
+        self.candidates = Candidates(owner, seen, dry_run)
+        self.groups = CategoryGroups(owner, dry_run.group_keys if dry_run else ())
         self.group_ids, self.joined_by_all = group_ids, list[Group]()
 
-    def plan(self) -> None:
+    def prepare(self) -> None:
         """Match each card to a person, and merge into that person what the card adds."""
-        self.people.load(self.items)
+        self.candidates.load(self.items)
         self.waiting = awaiting_groups(self.owner, (item.card.uid for item in self.items))
         self.groups.load(name for item in self.items for name in item.card.categories)
         if self.group_ids:
@@ -98,7 +95,7 @@ class Batch:
         self._limit_reminders()
         for item in self.items:
             item.card = self.groups.drop_unavailable(item.card, item.remarks)
-            outcome = self._match(item, is_full=remaining is not None and remaining <= 0)
+            outcome = self._find_match(item, is_full=remaining is not None and remaining <= 0)
             if remaining is not None:
                 remaining -= outcome.status == IMPORTED
             self.outcomes.append(outcome)
@@ -131,22 +128,22 @@ class Batch:
                 item.remarks.append(_DATE_REMINDERS_OFF.format(limit=limit))
 
     @property
-    def changed(self) -> list[KnownPerson]:
+    def changed(self) -> list[PersonMatch]:
         """The people whom the cards create or change."""
-        return [known for known in self.people.known if known.is_changed]
+        return [match for match in self.candidates.matches if match.is_changed]
 
     def write(self, write: AccountWrite) -> None:
-        """Write the planned changes in a few statements."""
+        """Write what `prepare` has found, in a few statements."""
         writer, changed = PersonWriter(self.owner, write, self.now), self.changed
         if self.log:
             # Before the cards are applied to the rows: the log needs the former values.
-            self.log.record_former([known.person for known in changed if not known.is_new])
-        new, moved = self._plan_dates(changed)
+            self.log.record_former([match.person for match in changed if not match.is_new])
+        new, moved = self._merge_dates(changed)
         if self.log:
             self.log.record_dates(new, moved)
         self._write_people(writer, changed)
         self._write_dates(writer, new, moved)
-        joined = [(known.person, known.card.categories[len(known.card_before.categories) :]) for known in changed]
+        joined = [(match.person, match.card.categories[len(match.card_before.categories) :]) for match in changed]
         created = self.groups.write(joined)
         pairs = self.groups.resolve(joined)
         ruled = write_rules(writer, [(person, group.pk) for person, group in pairs if group.has_rule])
@@ -157,23 +154,23 @@ class Batch:
             keys = {uid_key(item.card.uid or "") for item, outcome in stored if outcome.status != ERROR}
             forget_awaited(self.owner, keys & self.waiting.keys())
         if self.log:
-            self.log.record_people([(known.person, known.is_new) for known in changed], pairs, ruled)
+            self.log.record_people([(match.person, match.is_new) for match in changed], pairs, ruled)
             self.log.record_created(RecordKind.GROUP, [group.pk for group in created])
             # Last, because the fingerprints are computed from the rows as this write leaves them.
             self.log.flush(write, self.outcomes)
 
-    def _match(self, item: Item, *, is_full: bool) -> Outcome:
-        """Merge a card into the person that it matches, or plan a new person."""
-        known, is_same = self.people.find_by_uid(item)
-        known = known or self.people.find_by_name(item)
-        if known is None and is_full:
+    def _find_match(self, item: Item, *, is_full: bool) -> RecordOutcome:
+        """Merge a card into the person that it matches, or to a new person."""
+        match, is_same = self.candidates.find_by_uid(item)
+        match = match or self.candidates.find_by_name(item)
+        if match is None and is_full:
             remark = describe_limit(self.owner, "people")
-            return Outcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
-        if known is None:
+            return RecordOutcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
+        if match is None:
             person = Person(owner=self.owner, created_at=self.now)
             card = self._in_joined_groups(item.card, item.card.uid)
-            self.people.add(
-                KnownPerson(
+            self.candidates.add(
+                PersonMatch(
                     person,
                     Card(),
                     card,
@@ -185,17 +182,17 @@ class Batch:
             )
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
         # A person that only a dry run has created has no row, so its id would lead nowhere.
-        person_id = None if self.dry_run and known.is_new else known.person.pk
-        before = (known.card, known.picture)
-        known.card = known.merged_with(item.card, overwrite=is_same) or known.card
-        known.reminders = {**item.reminders, **known.reminders}
-        if known.card != before[0]:
+        person_id = None if self.dry_run and match.is_new else match.person.pk
+        before = (match.card, match.picture)
+        match.card = match.merged_with(item.card, overwrite=is_same) or match.card
+        match.reminders = {**item.reminders, **match.reminders}
+        if match.card != before[0]:
             # Later cards of this batch must find the person by what this card has added.
-            self.people.index(known)
-        item.remarks += [too_many_entries(field) for field in fields_beyond_limit(known.card, item.card)]
-        self._update_photo(known, item, replace=is_same)
-        known.card = self._in_joined_groups(known.card, item.card.uid)
-        if (known.card, known.picture) != before:
+            self.candidates.index(match)
+        item.remarks += [too_many_entries(field) for field in fields_beyond_limit(match.card, item.card)]
+        self._update_photo(match, item, replace=is_same)
+        match.card = self._in_joined_groups(match.card, item.card.uid)
+        if (match.card, match.picture) != before:
             return item.outcome(UPDATED, person_id)
         item.remarks.append(_NOTHING_NEW)
         return item.outcome(SKIPPED, person_id)
@@ -205,49 +202,49 @@ class Batch:
 
         Only when its person is found: before, they would be something that the card adds to a namesake.
         """
-        known = {group_key(name) for name in card.categories}
+        present = {group_key(name) for name in card.categories}
         groups = (*self.joined_by_all, *self.waiting.get(uid_key(uid or ""), ()))
-        names = {group.name_key: group.name for group in groups if group.name_key not in known}
+        names = {group.name_key: group.name for group in groups if group.name_key not in present}
         return replace(card, categories=(*card.categories, *names.values())) if names else card
 
-    def _update_photo(self, known: KnownPerson, item: Item, *, replace: bool) -> None:
+    def _update_photo(self, match: PersonMatch, item: Item, *, replace: bool) -> None:
         """Replace the photo if the card is the same contact; a namesake's photo is only taken where there is none."""
         stored = (
-            known.picture.hashes if known.picture else {photo_hash(known.person.photo)} if known.person.photo else ()
+            match.picture.hashes if match.picture else {photo_hash(match.person.photo)} if match.person.photo else ()
         )
         if item.picture is None or item.picture.hashes.intersection(stored):
             return
         if replace or not stored:
-            known.picture = item.picture
+            match.picture = item.picture
         else:
             item.remarks.append(_OTHER_PHOTO)
 
-    def _write_people(self, writer: PersonWriter, changed: list[KnownPerson]) -> None:
-        for known in changed:
-            person = known.person
+    def _write_people(self, writer: PersonWriter, changed: list[PersonMatch]) -> None:
+        for match in changed:
+            person = match.person
             writer.edit(person)
-            put_card(person, known.card, known.rows)
-            for column, value in known.columns.items():
+            put_card(person, match.card, match.rows)
+            for column, value in match.columns.items():
                 setattr(person, column, value)
-            if known.picture:
+            if match.picture:
                 delete_files([person.photo])
-                person.photo = confirm_upload(owner_id=self.owner.pk, jpeg=known.picture.jpeg)
+                person.photo = confirm_upload(owner_id=self.owner.pk, jpeg=match.picture.jpeg)
         writer.flush()
 
-    def _plan_dates(self, changed: list[KnownPerson]) -> tuple[list[ImportantDate], list[ImportantDate]]:
+    def _merge_dates(self, changed: list[PersonMatch]) -> tuple[list[ImportantDate], list[ImportantDate]]:
         """Update the important dates of these people from their cards. Returns the new rows and the changed rows."""
         new: list[ImportantDate] = []
         moved: list[ImportantDate] = []
-        for known in changed:
-            for card_date in known.card.important_dates:
-                if card_date in known.card_before.important_dates:
+        for match in changed:
+            for card_date in match.card.important_dates:
+                if card_date in match.card_before.important_dates:
                     continue
-                row = next((row for row in known.rows if card_date.type and row.type == card_date.type), None)
+                row = next((row for row in match.rows if card_date.type and row.type == card_date.type), None)
                 if row is None:
-                    row = ImportantDate(owner=self.owner, person=known.person, created_at=self.now, type=card_date.type)
-                    for column, value in known.reminders.get(card_date, {}).items():
+                    row = ImportantDate(owner=self.owner, person=match.person, created_at=self.now, type=card_date.type)
+                    for column, value in match.reminders.get(card_date, {}).items():
                         setattr(row, column, value)
-                    known.rows.append(row)
+                    match.rows.append(row)
                     new.append(row)
                 else:
                     moved.append(row)

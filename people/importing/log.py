@@ -1,6 +1,7 @@
 """Records what an import writes, in the same transactions, so that the import can be undone."""
 
 import datetime as dt
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -14,14 +15,18 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people import field_table
-from people.entries import date_entry
-from people.importing.fingerprints import EDITED, fingerprints
-from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, Outcome
-from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Person
+from people.entries import ENTRY_KEYS, date_entry
+from people.field_table import DATE_COLUMNS
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome
+from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Membership, Person
 from people.models.imports import RevisionSet
 from people.services.group_rules import RULED_COLUMNS, RulesWritten
 from people.vocabularies import RecordKind
 
+#: Stored instead of the fingerprint of an edited person. It equals no digest.
+EDITED = "edited"
+# lastContact also follows from interactions, which is no edit; what the user typed is in `contact_before`.
+_SCALARS = (*(field.attribute for field in field_table.SCALARS if field.name != "lastContact"), "contact_before")
 #: The columns of a person that an import sets: those of a card without the photo, whose former file is deleted, so it
 #: cannot come back; and those that the rules of groups set.
 IMPORTED_COLUMNS = (
@@ -32,6 +37,32 @@ IMPORTED_COLUMNS = (
     *RULED_COLUMNS,
     "contact_reminder_from_id",
 )
+
+
+def fingerprints(owner_id: UUID, people: Iterable[Person]) -> dict[UUID, str]:
+    """Return a digest for each person, which stays the same until somebody edits the person, its dates or its groups.
+
+    Coordinates that the geocoder adds do not change it, and neither does what follows from interactions.
+    """
+    rows = {person.pk: person for person in people}
+    dates: dict[UUID, list[Any]] = defaultdict(list)
+    active = ImportantDate.objects.owned_by(owner_id).active().filter(person__in=rows)
+    for person_id, *values in active.order_by("id").values_list("person_id", *DATE_COLUMNS):
+        dates[person_id].append(values)
+    groups: dict[UUID, list[str]] = defaultdict(list)
+    memberships = Membership.objects.owned_by(owner_id).filter(person__in=rows).order_by("group_id")
+    for person_id, group_id in memberships.values_list("person_id", "group_id"):
+        groups[person_id].append(str(group_id))
+    values = {key: [_editable_values(person), dates[key], groups[key]] for key, person in rows.items()}
+    return {key: hashlib.sha256(orjson.dumps(value)).hexdigest() for key, value in values.items()}
+
+
+def _editable_values(person: Person) -> list[object]:
+    # Only the keys that a user can write: the geocoder adds others to an address.
+    documents = (
+        [[entry.get(key) for key in keys] for entry in getattr(person, name)] for name, keys in ENTRY_KEYS.items()
+    )
+    return [*(getattr(person, name) for name in _SCALARS), *documents]
 
 
 def columns_of(person: Person) -> dict[str, object]:
@@ -53,7 +84,7 @@ class ImportLog:
         self.row, self.owner, self.now = contact_import, owner, now
         self.counts: Counter[str] = Counter()
         self._former: dict[UUID, dict[str, Any]] = {}
-        self._known: dict[UUID, ImportedRecord] = {}
+        self._logged: dict[UUID, ImportedRecord] = {}
         self._people: dict[UUID, tuple[Person, bool, dict[str, Any]]] = {}
         self._created: list[ImportedRecord] = []
         self._dates: dict[UUID, dict[str, Any]] = {}
@@ -68,10 +99,10 @@ class ImportLog:
         rows = ImportedRecord.objects.owned_by(self.owner).filter(
             contact_import=self.row, kind=RecordKind.PERSON, record_id__in=self._former
         )
-        self._known = {row.record_id: row for row in rows} if people else {}
-        rewritten = [person for person in people if person.pk in self._known]
+        self._logged = {row.record_id: row for row in rows} if people else {}
+        rewritten = [person for person in people if person.pk in self._logged]
         prints = fingerprints(self.owner.pk, rewritten) if rewritten else {}
-        for key, record in self._known.items():
+        for key, record in self._logged.items():
             if record.fingerprint != prints[key]:
                 record.fingerprint = EDITED
 
@@ -112,7 +143,7 @@ class ImportLog:
         """Log created records of a kind."""
         self._created += [self._build_record(kind, key) for key in keys]
 
-    def flush(self, write: AccountWrite, outcomes: Iterable[Outcome] = ()) -> None:
+    def flush(self, write: AccountWrite, outcomes: Iterable[RecordOutcome] = ()) -> None:
         """Write the log entries. Must be called at the end of the write. `outcomes` are those of this write.
 
         Raises ImportStoppedError if the import has been undone meanwhile.
@@ -120,11 +151,11 @@ class ImportLog:
         # Emptied first: if this write fails, its records must not be logged by the next one.
         people, self._people = self._people, {}
         created, self._created = self._created, []
-        known, self._known = self._known, {}
+        logged, self._logged = self._logged, {}
         self._save_progress(write, outcomes)
         prints = fingerprints(self.owner.pk, (person for person, _, _ in people.values())) if people else {}
         for key, (_, is_new, before) in people.items():
-            record = known.get(key)
+            record = logged.get(key)
             if record is None:
                 record = self._build_record(RecordKind.PERSON, key, is_new=is_new)
                 record.before = orjson.loads(orjson.dumps(before))
@@ -134,7 +165,7 @@ class ImportLog:
             if record.fingerprint != EDITED:
                 record.fingerprint = prints[key]
         ImportedRecord.objects.bulk_create(created)
-        ImportedRecord.objects.owned_by(self.owner).bulk_update(known.values(), ["fingerprint", "before"])
+        ImportedRecord.objects.owned_by(self.owner).bulk_update(logged.values(), ["fingerprint", "before"])
 
     def finish(self, counts: Counter[str]) -> None:
         """Store the final `counts` of the receipt and that the whole file has been read."""
@@ -144,7 +175,7 @@ class ImportLog:
         if not self._import_rows.update(**columns):
             self._insert_import(columns)
 
-    def _save_progress(self, write: AccountWrite, outcomes: Iterable[Outcome]) -> None:
+    def _save_progress(self, write: AccountWrite, outcomes: Iterable[RecordOutcome]) -> None:
         """Store the counts and the revision of this write, so that the progress of a killed import is known."""
         stored = self._import_rows.values("own_revisions", "undo_until").first()
         if stored and stored["undo_until"]:

@@ -28,7 +28,7 @@ PERSON, ROW = define_text("noun_person", "Person"), define_text("noun_row", "Row
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecordOutcome:
     """The outcome of one record, counted from 0. `remarks` say why it failed, or what was changed or left out."""
 
     index: int
@@ -64,7 +64,7 @@ class Outcome:
         return _FAILED.format(noun=record_noun, number=number, reason=reason)
 
 
-def build_receipt(outcomes: Iterable[Outcome], record_noun: Text = CARD) -> JsonObject:
+def build_receipt(outcomes: Iterable[RecordOutcome], record_noun: Text = CARD) -> JsonObject:
     """The receipt of a whole file. `success` is false only if every record failed."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.index)
     counts = Counter(outcome.status for outcome in ordered)

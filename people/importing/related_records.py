@@ -124,7 +124,7 @@ class RelatedRecords:
         new: dict[tuple[object, ...], tuple[Interaction, list[UUID]]] = {}
         for interaction, keys in rows:
             present = [key for key in keys if key in existing_people]
-            for wordings in self._wordings(interaction, is_any_known=bool(existing)):
+            for wordings in self._wordings(interaction, any_exist=bool(existing)):
                 # Skipped if one participant has the same interaction already: the same file may be imported again.
                 if any((key, interaction.at, *words) in existing for key in present for words in wordings):
                     continue
@@ -163,13 +163,13 @@ class RelatedRecords:
         names = ("person_id", "at", "interaction__kind", "interaction__title", "interaction__notes")
         return set(rows.values_list(*names))
 
-    def _wordings(self, interaction: InteractionRecord, *, is_any_known: bool) -> list[list[_Words]]:
+    def _wordings(self, interaction: InteractionRecord, *, any_exist: bool) -> list[list[_Words]]:
         """The rows of an interaction, one unless its text is too long; of each its words in the account's language.
 
         If any interaction is there already, the words in the other languages follow.
         """
         languages = [self.owner.language]
-        if is_any_known and interaction.has_texts:
+        if any_exist and interaction.has_texts:
             languages += [code for code, _ in settings.LANGUAGES if code != self.owner.language]
         spelled = []
         for language in languages:
@@ -187,8 +187,8 @@ class RelatedRecords:
         new: list[ImportedRelationship] = []
         for relationship in relationships:
             if relationship.key not in self.people or relationship.related not in self.people:
-                known_key = relationship.key if relationship.key in self.people else relationship.related
-                self._add_remark(known_key, RELATED_MISSING)
+                present_key = relationship.key if relationship.key in self.people else relationship.related
+                self._add_remark(present_key, RELATED_MISSING)
                 continue
             person, related = self.people[relationship.key], self.people[relationship.related]
             if person != related:

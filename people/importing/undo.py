@@ -20,7 +20,7 @@ from contacts_project.kernel.texts import Text, define_text
 from people.dates import schedule
 from people.extensions import EXTENSIONS
 from people.field_table import CARD_DATE_KEYS
-from people.importing.fingerprints import fingerprints
+from people.importing.log import fingerprints
 from people.models import (
     AwaitedMember,
     ContactImport,

@@ -19,12 +19,11 @@ from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.texts import Text, define_text
 from people.dates.schedule import calendar_from_user
-from people.importing.batch import Batch
-from people.importing.dry_run import DryRun
-from people.importing.group_cards import GroupCards
-from people.importing.known import Item, Picture
+from people.importing.batch import ImportBatch
+from people.importing.groups import GroupCards
 from people.importing.log import ImportLog, ImportStoppedError
-from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, Outcome
+from people.importing.matches import ConvertedPhoto, DryRunState, Item
+from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, RecordOutcome
 from people.models.account_counts import StorageLimitError
 from people.photos.files import upload_photo
 from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
@@ -63,9 +62,9 @@ def import_cards(
     cards: Iterable[CardResult],
     now: dt.datetime,
     log: ImportLog | None = None,
-    dry_run: DryRun | None = None,
+    dry_run: DryRunState | None = None,
     group_ids: Collection[UUID] = (),
-) -> Iterator[Outcome]:
+) -> Iterator[RecordOutcome]:
     """Yield the outcome of each card as the batches finish. The outcomes of group cards come last.
 
     Cards are parsed and photos converted outside of transactions. A batch that the database refuses is retried card by
@@ -76,7 +75,7 @@ def import_cards(
     batch: list[Item] = []
     for result in cards:
         item = session.read(result)
-        if isinstance(item, Outcome):
+        if isinstance(item, RecordOutcome):
             yield item
         elif item.card.is_group:
             # Kept until the end: its members may be cards that come later in the file.
@@ -100,7 +99,7 @@ class _Session:
         owner: User,
         now: dt.datetime,
         log: ImportLog | None,
-        dry_run: DryRun | None,
+        dry_run: DryRunState | None,
         group_ids: Collection[UUID],
     ) -> None:
         self.owner, self.now, self.group_ids = owner, now, group_ids
@@ -113,9 +112,9 @@ class _Session:
         self.group_cards = GroupCards(owner, self.writer, now, log)
         self.group_items: list[Item] = []
 
-    def read(self, result: CardResult) -> Item | Outcome:
+    def read(self, result: CardResult) -> Item | RecordOutcome:
         if result.card is None:
-            return Outcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
+            return RecordOutcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
         columns, reminders = getattr(result, "columns", {}), getattr(result, "reminders", {})
         item = Item(result, result.card, remarks=list(result.warnings), columns=columns, reminders=reminders)
         for day in result.card.important_dates:
@@ -126,7 +125,7 @@ class _Session:
             item.card = without_photo(item.card, is_stored_elsewhere=item.picture is not None)
         return item
 
-    def store(self, items: list[Item]) -> list[Outcome]:
+    def store(self, items: list[Item]) -> list[RecordOutcome]:
         if not items:
             return []
         reason = _NOT_STORED
@@ -151,7 +150,7 @@ class _Session:
         # The database refuses a whole batch for one bad card, so import the cards one by one.
         return [outcome for item in items for outcome in self.store([item])]
 
-    def _store_batch(self, items: list[Item]) -> list[Outcome]:
+    def _store_batch(self, items: list[Item]) -> list[RecordOutcome]:
         for item in items:
             if item.picture and self.dry_run is None:
                 # Before the account lock is taken: the upload may wait for a disk or for a remote store.
@@ -160,33 +159,35 @@ class _Session:
                 except StorageUnavailableError:
                     item.picture = None
                     item.remarks.append(_PHOTO_STORE_AWAY)
-        # Copies, because planning changes the items, and a failed batch is planned again card by card.
+        # Copies, because `prepare` changes the items, and a failed batch is prepared again card by card.
         fresh = [replace(item, remarks=list(item.remarks)) for item in items]
-        batch = Batch(
+        batch = ImportBatch(
             self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run, group_ids=self.group_ids
         )
         if self.dry_run is None:
             self._write_batch(batch)
         else:
-            batch.plan()
+            batch.prepare()
         # Only now: a batch that failed and is retried must not find its own UIDs among those of earlier batches.
-        self.seen |= batch.people.met
+        self.seen |= batch.candidates.met
         return batch.outcomes
 
-    def _write_batch(self, batch: Batch) -> None:
+    def _write_batch(self, batch: ImportBatch) -> None:
         with self.writer.batch():
-            batch.plan()
+            batch.prepare()
             if batch.changed:
                 with account_write(self.owner) as write:
                     batch.write(write)
 
-    def add_to_group(self, item: Item) -> Outcome:
+    def add_to_group(self, item: Item) -> RecordOutcome:
         """Apply a group card, which never becomes a person. It is skipped, and its remarks say what became of it."""
         try:
             with self.writer.attempt():
                 if not self.is_undone:
                     remarks = self.group_cards.apply(item.card)
-                    return Outcome(item.result.index, item.result.name, SKIPPED, remarks=(*item.remarks, *remarks))
+                    return RecordOutcome(
+                        item.result.index, item.result.name, SKIPPED, remarks=(*item.remarks, *remarks)
+                    )
         except ImportStoppedError:
             self.is_undone = True
         except StoppedError:
@@ -194,8 +195,8 @@ class _Session:
         return _error_outcome(item, UNDONE)
 
 
-def _error_outcome(item: Item, remark: Text) -> Outcome:
-    return Outcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
+def _error_outcome(item: Item, remark: Text) -> RecordOutcome:
+    return RecordOutcome(item.result.index, item.result.name, ERROR, remarks=(remark,))
 
 
 class _PhotoConverter:
@@ -203,23 +204,23 @@ class _PhotoConverter:
 
     def __init__(self) -> None:
         self._budget = PixelBudget()
-        self._recent: dict[bytes, Picture | PictureRefusedError] = {}
+        self._recent: dict[bytes, ConvertedPhoto | PictureRefusedError] = {}
 
-    def convert(self, data: bytes, remarks: list[Text]) -> Picture | None:
+    def convert(self, data: bytes, remarks: list[Text]) -> ConvertedPhoto | None:
         if data not in self._recent:
             if len(self._recent) >= _CACHED_PHOTOS:
                 self._recent.pop(next(iter(self._recent)))
             self._recent[data] = self._convert(data)
         result = self._recent[data]
-        if isinstance(result, Picture):
+        if isinstance(result, ConvertedPhoto):
             return result
         remarks.append(_PHOTO_REFUSED.format(reason=result.text))
         return None
 
-    def _convert(self, data: bytes) -> Picture | PictureRefusedError:
+    def _convert(self, data: bytes) -> ConvertedPhoto | PictureRefusedError:
         """The hash of `data` identifies the photo too, because an export of this service contains the stored JPEG."""
         try:
             jpeg = to_stored_form(data, self._budget)
         except PictureRefusedError as refusal:
             return refusal
-        return Picture(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))
+        return ConvertedPhoto(jpeg, frozenset(content_hash(content) for content in (jpeg, data)))

@@ -13,7 +13,7 @@ _A4, _LETTER = (210.0, 297.0), (8.5 * _INCH, 11 * _INCH)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class LabelSheet:
     """A sheet: columns and rows of labels of one size; no gap between rows."""
 
     page: tuple[float, float]
@@ -45,12 +45,14 @@ class Sheet:
         )
 
 
-SHEETS: Mapping[str, Sheet] = {
-    "l7160": Sheet(_A4, 3, 7, 63.5, 38.1, left=7.25, top=15.15, gap=2.5),
-    "l7163": Sheet(_A4, 2, 7, 99.1, 38.1, left=4.65, top=15.15, gap=2.5),
-    "l7159": Sheet(_A4, 3, 8, 63.5, 33.9, left=7.25, top=12.9, gap=2.5),
-    "5160": Sheet(_LETTER, 3, 10, 2.625 * _INCH, 1 * _INCH, left=0.1875 * _INCH, top=0.5 * _INCH, gap=0.125 * _INCH),
-    "5163": Sheet(_LETTER, 2, 5, 4 * _INCH, 2 * _INCH, left=0.15625 * _INCH, top=0.5 * _INCH, gap=0.1875 * _INCH),
+SHEETS: Mapping[str, LabelSheet] = {
+    "l7160": LabelSheet(_A4, 3, 7, 63.5, 38.1, left=7.25, top=15.15, gap=2.5),
+    "l7163": LabelSheet(_A4, 2, 7, 99.1, 38.1, left=4.65, top=15.15, gap=2.5),
+    "l7159": LabelSheet(_A4, 3, 8, 63.5, 33.9, left=7.25, top=12.9, gap=2.5),
+    "5160": LabelSheet(
+        _LETTER, 3, 10, 2.625 * _INCH, 1 * _INCH, left=0.1875 * _INCH, top=0.5 * _INCH, gap=0.125 * _INCH
+    ),
+    "5163": LabelSheet(_LETTER, 2, 5, 4 * _INCH, 2 * _INCH, left=0.15625 * _INCH, top=0.5 * _INCH, gap=0.1875 * _INCH),
 }
 
 _COMMON_CSS = """\

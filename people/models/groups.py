@@ -118,7 +118,7 @@ def in_name_order(groups: Iterable[Group]) -> list[Group]:
 class AwaitedMember(OwnedModel):
     """A member that a group card names, but whose own card has not come yet: it joins the group when it comes.
 
-    `uid_key` is its UID in the form in which UIDs are compared (people.importing.known.uid_key).
+    `uid_key` is its UID in the form in which UIDs are compared (people.importing.matches.uid_key).
     """
 
     owner = owner_without_index()

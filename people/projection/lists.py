@@ -40,7 +40,7 @@ from people.projection.people import (
     DATE_OBJECT,
     FETCH_SIZE,
     GroupLists,
-    TypeSummary,
+    TypeFragment,
     build_assembler,
     build_group_lists,
     date_json,
@@ -190,7 +190,7 @@ def active_groups(owner_id: UUID) -> Rows:
     return Group.objects.owned_by(owner_id).active().values_list("name_key", IdHex("id"), "name", "color")
 
 
-def load_types(owner: User) -> dict[str, TypeSummary]:
+def load_types(owner: User) -> dict[str, TypeFragment]:
     """The account's active relationship types, by IdHex."""
     rows = _types.rows(owner_id=owner.pk)
     return {key: summarize_type(key, name, label, color) for key, name, label, color in rows}

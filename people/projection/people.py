@@ -156,7 +156,7 @@ def _feed_observer(
     return observe
 
 
-class TypeSummary(NamedTuple):
+class TypeFragment(NamedTuple):
     """A relationship type: the values of `relationshipToUserId` and `relationshipToUser`, and its label."""
 
     id: str
@@ -164,10 +164,10 @@ class TypeSummary(NamedTuple):
     label: str
 
 
-def summarize_type(key: str, name: str, label: str, color: str) -> TypeSummary:
+def summarize_type(key: str, name: str, label: str, color: str) -> TypeFragment:
     """`key` is the type's id as IdHex."""
     summary = {"id": format_id(key), "name": name, "label": label, "color": color}
-    return TypeSummary(format_id(key), Fragment(dumps(summary)), label)
+    return TypeFragment(format_id(key), Fragment(dumps(summary)), label)
 
 
 def summarize_source(key: str, name: str) -> Fragment:
@@ -197,7 +197,7 @@ def build_group_lists(groups: list[dict[str, str]]) -> GroupLists:
 def build_assembler(
     owner: User,
     columns: Collection[str],
-    types: Mapping[str, TypeSummary],
+    types: Mapping[str, TypeFragment],
     sources: Mapping[str, Fragment],
     groups: Mapping[str, GroupLists],
     lists: Mapping[str, Mapping[str, str]],

@@ -33,14 +33,14 @@ def table_of(rows: int) -> bytes:
 def bench_imports(shared: SharedData) -> list[Figure]:
     from django.utils import timezone
 
-    from people.importing.files import FileImport, Upload
+    from people.importing.runs import FileImport, ImportFile
     from people.importing.undo import undo_import
     from tests.builders import make_user
 
     owner, data = make_user("imports-bench@example.org"), table_of(ROWS)
 
     def run(*, is_dry: bool = False) -> FileImport:
-        upload = Upload(source="csv", file=io.BytesIO(data), name="bench.csv")
+        upload = ImportFile(source="csv", file=io.BytesIO(data), name="bench.csv")
         run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
         for _ in run.run():
             pass
@@ -95,14 +95,14 @@ def measure_memory(rows: int, *, is_dry: bool = False) -> str:
     from django.utils import timezone
 
     from contacts_project.kernel.json import dumps
-    from people.importing.files import FileImport, Upload
+    from people.importing.runs import FileImport, ImportFile
     from tests.builders import make_user
 
     owner, data = make_user(f"memory-{rows}-{is_dry}@example.org"), table_of(rows)
     gc.collect()
     own, mapped = memory_megabytes()
     most = own
-    upload = Upload(source="csv", file=io.BytesIO(data), name="bench.csv")
+    upload = ImportFile(source="csv", file=io.BytesIO(data), name="bench.csv")
     run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
     outcomes = []
     for outcome in run.run():

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.models import BookCard, ReplacedValue
-from people.importing.known import uid_key
+from people.importing.matches import uid_key
 from people.models import AwaitedMember, Group, Person
 from tests.builders import set_plan_limits
 from tests.client import client_of

@@ -13,8 +13,8 @@ from accounts.vocabularies import DateFormat
 from contacts_project.kernel.errors import FieldError, is_unavailable
 from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
-from people.importing.files import FileImport, Upload
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
+from people.importing.runs import FileImport, ImportFile
 from people.importing.sources.tables import read_options
 from people.vocabularies import UPLOAD_SOURCES
 
@@ -49,7 +49,7 @@ class Command(ImportCommand):
         is_dry = options["dry_run"]
         with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar:
             source = cast("BinaryIO", ProgressFile(file, bar))
-            upload = Upload(
+            upload = ImportFile(
                 source=options["source"],
                 file=source,
                 name=path.name,

@@ -20,11 +20,10 @@ from people.importing.sources.documents import (
     get_text,
     read_document,
 )
-from people.importing.sources.drafts import Draft, RecordResult
+from people.importing.sources.drafts import CardDraft, RecordResult
 from people.importing.sources.monica_contacts import ContactReader, avatar_of, group_by_type
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.importing.sources.monica_tables import open_sql_export
-from people.importing.sources.monica_types import map_type
 from people.importing.sources.records import (
     JOURNAL_ENTRIES,
     LEFT_OUT,
@@ -33,12 +32,43 @@ from people.importing.sources.records import (
     InteractionRecord,
     RelationshipRecord,
     RelationshipTypeRecord,
+    build_custom_type,
 )
 from people.importing.sources.tables import MAX_ROWS
 from people.vocabularies import InteractionKind
 
+# By Monica's name: our name and label, then the name and label of the inverse if it is another type. Where a default
+# type of ours has the same meaning, it is used.
+_TYPES = {
+    "partner": ("PARTNER", "Partner"),
+    "spouse": ("SPOUSE", "Spouse"),
+    "date": ("DATE", "Date"),
+    "lover": ("LOVER", "Lover"),
+    "inlovewith": ("IN_LOVE_WITH", "In love with", "LOVED_BY", "Loved by"),
+    "lovedby": ("LOVED_BY", "Loved by", "IN_LOVE_WITH", "In love with"),
+    "ex": ("EX", "Ex-partner"),
+    "ex_husband": ("EX_SPOUSE", "Ex-spouse"),
+    "parent": ("PARENT", "Parent", "CHILD", "Child"),
+    "child": ("CHILD", "Child", "PARENT", "Parent"),
+    "sibling": ("SIBLING", "Sibling"),
+    "grandparent": ("GRANDPARENT", "Grandparent", "GRANDCHILD", "Grandchild"),
+    "grandchild": ("GRANDCHILD", "Grandchild", "GRANDPARENT", "Grandparent"),
+    "uncle": ("UNCLE_OR_AUNT", "Uncle or aunt", "NEPHEW_OR_NIECE", "Nephew or niece"),
+    "nephew": ("NEPHEW_OR_NIECE", "Nephew or niece", "UNCLE_OR_AUNT", "Uncle or aunt"),
+    "cousin": ("COUSIN", "Cousin"),
+    "godfather": ("GODPARENT", "Godparent", "GODCHILD", "Godchild"),
+    "godson": ("GODCHILD", "Godchild", "GODPARENT", "Godparent"),
+    "stepparent": ("STEPPARENT", "Stepparent", "STEPCHILD", "Stepchild"),
+    "stepchild": ("STEPCHILD", "Stepchild", "STEPPARENT", "Stepparent"),
+    "friend": ("FRIEND", "Friend"),
+    "bestfriend": ("BEST_FRIEND", "Best friend"),
+    "colleague": ("COLLEAGUE", "Colleague"),
+    "boss": ("BOSS", "Boss", "SUBORDINATE", "Subordinate"),
+    "subordinate": ("SUBORDINATE", "Subordinate", "BOSS", "Boss"),
+    "mentor": ("MENTOR", "Mentor", "PROTEGE", "Protégé"),
+    "protege": ("PROTEGE", "Protégé", "MENTOR", "Mentor"),
+}
 _NO_ACCOUNT = define_text("no_monica_account", "There is no account of Monica in this file.")
-
 _OTHER_KINDS = define_text("noun_other_kinds", "other kinds of records")
 _FILES_LEFT_OUT = define_text(
     "files_left_out", "%(count)s of them were left out, their names are in the notes of their people"
@@ -74,7 +104,6 @@ _INSTANCE = frozenset(
 )
 _READ = frozenset({"photo", "document", "activity", "relationship"})
 _MAX_KINDS, _MAX_KIND = 30, 64
-
 Record = dict[str, Any]
 
 
@@ -118,7 +147,7 @@ class Monica:
                 error = TOO_MANY_RECORDS.format(limit=MAX_ROWS)
                 yield RecordResult(index=index, name="", error=error)
                 return
-            draft = Draft(self.days)
+            draft = CardDraft(self.days)
             key = get_text(contact, "uuid")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None
@@ -131,7 +160,7 @@ class Monica:
 
     def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
         inverses = self._find_inverses()
-        return [map_type(name, inverses.get(name, "")) for name in inverses]
+        return [_map_type(name, inverses.get(name, "")) for name in inverses]
 
     def relationships(self) -> Iterator[RelationshipRecord]:
         """Yield the relationships. As Monica shows a row, `of_contact` is the `type` of `contact_is`."""
@@ -140,7 +169,7 @@ class Monica:
             if get_text(row, "of_contact") not in people or get_text(row, "contact_is") not in people:
                 continue
             name = get_text(row, "type")
-            kind = map_type(name, inverses.get(name, "")) if name else None
+            kind = _map_type(name, inverses.get(name, "")) if name else None
             yield RelationshipRecord(key=get_text(row, "of_contact"), related=get_text(row, "contact_is"), type=kind)
 
     def interactions(self) -> Iterator[InteractionRecord]:
@@ -242,3 +271,13 @@ def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:
     if not group_by_type(account):
         raise FieldError("file", _NO_ACCOUNT)
     return Monica(owner, account, now)
+
+
+def _map_type(name: str, inverse: str) -> RelationshipTypeRecord:
+    """Map a type by its name in Monica. `inverse` is the name of its inverse, used only for the user's own types."""
+    if found := _TYPES.get(name):
+        label, *back = found[1:]
+        return RelationshipTypeRecord(
+            name=found[0], label=label, inverse=back[0] if back else "", inverse_label=back[1] if back else ""
+        )
+    return build_custom_type(name, name, inverse, inverse)

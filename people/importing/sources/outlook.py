@@ -8,12 +8,11 @@ from typing import BinaryIO
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.texts import define_text
-from people.importing.sources.drafts import Draft
-from people.importing.sources.outlook_targets import WHOLE_ADDRESS_COLUMN, outlook_target
-from people.importing.sources.product_headers import outlook_columns
+from people.importing.sources.drafts import CardDraft
+from people.importing.sources.headers import outlook_columns
 from people.importing.sources.sheets import Sheet
-from people.importing.sources.tables import Row, Table, TableOptions, open_table
-from people.importing.sources.target import Target
+from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
+from people.importing.sources.targets import WHOLE_ADDRESS_COLUMN, ColumnTarget, outlook_target
 
 _NOT_OUTLOOK = define_text(
     "not_outlook",
@@ -38,17 +37,17 @@ _REQUIRED_COLUMNS = frozenset(("First Name", "Last Name", "E-mail Address", "Com
 class OutlookSheet(Sheet):
     """`columns` are the English names of the columns."""
 
-    def __init__(self, owner: User, table: Table, columns: Sequence[str], now: dt.datetime) -> None:
+    def __init__(self, owner: User, table: CsvTable, columns: Sequence[str], now: dt.datetime) -> None:
         self.columns = columns
         self.whole_addresses = {
-            index: Target("address.street", outlook_target(name).kind)
+            index: ColumnTarget("address.street", outlook_target(name).kind)
             for index, name in enumerate(columns)
             if WHOLE_ADDRESS_COLUMN.fullmatch(name)
         }
-        targets = [Target() if name in _DEFAULT_VALUES else outlook_target(name) for name in columns]
+        targets = [ColumnTarget() if name in _DEFAULT_VALUES else outlook_target(name) for name in columns]
         super().__init__(owner, table, targets, now)
 
-    def fill(self, draft: Draft, row: Row) -> None:
+    def fill(self, draft: CardDraft, row: Row) -> None:
         super().fill(draft, replace(row, cells=self._without_repeated_addresses(row.cells)))
 
     def _without_repeated_addresses(self, cells: Sequence[str]) -> Sequence[str]:
@@ -61,7 +60,7 @@ class OutlookSheet(Sheet):
         repeated = {index for index, target in self.whole_addresses.items() if target.kind in parts}
         return ["" if index in repeated else cell for index, cell in enumerate(cells)]
 
-    def leave_out(self, draft: Draft, index: int, cell: str) -> None:
+    def leave_out(self, draft: CardDraft, index: int, cell: str) -> None:
         """Names of other people become lines of the card, everything else becomes a custom field."""
         column = self.columns[index]
         if column in _RELATION_COLUMNS:

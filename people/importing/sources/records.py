@@ -12,6 +12,7 @@ JOURNAL_ENTRIES = define_text("noun_journal_entries", "journal entries")
 RELATED_MISSING = define_text("related_missing", "a relationship to somebody who did not come in was left out")
 #: How many people an interaction may have.
 MAX_PEOPLE = 50
+_MAX_TYPE_NAME = 50
 LEFT_OUT = define_text("kind_left_out", "%(count)s of them have no place here and were left out")
 
 
@@ -58,6 +59,24 @@ class RelationshipRecord:
     related: str
     type: RelationshipTypeRecord | None
     notes: str = ""
+
+
+def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeRecord:
+    """Build a type that the user of another product has created, within our limits."""
+    key, back = _build_type_name(name), _build_type_name(inverse)
+    if not back or back == key:
+        return RelationshipTypeRecord(name=key, label=_clean_name(label) or key)
+    return RelationshipTypeRecord(
+        name=key, label=_clean_name(label) or key, inverse=back, inverse_label=_clean_name(inverse_label) or back
+    )
+
+
+def _build_type_name(name: str) -> str:
+    return "_".join(_clean_name(name).upper().split())[:_MAX_TYPE_NAME]
+
+
+def _clean_name(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:_MAX_TYPE_NAME]
 
 
 class Source(Protocol):

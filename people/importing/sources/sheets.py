@@ -9,11 +9,10 @@ from contacts_project.kernel.texts import Text, define_text
 from people.importing.receipts import ROW
 from people.importing.sources.columns import fill
 from people.importing.sources.days import DateColumns, is_day
-from people.importing.sources.drafts import DAY_FIELDS, Draft, RecordResult
+from people.importing.sources.drafts import DAY_FIELDS, CardDraft, RecordResult
 from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
-from people.importing.sources.tables import Row, Table, TableOptions, open_table
-from people.importing.sources.target import BIRTHDAY_PARTS, IGNORE, Target
-from people.importing.sources.targets import read_mapping
+from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
+from people.importing.sources.targets import BIRTHDAY_PARTS, IGNORE, ColumnTarget, read_mapping
 
 _COLUMN = define_text("column_left_out", "the column “%(column)s” was left out")
 _GUESSED_ENCODING = define_text(
@@ -28,7 +27,7 @@ class Sheet:
 
     record_noun = ROW
 
-    def __init__(self, owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> None:
+    def __init__(self, owner: User, table: CsvTable, targets: Sequence[ColumnTarget], now: dt.datetime) -> None:
         self.table, self.targets = table, targets
         self.dates = read_dates(owner, table, targets, now)
         self.days = self.dates.reader()
@@ -40,7 +39,7 @@ class Sheet:
             if row.error:
                 yield RecordResult(index=index, name="", error=row.error)
             else:
-                draft = Draft(self.days, row.warnings)
+                draft = CardDraft(self.days, row.warnings)
                 if not self.table.encoding.is_certain and not all(map(str.isascii, row.cells)):
                     draft.warn(_GUESSED_ENCODING.format(encoding=self.table.encoding.name))
                 self.fill(draft, row)
@@ -58,20 +57,20 @@ class Sheet:
     def not_imported(self) -> Sequence[tuple[Text, Text]]:
         return ()
 
-    def fill(self, draft: Draft, row: Row) -> None:
+    def fill(self, draft: CardDraft, row: Row) -> None:
         fill(draft, row, self.targets, day_readers=self.day_readers, leave_out=self.leave_out)
 
-    def leave_out(self, draft: Draft, index: int, cell: str) -> None:
+    def leave_out(self, draft: CardDraft, index: int, cell: str) -> None:
         """Handle a cell whose column has no target."""
         draft.warn(_COLUMN.format(column=self.table.names[index][:60]))
 
 
-def is_date(target: Target) -> bool:
+def is_date(target: ColumnTarget) -> bool:
     """Whether the cells of a column are whole dates."""
     return target.field in DAY_FIELDS or (target.field == "birthday" and target.kind not in BIRTHDAY_PARTS)
 
 
-def read_dates(owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> DateColumns:
+def read_dates(owner: User, table: CsvTable, targets: Sequence[ColumnTarget], now: dt.datetime) -> DateColumns:
     """Read the dates of all rows once, to find out how they are written."""
     dates = DateColumns(owner, now.year, table.date_order)
     columns = [index for index, target in enumerate(targets) if is_date(target)]
@@ -82,24 +81,24 @@ def read_dates(owner: User, table: Table, targets: Sequence[Target], now: dt.dat
     return dates
 
 
-def date_orders(owner: User, table: Table, targets: Sequence[Target], now: dt.datetime) -> dict[int, str]:
+def date_orders(owner: User, table: CsvTable, targets: Sequence[ColumnTarget], now: dt.datetime) -> dict[int, str]:
     """The order of the dates in each column of days, by index.
 
     A column without a target is one if its samples are dates. It tells nothing about the others, since it is not read.
     """
     orders = _orders_of(read_dates(owner, table, targets, now), targets)
     assumed = [
-        Target("birthday") if target.field in {"", IGNORE} and _holds_days(table, index) else target
+        ColumnTarget("birthday") if target.field in {"", IGNORE} and _holds_days(table, index) else target
         for index, target in enumerate(targets)
     ]
     return _orders_of(read_dates(owner, table, assumed, now), assumed) | orders if assumed != list(targets) else orders
 
 
-def _orders_of(dates: DateColumns, targets: Sequence[Target]) -> dict[int, str]:
+def _orders_of(dates: DateColumns, targets: Sequence[ColumnTarget]) -> dict[int, str]:
     return {index: dates.order(index) for index, target in enumerate(targets) if is_date(target)}
 
 
-def _holds_days(table: Table, index: int) -> bool:
+def _holds_days(table: CsvTable, index: int) -> bool:
     cells = [text for row in table.sample if len(row.cells) > index and (text := row.cells[index].strip())]
     return bool(cells) and all(map(is_day, cells))
 
@@ -111,20 +110,20 @@ def open_csv(owner: User, file: BinaryIO, mapping: str, now: dt.datetime, option
 
 
 _LINKEDIN = {
-    "First Name": Target("name"),
-    "Last Name": Target("surname"),
-    "URL": Target("url", "linkedin"),
-    "Email Address": Target("email"),
-    "Company": Target("organization"),
-    "Position": Target("jobTitle"),
-    "Connected On": Target(IGNORE),
+    "First Name": ColumnTarget("name"),
+    "Last Name": ColumnTarget("surname"),
+    "URL": ColumnTarget("url", "linkedin"),
+    "Email Address": ColumnTarget("email"),
+    "Company": ColumnTarget("organization"),
+    "Position": ColumnTarget("jobTitle"),
+    "Connected On": ColumnTarget(IGNORE),
 }
 
 
 class LinkedIn(Sheet):
     """Connections.csv. There are notes above its header, and its last column is the day of the connection."""
 
-    def fill(self, draft: Draft, row: Row) -> None:
+    def fill(self, draft: CardDraft, row: Row) -> None:
         super().fill(draft, row)
         for index, name in enumerate(self.table.names[: len(row.cells)]):
             if name == "Connected On" and row.cells[index].strip():
@@ -135,4 +134,4 @@ class LinkedIn(Sheet):
 def open_linkedin(owner: User, file: BinaryIO, now: dt.datetime, options: TableOptions) -> LinkedIn:
     """Raises FieldError if no line is the header of connections."""
     table = open_table(file, options, header=("First Name", "Last Name", "Connected On"))
-    return LinkedIn(owner, table, [_LINKEDIN.get(name, Target()) for name in table.names], now)
+    return LinkedIn(owner, table, [_LINKEDIN.get(name, ColumnTarget()) for name in table.names], now)

@@ -1,6 +1,7 @@
 """Reads CSV files with any delimiter, row by row.
 
-A damaged row costs no other row: without repair, a quote that is never closed would swallow all lines behind it.
+A damaged row costs no other row: without repair, a quote that is never closed would swallow all lines behind it. A
+file that is no table is refused with what it is and where it can be imported.
 """
 
 import csv
@@ -24,7 +25,6 @@ from people.importing.sources.encodings import (
     named_codecs,
     read_lines,
 )
-from people.importing.sources.file_kinds import NO_TEXT, find_binary_kind, find_text_kind
 
 _NO_HEADER = define_text("no_header_row", "There is no row of columns in this file.")
 _BAD_HEADER = define_text("header_row_unreadable", "The first row of this file cannot be read: %(reason)s.")
@@ -62,6 +62,54 @@ _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 # Programs write `="text"` or put an apostrophe in front, so that a spreadsheet keeps a leading zero or a plus sign.
 _GUARD = re.compile(r"""="((?:[^"]|"")*+)"|'([=+@\t-].*|[0-9][0-9 ().,/:-]*)""", re.DOTALL)
 PHONE_PATTERN = re.compile(r"[+(]?[0-9][0-9 ()./-]{5,30}")
+_VCARD = define_text("file_is_vcard", "This is a file of vCards, no table: import it as vCards.")
+_JSON = define_text(
+    "file_is_json",
+    "This is JSON, no table: import it as what it is, such as an export of Monica, of Nametag or of an account.",
+)
+_HTML = define_text("file_is_html", "This is a web page (HTML), no table: save the contacts as CSV or as vCards.")
+_XML = define_text("file_is_xml", "This is XML, no table: save the contacts as CSV or as vCards.")
+_LDIF = define_text("file_is_ldif", "This is LDIF, no table: save the address book as CSV or as vCards.")
+_CALENDAR = define_text("file_is_calendar", "This is a calendar (iCalendar), no table: it has no contacts.")
+_SQL = define_text("file_is_sql", "This is SQL, no table: import it as an export of Monica if it is one.")
+_SPREADSHEET = define_text("file_is_spreadsheet", "This is a spreadsheet, no text: open it, and save it as CSV.")
+_DOCUMENT = define_text("file_is_document", "This is a document (%(kind)s), no table: save the contacts as CSV.")
+_PICTURE = define_text("file_is_picture", "This is a picture, no table.")
+_ARCHIVE = define_text("file_is_archive", "This is an archive, no table: unpack it, and import the file that is in it.")
+NO_TEXT = define_text("not_a_text_file", "This is no text. Save a spreadsheet as CSV first.")
+_HEAD = 64 * 1024
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_SIGNATURES: tuple[tuple[bytes, Text], ...] = (
+    (b"%PDF-", _DOCUMENT.format(kind="PDF")),
+    (b"{\\rtf", _DOCUMENT.format(kind="RTF")),
+    *((mark, _PICTURE.format()) for mark in (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM\x36", b"II*\0", b"MM\0*")),
+    *((mark, _ARCHIVE.format()) for mark in (b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!\x1a", _ZIP)),
+    *((mark, NO_TEXT.format()) for mark in (_OLE, b"SQLite format 3\0")),
+)
+# What an archive is that is a spreadsheet or a document, by a name in it; an old one by the names of its streams.
+_ZIP_CONTENTS: tuple[tuple[bytes, Text], ...] = (
+    *((mark, _SPREADSHEET.format()) for mark in (b"xl/", b"opendocument.spreadsheet", b"Index/CalculationEngine")),
+    (b"word/", _DOCUMENT.format(kind="DOCX")),
+    (b"opendocument.text", _DOCUMENT.format(kind="ODT")),
+)
+_OLE_CONTENTS = (
+    ("Workbook", _SPREADSHEET.format()),
+    ("Book", _SPREADSHEET.format()),
+    ("WordDocument", _DOCUMENT.format(kind="DOC")),
+)
+# By how the text begins, blanks left out.
+_TEXTS: tuple[tuple[re.Pattern[str], Text], ...] = (
+    (re.compile(r"(?i)(?:item[0-9]{1,4}\.)?BEGIN\s{0,4}:\s{0,4}VCARD"), _VCARD.format()),
+    (re.compile(r"(?i)BEGIN\s{0,4}:\s{0,4}VCALENDAR"), _CALENDAR.format()),
+    (re.compile(r"(?i)<(?:!doctype\s{1,4}html|html|head|body|table|meta|script|div)\b"), _HTML.format()),
+    (re.compile(r"(?i)<\?xml|<!--|<[a-z][\w:.-]{0,80}(?:\s[^<>]{0,4000})?>\s{0,80}<"), _XML.format()),
+    # Not the name of a column in brackets.
+    (re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]0-9-]|(?:true|false|null)\b|$)'), _JSON.format()),
+    (re.compile(r"(?i)(?:version: ?1\s{1,8})?dn::? ?[^\s,;]"), _LDIF.format()),
+    (re.compile(r"(?i)(?:INSERT|CREATE|DROP) {1,8}(?:INTO|TABLE)\b"), _SQL.format()),
+)
+_SQL_COMMENT = re.compile(r"(?i)--|/\*|SET\s|PRAGMA\s|BEGIN")
+_SQL_STATEMENT = re.compile(r"^[ \t]{0,8}(?:INSERT|CREATE) {1,8}(?:INTO|TABLE)\b", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +144,7 @@ def read_options(*, encoding: str = "", delimiter: str = "", date_order: str = "
 
 
 @dataclass(slots=True)
-class Table:
+class CsvTable:
     """An open CSV file. `names` are the column names: the cells of the header, or numbers if there is no header."""
 
     file: BinaryIO
@@ -127,7 +175,7 @@ class Table:
         return self.names != _numbered_names(len(self.names))
 
 
-def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Sequence[str] = ()) -> Table:
+def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Sequence[str] = ()) -> CsvTable:
     """Open a CSV file. `header` are columns that its header must have; lines above the header are skipped.
 
     Raises FieldError if the file is no table, or is not in the encoding that the client names.
@@ -151,7 +199,7 @@ def open_table(file: BinaryIO, options: TableOptions = DETECT_ALL, *, header: Se
     # A header does not contain e-mail addresses or phone numbers.
     is_data = any(is_email(cell) or PHONE_PATTERN.fullmatch(cell) for cell in cells)
     names = _numbered_names(len(cells)) if is_data else cells
-    table = Table(file, encoding, delimiter, names, preamble, date_order=options.date_order)
+    table = CsvTable(file, encoding, delimiter, names, preamble, date_order=options.date_order)
     table.sample = list(islice(table.rows(), _SAMPLE_ROWS))
     return table
 
@@ -289,3 +337,33 @@ def _parse_without_quotes(line: str, delimiter: str) -> Row:
         return Row((), error=_CELL_TOO_LONG.format(limit=csv.field_size_limit()))
     warnings = (_UNCLOSED_QUOTE,) if line.count('"') % 2 else ()
     return Row([cell.strip().strip('"') for cell in cells], warnings)
+
+
+def find_binary_kind(file: BinaryIO) -> Text | None:
+    """What a file is that is no text, by its first bytes; None if these may be text."""
+    file.seek(0)
+    head = file.read(_HEAD)
+    found = next((text for mark, text in _SIGNATURES if head.startswith(mark)), None)
+    if found is not None and head.startswith(_ZIP):
+        contents = head + _read_end(file)
+        found = next((text for mark, text in _ZIP_CONTENTS if mark in contents), found)
+    elif found is not None and head.startswith(_OLE):
+        contents = head + _read_end(file)
+        found = next((text for name, text in _OLE_CONTENTS if name.encode("utf-16-le") in contents), found)
+    return found
+
+
+def find_text_kind(head: str) -> Text | None:
+    """What a file is whose text begins so, if it is no table; None if it may be one."""
+    head = head.lstrip()
+    for pattern, text in _TEXTS:
+        if pattern.match(head):
+            return text
+    return _SQL.format() if _SQL_COMMENT.match(head) and _SQL_STATEMENT.search(head) else None
+
+
+def _read_end(file: BinaryIO) -> bytes:
+    """The directory of an archive is at its end."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _HEAD))
+    return file.read()

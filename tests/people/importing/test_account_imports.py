@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from accounts.models import User
-from people.importing.sources.monica_sql import read_tables
+from people.importing.sources.monica_tables import read_tables
 from people.photos import images
 from people.photos.images import PixelBudget
 from tests.client import Client

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
-from people.importing.files import FileImport, Upload
+from people.importing.runs import FileImport, ImportFile
 from people.importing.sources.days import DayReader
 from tests.builders import set_plan_limits
 from tests.client import Client
@@ -233,7 +233,7 @@ def test_dates_are_read_in_common_formats(text: str, is_month_first: bool, day: 
 @given(st.binary(max_size=400))
 @database_settings(20)
 def test_any_bytes_end_in_a_receipt_or_a_refusal(alice: User, data: bytes) -> None:
-    upload = Upload(source="csv", file=io.BytesIO(data))
+    upload = ImportFile(source="csv", file=io.BytesIO(data))
     try:
         outcomes = list(FileImport(owner=alice, upload=upload, now=timezone.now(), is_dry=True).run())
     except FieldError:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from people.importing import group_cards
-from people.importing.known import uid_key, uid_spellings
+from people.importing import groups
+from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember
 from tests.builders import set_plan_limits
 from tests.client import Client
@@ -116,7 +116,7 @@ def test_the_first_members_that_were_not_found_are_named(api: Client) -> None:
 
 @pytest.mark.both_databases
 def test_how_many_members_are_waited_for_is_bounded(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_cards, "MAX_AWAITED", 3)
+    monkeypatch.setattr(groups, "MAX_AWAITED", 3)
     data = group_card("A", "u1", "u2") + group_card("B", "u3", "u4")
     for _ in range(2):
         _, second = import_vcards(api, data)["results"]

@@ -16,9 +16,8 @@ from contacts_project.kernel.texts import Text
 from people.importing.sources import tables
 from people.importing.sources.days import DateColumn, DayReader
 from people.importing.sources.documents import parse_datetime
-from people.importing.sources.drafts import Draft
-from people.importing.sources.monica_sql import read_tables
-from people.importing.sources.monica_tables import open_sql_export
+from people.importing.sources.drafts import CardDraft
+from people.importing.sources.monica_tables import open_sql_export, read_tables
 from people.importing.sources.sheets import open_csv
 from people.importing.sources.tables import DETECT_ALL, open_table
 from people.importing.sources.targets import read_mapping
@@ -107,7 +106,7 @@ def test_separator_of_a_table(text: str, mark: str) -> None:
     ],
 )
 def test_values_of_a_document_are_limited(api: Client, monkeypatch: Any, source: str, document: str) -> None:
-    for module in ("contacts_project.kernel.json", "people.importing.sources.monica_sql"):
+    for module in ("contacts_project.kernel.json", "people.importing.sources.monica_tables"):
         monkeypatch.setattr(f"{module}.MAX_DOCUMENT_VALUES", 50)
     [detail] = import_file(api, source, document, status=400)["details"]
     assert detail["field"] == "file"
@@ -122,13 +121,13 @@ def test_of_more_contacts_than_are_imported_one_is_built(monkeypatch: Any) -> No
 
 
 def test_rows_that_are_not_read_do_not_count_as_values(monkeypatch: Any) -> None:
-    monkeypatch.setattr("people.importing.sources.monica_sql.MAX_DOCUMENT_VALUES", 50)
+    monkeypatch.setattr("people.importing.sources.monica_tables.MAX_DOCUMENT_VALUES", 50)
     text = "INSERT INTO `users` (`id`) VALUES {};\nINSERT INTO `tags` (`id`) VALUES (1);".format(",".join(["(1)"] * 40))
     assert read_tables(io.BytesIO(text.encode()), frozenset({"tags"})) == {"tags": [{"id": "1"}]}
 
 
 def test_remarks_and_notes_of_a_record_are_limited() -> None:
-    draft = Draft(DayReader(is_month_first=False, this_year=2026))
+    draft = CardDraft(DayReader(is_month_first=False, this_year=2026))
     draft.set_text("name", "Ada")
     for number in range(2_000):
         draft.warn(Text("remark", f"remark {number}"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from people.importing import candidates, known
+from people.importing import matches
 from people.vcard.limits import MAX_LINES_SIZE
 from people.vcard.merge import merge_cards
 from tests.client import Client
@@ -59,8 +59,8 @@ def test_a_card_is_compared_with_a_fixed_number_of_people_who_share_its_uid(
         compared += 1
         return merge_cards(*args, **options)
 
-    monkeypatch.setattr(known, "merge_cards", count)
-    monkeypatch.setattr(candidates, "_MAX_NAMESAKES", 5)
+    monkeypatch.setattr(matches, "merge_cards", count)
+    monkeypatch.setattr(matches, "_MAX_NAMESAKES", 5)
     data = b"".join(vcard("UID:ada", f"FN:Ada {number}", f"TEL:{number}") for number in range(80))
     assert counts(import_vcards(api, data)) == (80, 0, 0, 0)
     assert compared <= 80 * 5

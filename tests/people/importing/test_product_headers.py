@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from people.importing.sources.product_headers import outlook_columns, thunderbird_targets
+from people.importing.sources.headers import outlook_columns, thunderbird_targets
 from tests.client import Client
 from tests.people.importing.uploads import counts, import_file, people_by_name, send_form
 

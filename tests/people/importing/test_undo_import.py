@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from people.importing.files import FileImport, Upload
 from people.importing.receipts import UNDONE
+from people.importing.runs import FileImport, ImportFile
 from people.importing.undo import undo_import
 from people.models import ContactImport, ImportedRecord
 from people.trash import purge_deleted
@@ -97,7 +97,7 @@ def test_killed_undo_continues(api: Client, alice: User, monkeypatch: pytest.Mon
 
 
 def open_import(owner: User, data: str) -> FileImport:
-    return FileImport(owner=owner, upload=Upload(source="csv", file=io.BytesIO(data.encode())), now=timezone.now())
+    return FileImport(owner=owner, upload=ImportFile(source="csv", file=io.BytesIO(data.encode())), now=timezone.now())
 
 
 ROWS = "".join(f"P{n},p{n}@example.org,\n" for n in range(250))

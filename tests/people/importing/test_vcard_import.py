@@ -349,8 +349,8 @@ def test_any_file_twice_is_the_same_as_once(api: Client, file: list[tuple[str, s
 
 def test_many_namesakes_are_told_apart_by_their_numbers(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than are compared, and more than one query reads."""
-    monkeypatch.setattr("people.importing.candidates._MAX_NAMESAKES", 20)
-    monkeypatch.setattr("people.importing.candidates._MAX_CANDIDATES", 100)
+    monkeypatch.setattr("people.importing.matches._MAX_NAMESAKES", 20)
+    monkeypatch.setattr("people.importing.matches._MAX_CANDIDATES", 100)
     data = b"".join(vcard("FN:Anna", f"TEL:+4915{n:07d}") for n in range(120))
     assert counts(import_vcards(api, data)) == (120, 0, 0, 0)
     assert counts(import_vcards(api, data)) == (0, 0, 120, 0)
