@@ -1,6 +1,5 @@
 """Display names of people, and their sort and search keys."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ from accounts.models import User
 from accounts.vocabularies import NameDisplayFormat, NameOrder
 from contacts_project.kernel.text_forms import fold, fold_letters
 from people import field_table
+from people.scripts import is_cjk, is_surname_first
 
 WESTERN, EASTERN = NameOrder.values
 FULL, NICKNAME_PREFERRED, SHORT = NameDisplayFormat.values
@@ -38,7 +38,8 @@ _NO_PHONETIC: Phonetic = (None, None)
 def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
     """The display name for an account with the name order `order` and the display format `form`.
 
-    `parts` is a NameParts or a plain row of its columns; lists call this for every person, without a NameParts each.
+    A name in Chinese, Japanese or Korean stands surname first in WESTERN, too, and without a space. `parts` is a
+    NameParts or a plain row of its columns; lists call this for every person, without a NameParts each.
     """
     name, surname, middle_name, second_last_name, nickname, prefix, suffix, override = parts
     if override:
@@ -47,10 +48,24 @@ def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str
         return nickname or name or ""
     if form == NICKNAME_PREFERRED:
         called = nickname or name
-        return " ".join(filter(None, (called, surname))) if order == WESTERN else _join_eastern((surname, called))
+        return _join_eastern((surname, called)) if order == EASTERN else _join_western((called, None, surname, None))
     quoted = nickname and f'"{nickname}"'
     if order == EASTERN:
         return _join_eastern((surname, second_last_name, name, middle_name, quoted))
+    return _join_western((name, middle_name, surname, second_last_name), prefix, quoted, suffix)
+
+
+def _join_western(
+    names: tuple[str | None, str | None, str | None, str | None],
+    prefix: str | None = None,
+    quoted: str | None = None,
+    suffix: str | None = None,
+) -> str:
+    """`names` are name, middle name, surname and second last name."""
+    name, middle_name, surname, second_last_name = names
+    if is_surname_first(names):
+        whole = "".join(filter(None, (surname, second_last_name, name, middle_name)))
+        return " ".join(filter(None, (prefix, whole, quoted, suffix)))
     return " ".join(filter(None, (prefix, name, middle_name, quoted, surname, second_last_name, suffix)))
 
 
@@ -63,18 +78,6 @@ def _join_eastern(parts: Iterable[str | None]) -> str:
     given = [part for part in parts if part]
     has_no_spaces = all(is_cjk(part.strip('"')) for part in given)
     return ("" if has_no_spaces else " ").join(given)
-
-
-def is_cjk(text: str) -> bool:
-    """Whether the text is all Chinese, Japanese or Korean, where no space separates the parts of a name."""
-    return _CJK_TEXT.fullmatch(text) is not None
-
-
-# The content of a regex character class: Chinese, Japanese and Korean, which are written without spaces.
-CJK_RANGES = (
-    r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_CJK_TEXT = re.compile(f"[{CJK_RANGES}]+")
 
 
 def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:

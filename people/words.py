@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from contacts_project.kernel.text_forms import fold_letters
-from people.names import CJK_RANGES
+from people.scripts import CJK_RANGES
 
 MAX_WORD_LENGTH = 40
 #: Distinct words of one text. A limit, because each word is an index row that is written with the text.

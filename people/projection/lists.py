@@ -32,7 +32,6 @@ from people.models import (
     Person,
     RelationshipType,
 )
-from people.names import is_cjk
 from people.projection.columns import IdHexList
 from people.projection.people import (
     COLUMNS,
@@ -49,6 +48,7 @@ from people.projection.people import (
     template_json,
     value_json,
 )
+from people.scripts import is_cjk
 
 # In rows of `_project_rows`: the first column of COLUMNS, and the one that is added behind them.
 _pick_id_and_group_ids = itemgetter(0, -1)

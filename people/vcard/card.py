@@ -6,6 +6,7 @@ from datetime import date
 
 from contacts_project.kernel.texts import Text
 from people import field_table
+from people.scripts import is_surname_first
 
 Entry = Mapping[str, str | float | None]
 
@@ -124,11 +125,16 @@ class Card:
         """The parts of the name, formatted as `form`, one of NAME_FORMATS."""
         if form == "SHORT":
             return self.nickname or self.name
-        parts: tuple[str | None, ...] = (self.prefix, self.name, self.middle_name, self.surname)
-        if form == "FULL":
-            parts = (*parts, self.second_last_name, self.suffix)
+        parts: tuple[str | None, ...]
+        called = self.nickname or self.name if form == "NICKNAME_PREFERRED" else self.name
+        if form != "FULL":
+            is_short_first = is_surname_first((called, self.surname))
+            parts = ((self.surname or "") + called,) if is_short_first else (called, self.surname)
+        elif is_surname_first((self.name, self.middle_name, self.surname, self.second_last_name)):
+            whole = "".join(filter(None, (self.surname, self.second_last_name, self.name, self.middle_name)))
+            parts = (self.prefix, whole, self.suffix)
         else:
-            parts = (self.name if form == "FIRST_LAST" else self.nickname or self.name, self.surname)
+            parts = (self.prefix, self.name, self.middle_name, self.surname, self.second_last_name, self.suffix)
         return " ".join(filter(None, parts))
 
 

@@ -19,6 +19,13 @@ PEOPLE = [
     NameParts("Sayuri", "吉永", "", "𠮷", None, "様"),
     NameParts("철수", "김", nickname='"별"'),
     NameParts("", "Nobody", nickname=""),
+    NameParts("小百合", "吉永", "々", "𠮷", "Sayuri", "Dr.", "様"),
+    NameParts("王伟"),
+    NameParts("ﾊﾅｺ", "ﾔﾏﾀﾞ"),
+    NameParts("ジョン・", "スミス"),
+    NameParts("花子", "山田", "M."),
+    NameParts("1", "2", "ー"),
+    NameParts("ö", "山田"),
 ]
 PROGRAM = """
 import { displayName } from "./src/names.ts";
