@@ -1,10 +1,7 @@
-"""The network of 10,000 people with 30,000 relationships: orphans, graphs, the list, and bulk over everybody."""
+"""The network of 10,000 people with 30,000 relationships: the graphs and the list."""
 
 import random
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from django.db import connection
 from django.utils import timezone
@@ -14,7 +11,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Group, Membership, Person, RelationshipType
 from relationships.models import Relationship
 from relationships.services.relationships import build_pair
-from tests.bench.figures import Figure, SharedData, figure, floor, query_count
+from tests.bench.figures import Figure, SharedData, figure, floor
 from tests.builders import make_user
 from tests.client import Client, client_of
 
@@ -71,20 +68,6 @@ def large_network(shared: SharedData) -> LargeNetwork:
     return made
 
 
-def orphans(shared: SharedData) -> list[Figure]:
-    network = large_network(shared)
-    many = {"personIds": network.ids[:500]}
-    found = len(network.client.ok("POST", "/api/people/bulk/orphans", many)["orphans"])
-    return [
-        figure("network: orphans of one", lambda: network.client.ok("GET", f"/api/people/{network.ids[0]}/orphans")),
-        figure(
-            "network: orphans of 500",
-            lambda: network.client.ok("POST", "/api/people/bulk/orphans", many),
-            note=f"{found} orphans",
-        ),
-    ]
-
-
 def graphs(shared: SharedData) -> list[Figure]:
     network = large_network(shared)
     people = Person.objects.owned_by(network.owner).values_list("pk", "name", "relationship_to_user__name")
@@ -118,59 +101,7 @@ def lists(shared: SharedData) -> Figure:
     )
 
 
-def bulk(shared: SharedData) -> list[Figure]:
-    network = large_network(shared)
-    members = Membership.objects.owned_by(network.owner).filter(group=network.groups[9])
-    people = Person.objects.owned_by(network.owner)
-    other = RelationshipType.objects.owned_by(network.owner).get(name="OTHER")
-
-    def remove_members() -> None:
-        with account_write(network.owner):
-            members.delete()
-
-    def update_people(**values: Any) -> None:
-        with account_write(network.owner):
-            people.update(**values)
-
-    def undelete() -> None:
-        update_people(deleted_at=None)
-
-    actions: list[tuple[str, dict[str, Any], Callable[[], object]]] = [
-        ("addToGroups", {"groupIds": [str(network.groups[9].pk)]}, remove_members),
-        ("setRelationship", {"relationshipTypeId": str(other.pk)}, lambda: update_people(relationship_to_user=None)),
-        ("delete", {}, undelete),
-        ("delete", {"deleteOrphans": True}, undelete),
-    ]
-    figures = []
-    for action, extra, undo in actions:
-        body = {"action": action, "personIds": network.ids, **extra}
-        note = "with orphans" if "deleteOrphans" in extra else ""
-        figures.append(measure_undoable(f"network: bulk {action} of 10,000", network.client, body, undo, note))
-    with account_write(network.owner):
-        people.filter(pk__in=network.ids[::3]).update(relationship_to_user=network.friend)
-    return figures
-
-
-def measure_undoable(name: str, client: Client, body: Any, undo: Callable[[], object], note: str) -> Figure:
-    """Measure a write that must be undone before it can be repeated."""
-
-    def act() -> None:
-        assert client.ok("POST", "/api/people/bulk", body)["affectedCount"] == PEOPLE
-
-    undo()
-    queries, durations = query_count(act), []
-    for _ in range(3):
-        undo()
-        start = time.process_time()
-        act()
-        durations.append(time.process_time() - start)
-    undo()
-    return Figure(name, statistics.median(durations), queries, note=note)
-
-
 BENCHES = [
-    ("network orphans", orphans),
     ("network graph", graphs),
     ("network list", lists),
-    ("network bulk", bulk),
 ]

@@ -1,4 +1,4 @@
-"""People: pages, everybody, search, the search index, one person, and writes."""
+"""Lists of people: by each order and filter, everybody, the search index; and the account that most benches share."""
 
 import datetime as dt
 import os
@@ -180,22 +180,6 @@ def related_rows(owner: User) -> tuple[Any, Any]:
     )
 
 
-def page(shared: SharedData) -> list[Figure]:
-    owner = large_account(shared)
-    client, rows = client_of(owner), person_rows(owner)[:100]
-    whole = floor(rows.values_list(*SCALAR_COLUMNS, *Person.LIST_COLUMNS))
-    bare = floor(rows.values_list(*SCALAR_COLUMNS))
-    return [
-        figure("people: page of 100", lambda: drain(client, "/api/people"), floor=whole, times=20),
-        figure(
-            "people: page of 100, includeDetails=false",
-            lambda: drain(client, "/api/people?includeDetails=false"),
-            floor=bare,
-            times=20,
-        ),
-    ]
-
-
 def orders(shared: SharedData) -> list[Figure]:
     """A page by each order and filter, beside the plain one, which is the floor."""
     owner = large_account(shared)
@@ -263,68 +247,8 @@ def index(shared: SharedData) -> Figure:
     )
 
 
-def search(shared: SharedData) -> list[Figure]:
-    owner = large_account(shared)
-    client = client_of(owner)
-    return [
-        figure(f"people: search, {what}", lambda path=path: drain(client, path), times=20)  # type: ignore[misc]  # mypy cannot tell a default from an argument
-        for what, path in (
-            ("many found", "/api/people/search?q=lov"),
-            ("one found", "/api/people/search?q=m%C3%BCller%207003"),
-            ("none found", "/api/people/search?q=qqqq"),
-        )
-    ]
-
-
-def one(shared: SharedData) -> list[Figure]:
-    owner = large_account(shared)
-    client = client_of(owner)
-    key = person_rows(owner).values_list("pk", flat=True)[5000]
-    tag = client.call("get", f"/api/people/{key}")["ETag"]
-    return [
-        figure("people: one person", lambda: drain(client, f"/api/people/{key}"), times=20),
-        figure(
-            "people: one person, not modified",
-            lambda: client.call("get", f"/api/people/{key}", HTTP_IF_NONE_MATCH=tag),
-            times=20,
-        ),
-    ]
-
-
-def writes(shared: SharedData) -> list[Figure]:
-    owner = large_account(shared)
-    client = client_of(owner)
-    body = {
-        "name": "Ada",
-        "surname": "Lovelace",
-        "phoneNumbers": [{"type": "mobile", "number": "+44 20 7946 0000"}],
-        "emails": [{"type": "home", "email": "ada@example.org"}],
-        "importantDates": [{"type": "BIRTHDAY", "date": "1815-12-10"}],
-    }
-    made: list[str] = []
-
-    def create() -> None:
-        made.append(client.ok("post", "/api/people", body, status=201)["person"]["id"])
-
-    figures = [figure("people: create", create, times=20)]
-    numbers = iter(range(10_000))
-
-    def update() -> None:
-        change = {"nickname": f"Ada {next(numbers)}", "emails": body["emails"]}
-        client.ok("put", f"/api/people/{made[0]}", change)
-
-    figures.append(figure("people: update", update, times=20))
-    with account_write(owner):
-        Person.objects.owned_by(owner).filter(pk__in=made).delete()
-    return figures
-
-
 BENCHES = [
-    ("people page", page),
     ("people orders and filters", orders),
     ("people includeAll", everybody),
     ("people search-index", index),
-    ("people search", search),
-    ("people one", one),
-    ("people create update", writes),
 ]
