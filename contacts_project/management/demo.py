@@ -21,7 +21,7 @@ from people.models.dates import YEAR_UNKNOWN
 from people.models.groups import pick_color
 from people.photos.files import make_photo, store_photo
 from people.services.custom_templates import create_template
-from people.services.group_lifecycle import create_group
+from people.services.groups import create_group
 from people.services.person_writer import create_person
 from relationships.services.relationships import create_relationship
 

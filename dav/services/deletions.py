@@ -28,7 +28,7 @@ from dav.services.refusals import forget_refusal
 from dav.signals import many_deleted
 from people.mentions import may_be_mentioned
 from people.models import Group, Person
-from people.services.group_lifecycle import delete_group, restore_group
+from people.services.groups import delete_group, restore_group
 from people.services.people import delete_people, restore_person
 
 _WINDOW = dt.timedelta(hours=1)

@@ -34,8 +34,7 @@ from people.importing.groups import MAX_AWAITED
 from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Membership, Person
 from people.models.groups import group_key
-from people.services.group_lifecycle import create_group, restore_group, update_group
-from people.services.groups import put_members
+from people.services.groups import create_group, put_members, restore_group, update_group
 from people.services.people import touch_people
 from people.vcard import CardText
 

@@ -29,7 +29,7 @@ from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import ContactRuleSerializer, RuleSerializer
 from people.models import Group
 from people.projection.records import list_groups, represent_group, serialize_groups
-from people.services import group_lifecycle as service
+from people.services import groups as service
 from people.services.groups import add_member, apply_rule, remove_member
 
 _DELETED = define_text("group_deleted", "The group was deleted.")

@@ -33,8 +33,8 @@ from people.models import (
     Person,
 )
 from people.models.imports import RevisionSet
-from people.services.group_lifecycle import delete_group
 from people.services.group_rules import drop_removed_source, take_back_lead_days
+from people.services.groups import delete_group
 from people.services.interactions import delete_interactions
 from people.services.people import delete_people
 from people.services.person_writer import PersonWriter

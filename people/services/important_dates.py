@@ -14,9 +14,9 @@ from contacts_project.kernel.texts import define_text
 from people.dates import schedule
 from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
-from people.services.date_rows import set_date_fields
 from people.services.group_rules import longest_lead_days, takes_lead_days
 from people.services.people import touch_people
+from people.services.person_rows import set_date_fields
 from people.services.plan_limits import check_plan
 
 _TYPE_TAKEN = define_text("date_type_taken", "This person already has a date of type %(type)s.")
@@ -125,7 +125,7 @@ def _save_date(write: AccountWrite, row: ImportantDate, data: JsonObject, now: d
         row.save()
         return
     # A job may have moved the stored reminder on since the row was read: jobs take the lock, but no revision.
-    reminder = schedule.DATE_COLUMNS if change.is_replanned else ()
+    reminder = schedule.DATE_COLUMNS if change.is_rescheduled else ()
     row.save(update_fields=[*DATE_COLUMNS, *reminder, "updated_at"])
 
 

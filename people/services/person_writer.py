@@ -27,9 +27,8 @@ from people.lookup import KEY_COLUMNS, Keys, keys_of, keys_of_change, replace_ke
 from people.models import Person, RelationshipType
 from people.models.person import NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
-from people.services.date_rows import replace_dates
 from people.services.group_rules import RULED_COLUMNS, write_rules
-from people.services.person_rows import check_active, replace_groups_and_values
+from people.services.person_rows import check_active, replace_dates, replace_groups_and_values
 from people.services.plan_limits import check_plan
 from people.signals import announce_change
 
