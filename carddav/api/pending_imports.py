@@ -27,7 +27,7 @@ from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_forms import fold
 from contacts_project.kernel.texts import define_text
-from people.api.vcard_files import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
+from people.api.vcard import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards
 from people.importing.receipts import build_receipt
 
 _NOT_GROUP_LISTS = define_text("not_group_lists", "This must be an object of lists of group ids.")

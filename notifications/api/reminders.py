@@ -29,7 +29,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.services.answers import answer_occurrence, take_back_answer
 from notifications.services.dispatch import reschedule
 from notifications.services.forecast import upcoming_reminders
-from people.api.upcoming import DAYS, LIMIT, read_days, read_limit
+from people.api.important_dates import DAYS, LIMIT, read_days, read_limit
 
 ANSWERS = [ActionKind.CONTACTED.value, ActionKind.SNOOZE.value, ActionKind.SKIP.value]
 UNDO = "undo"

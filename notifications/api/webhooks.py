@@ -12,8 +12,8 @@ from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import JsonObject
 from notifications.notices.actions import ActionKind
 from notifications.notices.notice import NoticeKind
+from people.api.important_dates import UpcomingEventSerializer
 from people.api.person_entries import DATE_TYPES
-from people.api.upcoming import UpcomingEventSerializer
 from people.vocabularies import Unit
 
 

@@ -1,4 +1,4 @@
-"""The routes of addresses: who shares one, and one address for all who live there."""
+"""The routes of addresses: their map, households for letters, who shares one, one for all who live there."""
 
 from typing import Any
 from uuid import UUID
@@ -24,6 +24,7 @@ from people.api.person_query import read_group_ids
 from people.letters.households import find_households, households_csv
 from people.letters.lines import FIELDS
 from people.models import Person
+from people.projection.map_markers import build_map
 from people.services.shared_addresses import find_sharers, replace_address
 
 
@@ -97,7 +98,7 @@ class HouseholdSerializer(serializers.Serializer[Any]):
 
 
 _FORMATS = ("json", "csv")
-_PARAMETERS = [
+_LETTER_PARAMETERS = [
     OpenApiParameter("groupIds", OpenApiTypes.STR, description="Group ids with commas between; in at least one."),
     OpenApiParameter("format", OpenApiTypes.STR, enum=_FORMATS, description="csv gives a file."),
 ]
@@ -108,7 +109,7 @@ class HouseholdViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="listHouseholds",
-        parameters=_PARAMETERS,
+        parameters=_LETTER_PARAMETERS,
         responses={
             (200, "application/json"): envelope("Households", households=HouseholdSerializer(many=True)),
             (200, "text/csv"): OpenApiTypes.BINARY,
@@ -145,3 +146,51 @@ class AddressViewSet(ApiViewSet[Any]):
             now=timezone.now(),
         )
         return Response({"affectedCount": count})
+
+
+class TownSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    country = serializers.CharField()
+
+
+# No class: `source` and `label` are attributes of every serializer.
+_MARKER = envelope(
+    "MapMarker",
+    id=serializers.CharField(help_text="The id of the entry of addresses or locations."),
+    source=serializers.ChoiceField(choices=["address", "location"]),
+    personId=serializers.UUIDField(),
+    personName=serializers.CharField(),
+    latitude=serializers.FloatField(),
+    longitude=serializers.FloatField(),
+    label=serializers.CharField(),
+    precision=serializers.ChoiceField(
+        choices=["address", "town"],
+        help_text="`town` where only the town of the address is known: the coordinates are the town's.",
+    ),
+    timezone=serializers.CharField(allow_null=True, help_text="IANA's name, of the nearest town."),
+    town=TownSerializer(
+        allow_null=True, help_text="`country` is ISO 3166-1, two letters. Towns are data of GeoNames (CC BY 4.0)."
+    ),
+    groupIds=serializers.ListField(child=serializers.UUIDField()),
+)
+_MAP = envelope(
+    "MapAnswer",
+    markers=serializers.ListField(child=_MARKER),
+    unknown=serializers.ListField(
+        child=envelope("MapUnknownAddress", personId=serializers.UUIDField(), entryId=serializers.CharField()),
+        help_text="Addresses of which no place and no town is known.",
+    ),
+    pendingCount=serializers.IntegerField(),
+    failedCount=serializers.IntegerField(),
+    geocodingEnabled=serializers.BooleanField(),
+)
+
+
+class MapViewSet(ApiViewSet[Any]):
+    """The map of the caller's people."""
+
+    @extend_schema(operation_id="listMapMarkers", responses=_MAP)
+    @action(detail=False)
+    def markers(self, request: Request) -> Response:
+        """Every location of the caller's people, and every address that has been geocoded or whose town is known."""
+        return Response(build_map(self.owner))

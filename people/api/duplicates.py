@@ -1,21 +1,32 @@
-"""The routes of duplicates: groups, duplicates of one person, and dismissing a pair."""
+"""The routes of duplicates: find them, merge two people into one and back, or say that they are two."""
 
 from typing import Any
 from uuid import UUID
 
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.viewsets import TrashViewSet
+from accounts.api.decorators import sends_etag
+from accounts.api.viewsets import OwnedViewSet, TrashViewSet
+from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.etags import conditional
-from contacts_project.kernel.api.fields import OwnedIdField
-from contacts_project.kernel.api.schema import envelope
+from contacts_project.kernel.api.fields import LockedIdField, OwnedIdField
+from contacts_project.kernel.api.schema import AnyField, envelope, raises
+from contacts_project.kernel.errors import PlanLimitError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
 from people.duplicates.finder import find_duplicates, find_groups
-from people.models import Person
+from people.merging.fields import OVERRIDABLE_COLUMNS
+from people.merging.merge import MergeUndoneError, list_merges, merge_people, undo_merge
+from people.merging.related_rows import UndoConflictError
+from people.models import MergeRecord, Person
+from people.projection import represent_people, represent_person
 from people.services.dismissals import dismiss_pair
 
 
@@ -94,3 +105,100 @@ class DuplicateViewSet(TrashViewSet[Person]):
         """Say that two people are two: they are not suggested as one any more."""
         dismiss_pair(owner=self.owner, **self.read_body(DismissSerializer))
         return Response({"dismissed": True})
+
+
+_NOT_OVERRIDABLE = define_text("not_overridable", "This field cannot be overridden.")
+
+
+class FieldOverridesSerializer(PersonChangeSerializer):
+    """Single-valued Person fields with the values that the merged person is to have; null clears."""
+
+    def get_fields(self) -> dict[str, AnyField]:
+        return {name: field for name, field in super().get_fields().items() if name in OVERRIDABLE_COLUMNS}
+
+    def to_internal_value(self, data: object) -> JsonObject:
+        # DRF ignores unknown keys, and the merge would go ahead without the override.
+        if isinstance(data, dict) and (unknown := set(data) - set(OVERRIDABLE_COLUMNS)):
+            raise InvalidError({key: [_NOT_OVERRIDABLE] for key in sorted(unknown)})
+        values: dict[str, Any] = super().to_internal_value(data)
+        return values
+
+
+class MergeSerializer(serializers.Serializer[Any]):
+    """The secondary goes into the primary."""
+
+    primaryId = LockedIdField(source="primary_id")
+    secondaryId = LockedIdField(source="secondary_id")
+    fieldOverrides = FieldOverridesSerializer(required=False, allow_null=True, source="overrides")
+
+
+class MergeViewSet(OwnedViewSet[MergeRecord]):
+    """Merging of two people, and undoing it."""
+
+    model = MergeRecord
+    lookup_url_kwarg = "merge_id"
+
+    @extend_schema(
+        operation_id="mergePeople",
+        request=MergeSerializer,
+        responses={200: envelope("MergeAnswer", person=PersonSerializer(), mergeId=serializers.UUIDField())},
+    )
+    @raises(PlanLimitError)
+    @sends_etag
+    def create(self, request: Request) -> Response:
+        """Merge the secondary into the primary. The secondary goes to the trash; `mergeId` undoes it all."""
+        data = self.read_body(MergeSerializer)
+        record = merge_people(
+            owner=self.owner,
+            primary_id=data["primary_id"],
+            secondary_id=data["secondary_id"],
+            overrides=data.get("overrides") or {},
+            now=timezone.now(),
+        )
+        person = represent_person(self.owner, data["primary_id"])
+        return Response({"person": person.body, "mergeId": str(record.pk)}, headers={"ETag": person.etag})
+
+    @extend_schema(
+        operation_id="undoMerge",
+        request=None,
+        responses=envelope("UndoMergeAnswer", person=PersonSerializer(), secondary=PersonSerializer()),
+    )
+    @action(detail=True, methods=["post"])
+    @raises(MergeUndoneError, UndoConflictError, PlanLimitError)
+    @sends_etag
+    def undo(self, request: Request, merge_id: UUID) -> Response:
+        """Put both people back as they were before the merge: `person` is the primary again."""
+        record = undo_merge(owner=self.owner, merge_id=merge_id, now=timezone.now())
+        ids = [key for key in (record.primary_id, record.secondary_id) if key]
+        found = represent_people(self.owner, ids)
+        person, secondary = (found[key] for key in ids)
+        return Response({"person": person.body, "secondary": secondary.body}, headers={"ETag": person.etag})
+
+
+class MergedPersonSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+_MERGED = envelope(
+    "Merge",
+    mergeId=serializers.UUIDField(),
+    primary=MergedPersonSerializer(allow_null=True),
+    secondary=MergedPersonSerializer(allow_null=True),
+    mergedAt=serializers.DateTimeField(),
+    undoable=serializers.BooleanField(),
+)
+
+
+class MergeListViewSet(OwnedViewSet[MergeRecord]):
+    """What was merged."""
+
+    model = MergeRecord
+
+    @extend_schema(
+        operation_id="listMerges",
+        responses=envelope("Merges", merges=serializers.ListField(child=_MERGED)),
+    )
+    def list(self, request: Request) -> Response:
+        """The merges of the retention period, newest first. A person who was removed for good is null."""
+        return Response({"merges": list_merges(owner=self.owner, now=timezone.now())})

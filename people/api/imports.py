@@ -24,7 +24,7 @@ from contacts_project.kernel.ownership.batches import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
-from people.api.vcard_files import import_receipt_fields
+from people.api.vcard import import_receipt_fields
 from people.importing.runs import FileImport, ImportFile
 from people.importing.sources.days import AMBIGUOUS
 from people.importing.sources.sheets import date_orders

@@ -4,24 +4,21 @@ from rest_framework.routers import SimpleRouter
 
 from accounts.api.views.changes import describe_changes
 from contacts_project.kernel.api.errors import register_failures
-from people.api.addresses import AddressViewSet, HouseholdViewSet, SharedAddressViewSet
+from people.api.addresses import AddressViewSet, HouseholdViewSet, MapViewSet, SharedAddressViewSet
 from people.api.custom_templates import CustomFieldTemplateViewSet, TemplateSerializer
 from people.api.deleted import DeletedViewSet, describe_deleted
-from people.api.duplicates import DismissalSerializer, DuplicateViewSet
+from people.api.duplicates import DismissalSerializer, DuplicateViewSet, MergeListViewSet, MergeViewSet
 from people.api.errors import FAILURES
 from people.api.find import FindViewSet
 from people.api.groups import GroupSerializer, GroupViewSet
-from people.api.important_dates import ImportantDateViewSet
+from people.api.important_dates import ImportantDateViewSet, UpcomingViewSet
 from people.api.imports import ContactImportViewSet, FileImportViewSet
 from people.api.insights import InsightViewSet
 from people.api.interactions import InteractionSerializer, InteractionViewSet, PersonInteractionViewSet
-from people.api.map import MapViewSet
-from people.api.merging import MergeListViewSet, MergeViewSet
 from people.api.people import PersonViewSet
 from people.api.person_entries import DeletedDateSerializer, ImportantDateSerializer
 from people.api.person_serializer import DeletedPersonSerializer, PersonInFeedSerializer
 from people.api.photos import PersonPhotoViewSet, PhotoViewSet, UserPhotoViewSet
-from people.api.upcoming import UpcomingViewSet
 from people.api.vcard import VCardViewSet
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
 

@@ -23,8 +23,7 @@ from contacts_project.kernel.text_forms import InvalidTextError, check_text
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.api.person_entries import ImportantDateSerializer
-from people.api.person_fields import person_fields
-from people.api.person_serializer import PersonSerializer
+from people.api.person_serializer import PersonSerializer, person_fields
 from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
