@@ -9,7 +9,7 @@ class AccountsConfig(AppConfig):
         import accounts.invariants  # noqa: PLC0415 - as above, with --deep
         import accounts.receivers  # noqa: F401, PLC0415 - connects the receivers once the models are loaded
         from accounts.api.serializers import profile_record  # noqa: PLC0415 - as above
-        from accounts.feed.kinds import register_feed_settings  # noqa: PLC0415 - as above
+        from accounts.feed.changes import register_feed_settings  # noqa: PLC0415 - as above
         from accounts.transfer.sections import exclude_table  # noqa: PLC0415 - as above
 
         for label in (

@@ -6,7 +6,7 @@ class CardDavConfig(AppConfig):
 
     def ready(self) -> None:
         # These modules import models, which are all loaded only now.
-        from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
+        from accounts.signals import on_account_deleted  # noqa: PLC0415 - as above
         from carddav import invariants, receivers  # noqa: F401, PLC0415 - as above, registers them
         from carddav.extension import CardDavExtension  # noqa: PLC0415 - as above
         from carddav.models.connection import MIRRORED_TRIGGERS  # noqa: PLC0415 - as above

@@ -5,7 +5,7 @@ class DavConfig(AppConfig):
     name = "dav"
 
     def ready(self) -> None:
-        from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - needs loaded models
+        from accounts.signals import on_account_deleted  # noqa: PLC0415 - needs loaded models
         from accounts.transfer.sections import exclude_table  # noqa: PLC0415
         from dav import invariants  # noqa: F401, PLC0415
         from dav.services import retention  # noqa: PLC0415

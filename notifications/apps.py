@@ -6,8 +6,8 @@ class NotificationsConfig(AppConfig):
 
     def ready(self) -> None:
         # These modules import models, which are all loaded only now.
-        from accounts.feed.kinds import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
-        from accounts.lifecycle import on_account_claimed  # noqa: PLC0415 - as above
+        from accounts.feed.changes import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
+        from accounts.signals import on_account_claimed  # noqa: PLC0415 - as above
         from notifications import invariants, tasks  # noqa: F401, PLC0415 - as above, they register themselves
         from notifications.api.serializers import load_destinations  # noqa: PLC0415 - as above
         from notifications.models import Destination  # noqa: PLC0415 - as above

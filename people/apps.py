@@ -9,7 +9,7 @@ class PeopleConfig(AppConfig):
         import people.checks  # noqa: PLC0415 - as above
         import people.invariants  # noqa: PLC0415 - as above
         import people.receivers  # noqa: F401, PLC0415 - as above
-        from accounts.lifecycle import on_account_deleted  # noqa: PLC0415 - as above
+        from accounts.signals import on_account_deleted  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.triggers import register_triggers  # noqa: PLC0415 - as above
         from people.counts import COUNTED_OF_PEOPLE, COUNTED_PHOTOS, register_counted  # noqa: PLC0415 - as above
         from people.dates.next_dates import register_next_dates  # noqa: PLC0415 - as above

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from accounts.feed.kinds import FeedKind, RecordsById, register_feed_kind
+from accounts.feed.changes import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from contacts_project.kernel.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person

@@ -6,8 +6,8 @@ class RelationshipsConfig(AppConfig):
 
     def ready(self) -> None:
         # These modules import models, which are all loaded only now.
-        from accounts.feed.kinds import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
-        from accounts.lifecycle import on_account_created  # noqa: PLC0415 - as above
+        from accounts.feed.changes import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
+        from accounts.signals import on_account_created  # noqa: PLC0415 - as above
         from people.counts import register_counted  # noqa: PLC0415 - as above
         from people.extensions import register_extension  # noqa: PLC0415 - as above
         from people.models import RelationshipType  # noqa: PLC0415 - as above

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.lifecycle import start_account
 from accounts.models import ApiToken, User
 from accounts.models.tokens import TOKEN_HASH, new_token
 from accounts.models.user import Plan
+from accounts.signals import start_account
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.lookup import keys_of, replace_keys

@@ -5,8 +5,7 @@ from accounts.api.batch_runner import BatchFailedError, NotInBatchError
 from accounts.api.views.second_factor import ProofRequiredError
 from accounts.feed.cursor import CursorExpiredError
 from accounts.oidc.app_requests import RedirectUriError
-from accounts.oidc.cookie_state import FlowError
-from accounts.oidc.flow import ProviderRefusedError
+from accounts.oidc.flow import FlowError, ProviderRefusedError
 from accounts.services.addresses import AddressTakenError, SignInRequiredError
 from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import MfaEnabledError, MfaNotEnabledError, MfaRequiredError

@@ -11,7 +11,7 @@ from rest_framework.permissions import SAFE_METHODS
 from accounts.api.authentication import SessionOnly
 from accounts.api.serializers import UserSerializer
 from accounts.api.views.changes import RECORD_SERIALIZERS
-from accounts.feed.kinds import SETTINGS, feed_kinds
+from accounts.feed.changes import SETTINGS, feed_kinds
 from contacts_project.kernel.json import JsonObject
 
 Field: TypeAlias = "serializers.Field[Any, Any, Any, Any]"

@@ -1,7 +1,10 @@
-"""Reads a page of the change feed: one statement finds the changed records, then each kind loads its own."""
+"""The change feed: one statement finds the changed records of a page, then each kind of records loads its own.
+
+Each app registers its kinds in AppConfig.ready().
+"""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,14 +13,65 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.feed.cursor import Cursor, first_cursor, read_cursor
-from accounts.feed.kinds import SETTINGS, RecordsById, feed_kinds, settings_record
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject, Representation
-from contacts_project.kernel.ownership.models import Tombstone, TrashModel
+from contacts_project.kernel.ownership.models import FeedModel, Tombstone, TrashModel
+
+RecordsById = Mapping[UUID, Representation]
+"""Records by id, each in the format of its own GET; `in_feed` is without what the feed sends as other records."""
+
+SETTINGS = "settings"
+"""The account's profile: a single record that always exists, in the row of the user."""
 
 _SETTINGS_ORDER = 0
 _TOMBSTONE_ORDER = 999  # within a revision, removals come after all changes
 _MAX_UUID = UUID(int=2**128 - 1)
+
+
+@dataclass(frozen=True)
+class FeedKind:
+    """One kind. `load(owner, ids)` returns those of the records that are active, in a constant number of queries.
+
+    `order` sorts the records that one write has changed: a record comes after those that it refers to. Cursors contain
+    it, so it must not change.
+    """
+
+    model: type[FeedModel]
+    order: int
+    load: Callable[[User, Collection[UUID]], RecordsById]
+
+    @property
+    def name(self) -> str:
+        return self.model.FEED_TYPE
+
+
+_kinds: dict[str, FeedKind] = {}
+_settings: list[Callable[[User], Representation]] = []
+
+
+def register_feed_kind(*kinds: FeedKind) -> None:
+    """Must be called once, from AppConfig.ready()."""
+    _kinds.update({kind.name: kind for kind in kinds})
+
+
+def register_feed_settings(serialize: Callable[[User], Representation]) -> None:
+    """Set the function that serializes the profile. Must be called once, from AppConfig.ready()."""
+    _settings.append(serialize)
+
+
+def settings_record(owner: User) -> Representation:
+    """The profile, in the format of its GET."""
+    return _settings[0](owner)
+
+
+def feed_kinds() -> list[FeedKind]:
+    """All registered kinds, sorted by `order`."""
+    return sorted(_kinds.values(), key=lambda kind: kind.order)
+
+
+def feed_types() -> list[str]:
+    """The valid values of the query parameter `types`."""
+    return [SETTINGS, *(kind.name for kind in feed_kinds())]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from accounts.lifecycle import start_account
 from accounts.passwords import normalize_password
+from accounts.signals import start_account
 from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
 from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id

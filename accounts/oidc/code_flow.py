@@ -19,9 +19,8 @@ from requests import RequestException
 
 from accounts.oidc.app_redirects import identifies_app
 from accounts.oidc.app_requests import AppRequest
-from accounts.oidc.documents import ProviderUnreachableError
 from accounts.oidc.flow import Flow, ProviderRefusedError
-from accounts.oidc.provider import ProviderMetadata, load_keys, load_provider
+from accounts.oidc.provider import ProviderMetadata, ProviderUnreachableError, load_keys, load_provider
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
 

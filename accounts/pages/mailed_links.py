@@ -12,7 +12,6 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.link_tokens import Purpose, read_take_back_token, read_token
 from accounts.models import User
 from accounts.pages.viewers import SIGN_IN_PATH, language_of
 from accounts.passwords import check_password_rules
@@ -23,6 +22,7 @@ from accounts.services.addresses import (
     take_back_email,
     verify_email,
 )
+from accounts.services.mail import LinkPurpose, read_link_token, read_take_back_token
 from accounts.services.sign_in import remember_device
 from contacts_project.kernel.errors import FieldError, RateLimitedError
 from contacts_project.kernel.pages import render_page
@@ -71,7 +71,7 @@ def verify_email_page(request: HttpRequest) -> HttpResponse:
             return replace(form, problem=problem, status=429)
         return LinkPage(_("Your e-mail address is verified"), _("You can close this page."))
 
-    return _respond(request, lambda: read_token(token, Purpose.VERIFY), act)
+    return _respond(request, lambda: read_link_token(token, LinkPurpose.VERIFY), act)
 
 
 def _verification_form(user: User, signed_in: User | None, here: str) -> LinkPage:
@@ -117,7 +117,7 @@ def reset_password_page(request: HttpRequest) -> HttpResponse:
         title, text = _("Your new password is set"), _("You can sign in with it now.")
         return LinkPage(title, text, sign_in_path=SIGN_IN_PATH, owner=owner)
 
-    return _respond(request, lambda: read_token(token, Purpose.RESET), act)
+    return _respond(request, lambda: read_link_token(token, LinkPurpose.RESET), act)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

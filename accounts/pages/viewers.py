@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
 from accounts.services.sessions import record_session_use
@@ -60,3 +61,9 @@ def sign_in_required(
         return view(request, viewer, *args, **kwargs)
 
     return guarded
+
+
+def safe_next_path(path: str, default: str) -> str:
+    """The requested path if it is on this service, else `default`: a sign-in must not redirect to another site."""
+    is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if is_own else default

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 
 from django.db import transaction
 
-from accounts.lifecycle import release_account
-from accounts.link_tokens import Purpose, invalid_token_error, read_take_back_token, read_token
 from accounts.models import (
     ApiToken,
     AppCode,
@@ -26,10 +24,11 @@ from accounts.models.mails import TAKE_BACK_DAYS, fingerprint_password
 from accounts.models.user import verification_is_mandatory
 from accounts.passwords import hash_password
 from accounts.services.deletion import delete_account
-from accounts.services.mail import queue_mail
+from accounts.services.mail import LinkPurpose, invalid_token_error, queue_mail, read_link_token, read_take_back_token
 from accounts.services.sessions import end_sessions
 from accounts.services.sign_in import forget_devices
 from accounts.services.tokens import revoke_tokens
+from accounts.signals import release_account
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.rate_limits import RateLimit
@@ -138,7 +137,7 @@ def verify_email(*, token: str, signed_in: User | None, password: str | None, no
     An account that already has a proven address exchanges it only with proof of ownership: a session of the account, or
     its password. That proof also claims the account. Raises FieldError, SignInRequiredError, RateLimitedError.
     """
-    user = read_token(token, Purpose.VERIFY)
+    user = read_link_token(token, LinkPurpose.VERIFY)
     owner = signed_in if signed_in == user else None
     if owner is None and password is not None:
         _LINK_PASSWORDS.hit(str(user.pk))
@@ -147,7 +146,7 @@ def verify_email(*, token: str, signed_in: User | None, password: str | None, no
         _LINK_PASSWORDS.undo(str(user.pk))
         owner = user
     with address_write(user):
-        stored = read_token(token, Purpose.VERIFY)  # again: another request may have used it before the lock
+        stored = read_link_token(token, LinkPurpose.VERIFY)  # again: another request may have used it before the lock
         # If the password has changed since, the session has ended, and the password that was sent is wrong.
         is_owner = owner is not None and owner.password == stored.password
         if stored.proven_email and not is_owner:
@@ -162,10 +161,10 @@ def reset_password(*, token: str, password: str, now: dt.datetime) -> User:
 
     The link also proves the address, since its reader receives mail there. Raises FieldError.
     """
-    user = read_token(token, Purpose.RESET)
+    user = read_link_token(token, LinkPurpose.RESET)
     hashed = hash_password(password)  # slow by design, so outside the lock
     with address_write(user):
-        stored = read_token(token, Purpose.RESET)  # again, as above
+        stored = read_link_token(token, LinkPurpose.RESET)  # again, as above
         if not stored.is_claimed:
             # Somebody else may have registered the address: a second factor or provider of theirs must not stay.
             revoke_access_of_others(stored)

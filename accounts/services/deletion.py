@@ -4,10 +4,10 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.lifecycle import account_files
 from accounts.models import AccountMail, ApiToken, PendingFileDeletion, User
 from accounts.passwords import WRONG_PASSWORD, is_password
 from accounts.services.sessions import end_sessions, record_ended_tokens
+from accounts.signals import account_files
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ownership.account_lock import account_write

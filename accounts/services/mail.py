@@ -1,29 +1,37 @@
 """Mails about the account: to verify an address, to set a new password, to undo a change of address.
 
-A mail is queued as a row in the caller's transaction; a task sends it after the commit.
+A mail is queued as a row in the caller's transaction; a task sends it after the commit. Its link has a token that is
+signed, for one purpose, expiring, and usable once: the token contains a fingerprint of the value that it is to change,
+which no longer matches once the value has changed. So it works once without being stored.
 """
 
 import datetime as dt
 import logging
 from dataclasses import dataclass
+from enum import StrEnum
 from uuid import UUID
 
 from django.conf import settings
+from django.core import signing
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import F
 from django.template.loader import render_to_string
 from django.utils import translation
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
-from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountMail, EmailChange, MailKind, User
 from accounts.models.user import verification_is_mandatory
 from accounts.signals import mail_queued
-from contacts_project.kernel.errors import RateLimitedError
+from contacts_project.kernel.errors import FieldError, RateLimitedError
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.outbound.mail_errors import describe_mail_error
 from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import mail_address
+from contacts_project.kernel.texts import define_text
+
+_USED_LINK = define_text("used_link", "This link was used already, or is too old. Ask for another one.")
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +41,17 @@ _RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 30
 # Anybody can request mails to any address, so each mailbox gets at most ten of a kind an hour. Each kind has its own
 # limit: a stranger who requests many of one kind must not suppress another, such as the alert about a changed address.
 _MAILBOX_LIMITS = {kind: RateLimit(f"account-mail-{kind.lower()}", 10, 3600) for kind in MailKind}
+_TAKE_BACK = "accounts.link.take-back"
+
+
+class LinkPurpose(StrEnum):
+    """What a link is for. Part of the salt of the signature, so that a token works for no other purpose."""
+
+    VERIFY = "verify"
+    RESET = "reset"
+
+
+MAX_AGE_SECONDS = {LinkPurpose.VERIFY: 3 * 24 * 3600, LinkPurpose.RESET: 3600}
 
 
 @dataclass(frozen=True)
@@ -142,9 +161,9 @@ def _build_link(resolved: ResolvedMail) -> str:
     if resolved.change:
         page, token = "take-back", make_take_back_token(resolved.change)
     elif resolved.kind is MailKind.VERIFY:
-        page, token = "verify-email", make_token(resolved.user, Purpose.VERIFY)
+        page, token = "verify-email", make_link_token(resolved.user, LinkPurpose.VERIFY)
     else:
-        page, token = "reset-password", make_token(resolved.user, Purpose.RESET)
+        page, token = "reset-password", make_link_token(resolved.user, LinkPurpose.RESET)
     return f"{settings.BASE_URL}/account/{page}?token={token}"
 
 
@@ -252,3 +271,57 @@ def _taken_text(greeting: str) -> MailText:
         _("Set a new password"),
         _("If it was not you, ignore this mail: nothing has changed."),
     )
+
+
+def make_link_token(user: User, purpose: LinkPurpose) -> str:
+    """Create a token; it consists of letters, digits, `-`, `_` and `.`."""
+    return _signer(purpose).sign_object([str(user.pk), _fingerprint(user, purpose)])
+
+
+def read_link_token(token: str, purpose: LinkPurpose) -> User:
+    """The account that a token was created for. Raises FieldError, the same one for every invalid token."""
+    try:
+        key, fingerprint = _signer(purpose).unsign_object(token, max_age=MAX_AGE_SECONDS[purpose])
+    except (signing.BadSignature, ValueError, TypeError):
+        raise invalid_token_error() from None
+    user = User.objects.filter(pk=parse_id(key) or UUID(int=0), is_active=True).first()
+    if user is None or not constant_time_compare(fingerprint, _fingerprint(user, purpose)):
+        raise invalid_token_error()
+    return user
+
+
+def make_take_back_token(change: EmailChange) -> str:
+    """Create a token that undoes this change of address."""
+    # No fingerprint and no expiry: the row limits its lifetime (`ends_at`), and using it deletes the row.
+    return signing.Signer(sep=".", salt=_TAKE_BACK).sign_object(str(change.pk))
+
+
+def read_take_back_token(token: str, now: dt.datetime) -> EmailChange:
+    """The change that a token undoes, with its account. Raises FieldError, the same one for every invalid token."""
+    try:
+        key = signing.Signer(sep=".", salt=_TAKE_BACK).unsign_object(token)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise invalid_token_error() from None
+    rows = EmailChange.unscoped.rows().select_related("owner").with_id(key)
+    change: EmailChange | None = rows.filter(owner__is_active=True).first()
+    if change is None or change.ends_at <= now:
+        raise invalid_token_error()
+    return change
+
+
+def _signer(purpose: LinkPurpose) -> signing.TimestampSigner:
+    return signing.TimestampSigner(sep=".", salt=f"accounts.link.{purpose}")
+
+
+def _fingerprint(user: User, purpose: LinkPurpose) -> str:
+    fold = User.objects.fold_email  # another spelling of the address must not invalidate the link
+    if purpose is LinkPurpose.RESET:
+        state = f"{fold(user.recovery_email)}|{user.password}"
+    else:
+        state = f"{fold(user.email)}|{fold(user.proven_email or '')}"
+    return salted_hmac(f"accounts.fingerprint.{purpose}", state, algorithm="sha256").hexdigest()[:32]
+
+
+def invalid_token_error() -> FieldError:
+    """The error for every token that does not work. It does not reveal why, or whether there is an account."""
+    return FieldError("token", _USED_LINK)

@@ -19,8 +19,7 @@ from accounts.cookies import drop_cookie, set_cookie
 from accounts.fields import AccountEmailField, time_zones
 from accounts.models import OidcIdentity, RegistrationLock, User
 from accounts.oidc.app_requests import AppRequest, redirect_to_app
-from accounts.oidc.cookie_state import STATE_SECONDS, CookieState, FlowError
-from accounts.oidc.flow import Flow, ProviderRefusedError
+from accounts.oidc.flow import STATE_SECONDS, CookieState, Flow, FlowError, ProviderRefusedError
 from accounts.services.addresses import address_write, prove_email, revoke_access_of_others
 from accounts.services.registration import register_account
 from accounts.services.second_factor import consume_code

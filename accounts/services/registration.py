@@ -7,12 +7,12 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
-from accounts.lifecycle import start_account
 from accounts.models import MailKind, RegistrationLock, User
 from accounts.models.user import verification_is_mandatory
 from accounts.passwords import hash_password
 from accounts.services.addresses import prove_email
 from accounts.services.mail import queue_mail
+from accounts.signals import start_account
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.ownership.account_lock import account_write

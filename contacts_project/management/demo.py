@@ -9,9 +9,9 @@ from typing import Any
 from django.utils import timezone
 from PIL import Image, ImageDraw, ImageFont
 
-from accounts.lifecycle import start_account
 from accounts.models import User
 from accounts.services.registration import DEMO_EMAIL
+from accounts.signals import start_account
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.text_forms import fold

@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.feed.kinds import RecordsById
+from accounts.feed.changes import RecordsById
 from accounts.models import User
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.oidc import documents
 from accounts.services.mail import send_due_mails
 from tests.accounts.steps import VICTIM
 from tests.builders import make_user, verify_email
@@ -17,7 +16,7 @@ from tests.oidc_provider import Provider, oidc_provider, use_provider
 @pytest.fixture
 def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     """A running OpenID Connect provider that the service uses, with an empty cache of its documents."""
-    monkeypatch.setattr(documents, "_documents", {})
+    monkeypatch.setattr("accounts.oidc.provider._documents", {})
     with oidc_provider() as running:
         use_provider(running, settings)
         yield running

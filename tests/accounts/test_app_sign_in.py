@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import AccountSession, ApiToken, AppCode, TotpDevice, User
 from accounts.oidc.app_redirects import is_redirect_uri, is_registered
-from accounts.pages.oidc import _csp_source
+from accounts.pages.sign_in import _csp_source
 from accounts.services.addresses import revoke_access
 from accounts.services.tokens import purge_app_codes
 from tests.accounts.test_pages import submit

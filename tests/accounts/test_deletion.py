@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from accounts import lifecycle
+from accounts import signals
 from accounts.api.views import sessions
 from accounts.models import AccountMail, AccountSession, PendingFileDeletion, User
 from accounts.services.deletion import delete_account, delete_pending_files
@@ -71,7 +71,7 @@ def test_files_are_deleted_after_the_commit(
     api: Client, alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     path = default_storage.save("photos/of-alice.jpg", ContentFile(b"x"))
-    monkeypatch.setattr(lifecycle, "_file_listers", [lambda owner_id: [path]])
+    monkeypatch.setattr(signals, "_file_listers", [lambda owner_id: [path]])
     with django_capture_on_commit_callbacks(execute=True):
         api.ok("DELETE", "/api/user/delete", BODY)
         assert default_storage.exists(path)
@@ -81,7 +81,7 @@ def test_files_are_deleted_after_the_commit(
 
 def test_files_are_deleted_later_after_a_crash(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     path = default_storage.save("photos/of-alice.jpg", ContentFile(b"x"))
-    monkeypatch.setattr(lifecycle, "_file_listers", [lambda owner_id: [path]])
+    monkeypatch.setattr(signals, "_file_listers", [lambda owner_id: [path]])
     delete_account(user=alice)  # the test's transaction never commits, as if the process had died right after
     assert default_storage.exists(path)
     assert delete_pending_files() == 1

@@ -6,8 +6,8 @@ import pyotp
 import pytest
 from django.utils import timezone
 
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, ApiToken, TotpDevice, User
+from accounts.services.mail import LinkPurpose, make_link_token
 from contacts_project.kernel.ownership.account_lock import account_write
 from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD, make_user, verify_email
@@ -120,7 +120,9 @@ def test_a_password_reset_revokes_the_token() -> None:
     device.ok("PUT", "/api/user/password", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
     device.ok("GET", "/api/auth/session")
     ada.refresh_from_db()
-    Client().ok("POST", "/api/auth/reset-password", {"token": make_token(ada, Purpose.RESET), "password": PASSWORD})
+    Client().ok(
+        "POST", "/api/auth/reset-password", {"token": make_link_token(ada, LinkPurpose.RESET), "password": PASSWORD}
+    )
     device.ok("GET", "/api/auth/session", status=401)
 
 

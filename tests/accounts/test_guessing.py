@@ -6,9 +6,9 @@ import pytest
 import time_machine
 from django.test import override_settings
 
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import AccountSession, KnownDevice, User
 from accounts.services import sign_in
+from accounts.services.mail import LinkPurpose, make_link_token
 from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
@@ -148,7 +148,7 @@ def test_browser_that_reset_the_password_is_not_blocked(browser: Client, alice: 
     fail(former, alice.email, 11)
     for address in ("127.0.0.1", *(f"198.51.100.{host}" for host in range(4))):
         fail(Client(), alice.email, 10, address)
-    token = make_token(alice, Purpose.RESET)
+    token = make_link_token(alice, LinkPurpose.RESET)
     if is_page:
         page = f"/account/reset-password?token={token}"
         browser.post(page, f"password={NEW_PASSWORD}", content_type="application/x-www-form-urlencoded")

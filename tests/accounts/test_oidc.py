@@ -12,7 +12,6 @@ import time_machine
 from joserfc.jwk import RSAKey
 
 from accounts.models import ApiToken, OidcIdentity, User
-from accounts.oidc import documents
 from tests.builders import PASSWORD, make_token, make_user, verify_email
 from tests.client import Client
 from tests.oidc_provider import CLIENT_SECRET, Provider, approve_sign_in
@@ -433,7 +432,7 @@ def test_stale_documents_are_used_and_failures_are_cached(
     browser: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sign_in(browser, provider).status_code == 302
-    monkeypatch.setattr(documents, "_MAX_AGE_SECONDS", -1)
+    monkeypatch.setattr("accounts.oidc.provider._MAX_AGE_SECONDS", -1)
     with pending_sign_in(provider) as waiting:
         assert Client().call("GET", "/api/auth/oidc/start").status_code == 302
         assert not waiting.done()
@@ -441,7 +440,7 @@ def test_stale_documents_are_used_and_failures_are_cached(
     before = len(provider.requested_paths)
     assert [Client().call("GET", "/api/auth/oidc/start").status_code for _ in range(3)] == [302] * 3
     assert len(provider.requested_paths) == before + 1
-    monkeypatch.setattr(documents, "_MAX_STALE_SECONDS", -1)
+    monkeypatch.setattr("accounts.oidc.provider._MAX_STALE_SECONDS", -1)
     refused = Client().call("GET", "/api/auth/oidc/start")
     assert (refused.status_code, len(provider.requested_paths)) == (503, before + 1)
     assert 25 <= int(refused["Retry-After"]) <= 30

@@ -4,8 +4,8 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from accounts.services.mail import LinkPurpose, make_link_token
 from tests.accounts.steps import NEW_PASSWORD
 from tests.builders import PASSWORD
 from tests.client import Client
@@ -23,7 +23,7 @@ def submit(browser: Client, path: str, page: str, **fields: str) -> Any:
 
 def test_button_verifies_the_address_and_opening_the_link_does_not(alice: User) -> None:
     browser = Client(enforce_csrf_checks=True)
-    path = f"/account/verify-email?token={make_token(alice, Purpose.VERIFY)}"
+    path = f"/account/verify-email?token={make_link_token(alice, LinkPurpose.VERIFY)}"
     page = browser.call("GET", path)
     assert page.status_code == 200
     # With no-referrer browsers post the form with `Origin: null`, and the CSRF check refuses it.
@@ -39,7 +39,7 @@ def test_button_verifies_the_address_and_opening_the_link_does_not(alice: User) 
 def test_reset_page_is_in_the_language_of_the_account(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(language="de-DE")
     browser = Client(enforce_csrf_checks=True)
-    path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    path = f"/account/reset-password?token={make_link_token(alice, LinkPurpose.RESET)}"
     page = browser.call("GET", path).content.decode()
     assert "Neues Passwort" in page
     weak = submit(browser, path, page, password="weak").content.decode()
@@ -52,7 +52,7 @@ def test_reset_page_is_in_the_language_of_the_account(alice: User) -> None:
 
 
 def test_form_without_csrf_token_is_refused(alice: User) -> None:
-    path = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    path = f"/account/reset-password?token={make_link_token(alice, LinkPurpose.RESET)}"
     response = Client(enforce_csrf_checks=True).generic("POST", path, f"password={NEW_PASSWORD}", FORM)
     assert (response.status_code, response.json()["code"]) == (403, "csrf")
 

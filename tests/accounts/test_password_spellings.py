@@ -8,8 +8,8 @@ from django.contrib.auth import hashers
 from django.core.management import call_command
 
 from accounts import passwords
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from accounts.services.mail import LinkPurpose, make_link_token
 from contacts_project.kernel.text_forms import nfc, normal_form
 from tests.accounts.steps import register, sign_in
 from tests.builders import PASSWORD, verify_email
@@ -47,10 +47,10 @@ def test_a_changed_password_takes_either_spelling(alice: User, one: str, other: 
 
 @SPELLINGS
 def test_a_password_set_by_a_mailed_link_takes_either_spelling(alice: User, one: str, other: str) -> None:
-    token = make_token(alice, Purpose.RESET)
+    token = make_link_token(alice, LinkPurpose.RESET)
     Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": one})
     sign_in(alice.email, other)
-    token = make_token(User.objects.get(pk=alice.pk), Purpose.RESET)
+    token = make_link_token(User.objects.get(pk=alice.pk), LinkPurpose.RESET)
     page = Client().post(f"/account/reset-password?token={token}", {"password": other + "!"})
     assert page.status_code == 200
     sign_in(alice.email, one + "!")

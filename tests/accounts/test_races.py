@@ -7,8 +7,8 @@ import pyotp
 import pytest
 from django.utils import timezone
 
-from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, RecoveryCode, TotpDevice, User
+from accounts.services.mail import LinkPurpose, make_link_token, make_take_back_token
 from accounts.services.second_factor import _digest, consume_code
 from tests.accounts.steps import NEW_PASSWORD
 from tests.accounts.test_oidc import sign_in
@@ -44,7 +44,7 @@ def test_concurrent_registrations_create_one_account_per_address() -> None:
 
 
 def test_reset_link_sets_one_password() -> None:
-    token = make_token(make_user("ada@example.org"), Purpose.RESET)
+    token = make_link_token(make_user("ada@example.org"), LinkPurpose.RESET)
 
     def reset(password: str) -> int:
         body = {"token": token, "password": password}
@@ -98,7 +98,7 @@ def test_an_account_is_deleted_once() -> None:
 
 def verify(account: User, signed_in: bool = False) -> Callable[[], int]:
     """A callable that opens the verification link of the account, if `signed_in` in an existing session."""
-    client, token = Client(), make_token(account, Purpose.VERIFY)
+    client, token = Client(), make_link_token(account, LinkPurpose.VERIFY)
     if signed_in:
         client.force_login(account)
     return lambda: int(client.call("POST", "/api/auth/verify-email", {"token": token}).status_code)
@@ -128,7 +128,7 @@ def test_reset_and_change_of_address_do_not_both_succeed() -> None:
     owner = verify_email(make_user("ada@example.org"))
     change(owner, "attacker@example.net")()
     owner.refresh_from_db()
-    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
+    reset = {"token": make_link_token(owner, LinkPurpose.RESET), "password": NEW_PASSWORD}
     statuses = run_concurrently(
         verify(owner, signed_in=True),
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,
@@ -164,7 +164,7 @@ def test_registering_and_changing_to_an_address_at_once(settings: Any, verificat
 
 def test_reset_leaves_no_device_token_created_concurrently() -> None:
     owner = verify_email(make_user("ada@example.org"))
-    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
+    reset = {"token": make_link_token(owner, LinkPurpose.RESET), "password": NEW_PASSWORD}
     device = {"email": "ada@example.org", "password": PASSWORD, "name": "phone"}
     statuses = run_concurrently(
         lambda: Client().call("POST", "/api/auth/token", device).status_code,
@@ -178,7 +178,7 @@ def test_reset_leaves_no_token_created_concurrently() -> None:
     owner = verify_email(make_user("ada@example.org"))
     browser = Client()
     browser.force_login(owner)
-    reset = {"token": make_token(owner, Purpose.RESET), "password": NEW_PASSWORD}
+    reset = {"token": make_link_token(owner, LinkPurpose.RESET), "password": NEW_PASSWORD}
     statuses = run_concurrently(
         lambda: browser.call("POST", "/api/user/api-tokens", {"name": "x"}).status_code,
         lambda: Client().call("POST", "/api/auth/reset-password", reset).status_code,

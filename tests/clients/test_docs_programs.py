@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from accounts.oidc import documents
 from tests.builders import make_token, make_user, verify_email
 from tests.clients.generator import PYTHON
 from tests.contacts_project.server.server_thread import RunningServer
@@ -38,7 +37,7 @@ def environment(
     ada.set_password("Analytical-1843")
     ada.save()
     verify_email(ada)
-    monkeypatch.setattr(documents, "_documents", {})
+    monkeypatch.setattr("accounts.oidc.provider._documents", {})
     settings.BASE_URL, settings.OIDC_APP_REDIRECT_URIS = server.base, ["http://127.0.0.1/callback"]
     browser = tmp_path / "browser.py"
     browser.write_text(BROWSER)

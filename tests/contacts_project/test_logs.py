@@ -15,8 +15,8 @@ from django.conf import settings as project
 from django.core import signing
 from django.db import IntegrityError, OperationalError
 
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from accounts.services.mail import LinkPurpose, make_link_token
 from accounts.tasks import sweep_account_mails
 from contacts_project.kernel.logs import ContextFilter, JsonFormatter
 from notifications.notices.actions import ACTIONS
@@ -41,7 +41,7 @@ def lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
 
 
 def test_failed_link_is_logged_without_its_token(alice: User, lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    reset = f"/account/reset-password?token={make_token(alice, Purpose.RESET)}"
+    reset = f"/account/reset-password?token={make_link_token(alice, LinkPurpose.RESET)}"
     out = unsubscribe_url(alice, Subject.DIGEST).removeprefix(project.BASE_URL)
     Client(enforce_csrf_checks=True).post(reset)
 

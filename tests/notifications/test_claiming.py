@@ -2,8 +2,8 @@
 
 import pytest
 
-from accounts.link_tokens import Purpose, make_token
 from accounts.models import User
+from accounts.services.mail import LinkPurpose, make_link_token
 from tests.builders import verify_email
 from tests.client import Client, client_of
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def reset(user: User) -> None:
-    token = make_token(user, Purpose.RESET)
+    token = make_link_token(user, LinkPurpose.RESET)
     Client().ok("POST", "/api/auth/reset-password", {"token": token, "password": NEW})
 
 

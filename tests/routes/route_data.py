@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from accounts.link_tokens import Purpose, make_take_back_token, make_token
 from accounts.models import AccountSession, ApiToken, EmailChange, User
+from accounts.services.mail import LinkPurpose, make_link_token, make_take_back_token
 from carddav.models import HeldBack
 from contacts_project.kernel.texts import Text
 from dav.models import Device, ReplacedValue
@@ -111,12 +111,12 @@ def _add_accounts(route_data: RouteData) -> None:
     session = AccountSession.objects.create(
         owner=route_data.owner, session_key=str(route_data.owner.pk), last_used_at=timezone.now()
     )
-    route_data.ids["verify_token"] = make_token(route_data.owner, Purpose.VERIFY)
+    route_data.ids["verify_token"] = make_link_token(route_data.owner, LinkPurpose.VERIFY)
     change = EmailChange.objects.create(
         owner=route_data.owner, old_email="former@example.org", new_email=route_data.owner.email
     )
     route_data.ids["take_back_token"] = make_take_back_token(change)
-    route_data.ids["reset_token"] = make_token(route_data.owner, Purpose.RESET)
+    route_data.ids["reset_token"] = make_link_token(route_data.owner, LinkPurpose.RESET)
     route_data.ids["session"] = str(session.pk)
 
 

@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from accounts.api.authentication import is_credential_valid
 from accounts.api.decorators import excluded_from_batches
 from accounts.api.viewsets import ApiViewSet
-from accounts.feed.changes import read_changes
+from accounts.feed.changes import feed_types, read_changes
 from accounts.feed.cursor import CursorExpiredError
-from accounts.feed.kinds import feed_types
 from accounts.feed.stream import revisions_of
 from contacts_project.kernel.api.event_streams import EventStream
 from contacts_project.kernel.api.queries import integer_parameter, read_integer

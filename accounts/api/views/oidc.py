@@ -24,14 +24,10 @@ from accounts.oidc.app_requests import (
     read_app_request,
     redirect_to_app_with_error,
 )
-from accounts.oidc.cookie_state import STATE_SECONDS, FlowError
-from accounts.oidc.documents import ProviderUnreachableError
-from accounts.oidc.factors import used_second_factor
-from accounts.oidc.flow import Flow, ProviderRefusedError, resume_flow
-from accounts.oidc.provider import PROVIDER_ID, is_configured, provider_name
-from accounts.pages.next_paths import safe_next_path
-from accounts.pages.oidc import CODE_PATH, back_to_sign_in, unregistered_redirect_page
-from accounts.pages.viewers import same_site_redirect
+from accounts.oidc.flow import STATE_SECONDS, Flow, FlowError, ProviderRefusedError, resume_flow, used_second_factor
+from accounts.oidc.provider import PROVIDER_ID, ProviderUnreachableError, is_configured, provider_name
+from accounts.pages.sign_in import CODE_PATH, back_to_sign_in, unregistered_redirect_page
+from accounts.pages.viewers import safe_next_path, same_site_redirect
 from accounts.services.oidc import (
     FLOW_COOKIE,
     FLOW_PATH,

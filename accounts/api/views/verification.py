@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from accounts.api.views.sessions import MESSAGE_RESPONSE
 from accounts.api.viewsets import OpenViewSet, session_user
 from accounts.fields import AccountEmailField, SecretField
-from accounts.link_tokens import Purpose, read_token
 from accounts.models import MailKind
 from accounts.passwords import check_password_rules
 from accounts.services.addresses import (
@@ -22,7 +21,7 @@ from accounts.services.addresses import (
     take_back_email,
     verify_email,
 )
-from accounts.services.mail import queue_mail
+from accounts.services.mail import LinkPurpose, queue_mail, read_link_token
 from accounts.services.sign_in import remember_device
 from contacts_project.kernel.api.schema import raises
 from contacts_project.kernel.client_address import address_block, client_address
@@ -109,7 +108,7 @@ class VerificationViewSet(OpenViewSet):
     def reset_password(self, request: Request) -> Response:
         """Set a new password by a mailed token; all sessions, API tokens and known devices of the account end."""
         data = self.read_body(ResetSerializer)
-        check_password_rules(data["password"], read_token(data["token"], Purpose.RESET))
+        check_password_rules(data["password"], read_link_token(data["token"], LinkPurpose.RESET))
         user = reset_password(token=data["token"], password=data["password"], now=timezone.now())
         response = Response({"message": _PASSWORD_SET})
         remember_device(request._request, response, user)

@@ -9,8 +9,8 @@ from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts.feed.changes import feed_kinds
 from accounts.feed.cursor import start_revision_epochs
-from accounts.feed.kinds import feed_kinds
 from accounts.models import User
 from contacts_project.kernel.ownership.models import FeedModel
 from tests.accounts.feed.reader import Replica, load_account_records
