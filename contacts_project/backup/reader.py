@@ -10,7 +10,7 @@ import orjson
 from contacts_project.backup import container
 from contacts_project.backup.container import DamagedError, Frame, read_frames
 from contacts_project.backup.contents import MAX_ROW_BYTES, Header, Totals, parse_header, parse_totals
-from contacts_project.backup.tables import ENCODINGS, Column, Table
+from contacts_project.backup.tables import ENCODINGS, BackupTable, Column
 from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
 from contacts_project.kernel.json import Json
 from people.photos.names import content_hash, is_photo_name, photo_hash
@@ -35,7 +35,7 @@ class UnreferencedPhotos:
 class TableRows:
     """A table and its rows. The rows must be read before the next part."""
 
-    table: Table
+    table: BackupTable
     rows: Iterator[list[Any]]
 
 
@@ -128,7 +128,7 @@ def _parse_photo(data: bytes) -> Photo:
     return Photo(name, jpeg)
 
 
-def _parse_table(data: bytes) -> Table:
+def _parse_table(data: bytes) -> BackupTable:
     fields = _parse_json(data, dict)
     try:
         columns = tuple(Column(name, encoding) for name, encoding in fields["columns"])
@@ -141,10 +141,10 @@ def _parse_table(data: bytes) -> Table:
         is_known = False
     if not is_known:
         raise DamagedError("a table is described in a way that is not understood")
-    return Table(fields["name"], columns)
+    return BackupTable(fields["name"], columns)
 
 
-def _read_rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Json]]:
+def _read_rows(frames: Iterator[Frame], table: BackupTable) -> Iterator[list[Json]]:
     for line in _read_lines(frames, table):
         row = _parse_json(line, list)
         if len(row) != len(table.columns):
@@ -152,7 +152,7 @@ def _read_rows(frames: Iterator[Frame], table: Table) -> Iterator[list[Json]]:
         yield row
 
 
-def _read_lines(frames: Iterator[Frame], table: Table) -> Iterator[bytes]:
+def _read_lines(frames: Iterator[Frame], table: BackupTable) -> Iterator[bytes]:
     """Return the lines of a table, up to the frame TABLE_END, which contains their number."""
     # A line may begin in one frame and continue in the next ones: `rest` is its beginning.
     rest, number = bytearray(), 0

@@ -9,7 +9,7 @@ be read. The rows come from the first snapshot for which no photo was missing.
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import count, islice
 from pathlib import Path
@@ -30,7 +30,7 @@ from contacts_project.backup.contents import (
     known_migrations,
     secret_key_proof,
 )
-from contacts_project.backup.snapshot import Snapshot, open_snapshot, split_into_blocks
+from contacts_project.backup.rows import Snapshot, open_snapshot
 from contacts_project.backup.tables import data_tables
 from people.photos.files import read_photo
 from people.photos.names import content_hash, photo_hash
@@ -150,7 +150,7 @@ def write_rows(frames: FrameWriter, snapshot: Snapshot, totals: Totals) -> None:
     for table in data_tables():
         columns = [[column.name, column.encoding] for column in table.columns]
         frames.write(container.TABLE, orjson.dumps({"name": table.name, "columns": columns}))
-        for block in split_into_blocks(_count_rows(snapshot.lines(table), table.name, totals), _BLOCK_BYTES):
+        for block in _split_into_blocks(_count_rows(snapshot.lines(table), table.name, totals), _BLOCK_BYTES):
             frames.write(container.ROWS, block)
         frames.write(container.TABLE_END, orjson.dumps(totals.rows[table.name]))
     frames.write(container.END, totals.to_bytes())
@@ -165,6 +165,18 @@ def _count_rows(lines: Iterator[bytes], table: str, totals: Totals) -> Iterator[
             )
         totals.rows[table] += 1
         yield line
+
+
+def _split_into_blocks(lines: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Join lines, and cut long ones, into blocks of `size` bytes; the last block may be shorter."""
+    block = bytearray()
+    for line in lines:
+        block += line
+        while len(block) >= size:
+            yield bytes(block[:size])
+            del block[:size]
+    if block:
+        yield bytes(block)
 
 
 @contextmanager

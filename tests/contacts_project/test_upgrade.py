@@ -24,8 +24,8 @@ from accounts.models import User
 from contacts_project.backup import container
 from contacts_project.backup.container import Frame
 from contacts_project.backup.contents import applied_migrations, known_migrations, migration_names, parse_header
-from contacts_project.backup.loading import reset_sequences
-from contacts_project.backup.upgrade import load_with_old_schema, migrate_to
+from contacts_project.backup.restorer import load_with_old_schema, migrate_to
+from contacts_project.backup.rows import reset_sequences
 from contacts_project.kernel.database.migrations import REPLACED_MIGRATIONS
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.kernel.invariants import find_violations

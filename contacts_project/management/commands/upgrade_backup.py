@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import CommandError, CommandParser
 
 from contacts_project.backup.container import BackupError
-from contacts_project.backup.upgrade import upgrade_file
+from contacts_project.backup.restorer import upgrade_file
 from contacts_project.management.service_command import ServiceCommand
 
 

@@ -18,7 +18,7 @@ from django.db import connections
 
 from accounts.models import AccountSession, User
 from contacts_project.backup import writer
-from contacts_project.backup.snapshot import open_snapshot
+from contacts_project.backup.rows import open_snapshot
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_models, data_tables
 from people.models import Person
 from people.photos.files import put_photo, read_photo

@@ -1,6 +1,7 @@
-"""Loads the rows of a backup into tables, in the way that is fastest for each database."""
+"""The rows of a backup: read from a consistent snapshot of one database, and loaded into the tables of another."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -8,17 +9,88 @@ from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management.color import no_style
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contacts_project.backup.container import DamagedError
 from contacts_project.backup.reader import TableRows
-from contacts_project.backup.tables import Table, data_models
-from contacts_project.backup.values import import_converters
+from contacts_project.backup.tables import (
+    BackupTable,
+    Column,
+    data_models,
+    export_converters,
+    import_converters,
+    serialize_row,
+)
 
-_BATCH_SIZE = 500
+_FETCH_SIZE, _INSERT_SIZE = 1000, 500
+# SQL for columns whose ids differ between instances: the name instead of the id.
+_NAME_EXPRESSIONS = {
+    "content_type": "(SELECT n.app_label || '.' || n.model FROM django_content_type n WHERE n.id = t.{column})",
+    "permission": (
+        "(SELECT n.app_label || '.' || n.model || '.' || p.codename FROM auth_permission p "
+        "JOIN django_content_type n ON n.id = p.content_type_id WHERE p.id = t.{column})"
+    ),
+}
+
+
+class Snapshot:
+    """Reads what was committed when the snapshot was opened."""
+
+    def __init__(self, database: BaseDatabaseWrapper) -> None:
+        self._database = database
+
+    def lines(self, table: BackupTable) -> Iterator[bytes]:
+        """Return each row as a line of JSON, in any order."""
+        converters = export_converters(table, self._database.vendor)
+        columns = ", ".join(self._select_expression(column) for column in table.columns)
+        for row in self._rows(f'SELECT {columns} FROM "{table.name}" t'):  # noqa: S608 - names of our own tables
+            yield serialize_row(row, converters)
+
+    def text_values(self, table: str, column: str) -> Iterator[str]:
+        """Return the values of a text column that are neither null nor empty."""
+        query = f'SELECT t."{column}" FROM "{table}" t WHERE t."{column}" <> \'\''  # noqa: S608 - as above
+        return (text for (text,) in self._rows(query))
+
+    def _select_expression(self, column: Column) -> str:
+        quoted = self._database.ops.quote_name(column.name)
+        return _NAME_EXPRESSIONS.get(column.encoding, "t.{column}").format(column=quoted)
+
+    def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of a result of any size in constant memory."""
+        wrapped: Any = self._database
+        # A named cursor is a server-side one: by default psycopg would load the whole result. SQLite computes each row
+        # when it is fetched.
+        is_server_side = self._database.vendor == "postgresql"
+        cursor = wrapped.create_cursor(name="backup") if is_server_side else wrapped.create_cursor()
+        try:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(_FETCH_SIZE):
+                yield from rows
+        finally:
+            cursor.close()
+
+
+@contextmanager
+def open_snapshot() -> Iterator[Snapshot]:
+    """Open a read transaction on a separate connection. It does not block writers."""
+    database = connection.copy()
+    is_postgresql = database.vendor == "postgresql"
+    try:
+        with database.cursor() as cursor:
+            cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if is_postgresql else "BEGIN DEFERRED")
+            # BEGIN alone takes no snapshot, on neither database: the first read does.
+            cursor.execute("SELECT count(*) FROM django_migrations")
+            cursor.fetchall()
+        yield Snapshot(database)
+    finally:
+        if database.connection is not None:
+            with database.cursor() as cursor:
+                cursor.execute("ROLLBACK")
+        database.close()
 
 
 class RowLoader:
-    """Loads tables. Must be used in a transaction, without triggers."""
+    """Loads tables, in the way that is fastest for each database. Must be used in a transaction, without triggers."""
 
     def __init__(self) -> None:
         with connection.cursor() as cursor:
@@ -50,7 +122,7 @@ class RowLoader:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
                 cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
-    def _check_columns(self, table: Table) -> None:
+    def _check_columns(self, table: BackupTable) -> None:
         known: set[str] = set()
         if table.name in self._tables:
             with connection.cursor() as cursor:
@@ -81,15 +153,15 @@ def _convert_rows(part: TableRows, id_lookups: dict[str, Callable[[str], int]]) 
         yield row
 
 
-def _insert(table: Table, rows: Iterator[list[Any]]) -> None:
+def _insert(table: BackupTable, rows: Iterator[list[Any]]) -> None:
     placeholders = ", ".join(["%s"] * len(table.columns))
     statement = f"INSERT INTO {_table_and_columns(table)} VALUES ({placeholders})"  # noqa: S608 - names that the database has
     with connection.cursor() as cursor:
-        while batch := list(islice(rows, _BATCH_SIZE)):
+        while batch := list(islice(rows, _INSERT_SIZE)):
             cursor.executemany(statement, batch)
 
 
-def _table_and_columns(table: Table) -> str:
+def _table_and_columns(table: BackupTable) -> str:
     quote = connection.ops.quote_name
     return f"{quote(table.name)} ({', '.join(quote(column.name) for column in table.columns)})"
 
