@@ -82,10 +82,9 @@ class OperatorSite(AdminSite):
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
         urls = [url for url in super().get_urls() if getattr(url, "name", None) not in _REMOVED_URLS]
-        pages = {"operation": "operation.operation_page", "trash": "trash.trash_page"}
         own: list[URLResolver | URLPattern] = [
-            path(f"{name}/", self.admin_view(_lazy_view(f"contacts_project.admin.{target}")), name=name)
-            for name, target in pages.items()
+            path(f"{name}/", self.admin_view(_lazy_view(f"contacts_project.admin.pages.{name}_page")), name=name)
+            for name in ("operation", "trash")
         ]
         return own + urls
 

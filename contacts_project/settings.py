@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from corsheaders.defaults import default_headers
 from kombu import Exchange, Queue
 
-from contacts_project import environment
 from contacts_project.api_settings import API_SETTINGS, DESCRIPTION_SETTINGS
-from contacts_project.content_policy import content_security_policy
 from contacts_project.data_folder import prepare_data_folder
+from contacts_project.environment.reader import WrongSettingError, load_env_file, read_settings, wrong_setting_message
+from contacts_project.kernel.api.response_headers import content_security_policy
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_create_keys
 from contacts_project.kernel.text_forms import mail_domain
@@ -30,9 +30,9 @@ VERSION = "0.1.0"
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
-    environment.load_env_file(BASE_DIR / ".env")
-    env = environment.read_settings(os.environ)
-except environment.WrongSettingError as error:
+    load_env_file(BASE_DIR / ".env")
+    env = read_settings(os.environ)
+except WrongSettingError as error:
     sys.exit(str(error))  # one line without a traceback, also for the web server and Celery
 
 DEBUG: bool = env["DEBUG"]
@@ -49,7 +49,7 @@ try:
     _keys = {} if env["SECRET_KEY"] and env["ENCRYPTION_KEYS"] else load_or_create_keys(DATA_DIR / "keys.json")
 except OSError as error:
     _allowed = f"a folder that can be made and written ({error.strerror})"
-    sys.exit(environment.wrong_setting_message("DATA_DIR", str(DATA_DIR), _allowed))
+    sys.exit(wrong_setting_message("DATA_DIR", str(DATA_DIR), _allowed))
 except ValueError:
     sys.exit(f"{DATA_DIR / 'keys.json'} is damaged. Put the one of your backup in its place.")
 SECRET_KEY: str = env["SECRET_KEY"] or _keys["SECRET_KEY"]

@@ -2,10 +2,12 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from rest_framework.routers import SimpleRouter
 
 import dav.urls
 from contacts_project.mcp.views import McpViewSet
 from contacts_project.operation.metrics import metrics
+from contacts_project.operation.views import DocsView, HealthViewSet, InstanceViewSet, OpenAPIViewSet, VersionViewSet
 from contacts_project.pages.home import home_page
 from contacts_project.pages.labels import labels_page
 from contacts_project.pages.person import person_page
@@ -17,6 +19,11 @@ handler400 = "contacts_project.kernel.api.errors.bad_request"
 handler403 = "contacts_project.kernel.api.errors.forbidden"
 handler404 = "contacts_project.kernel.api.errors.not_found"
 handler500 = "contacts_project.kernel.api.errors.server_error"
+
+operation = SimpleRouter(trailing_slash=False, use_regex_path=False)
+operation.register("health", HealthViewSet, basename="health")
+operation.register("instance", InstanceViewSet, basename="instance")
+operation.register("version", VersionViewSet, basename="version")
 
 urlpatterns = [
     path("", with_dav_methods(home_page)),
@@ -36,7 +43,9 @@ urlpatterns = [
     path("api/", include("accounts.api.urls")),
     path("api/", include("carddav.api.urls")),
     path("api/", include("dav.api.urls")),
-    path("api/", include("contacts_project.operation.urls")),
+    path("api/", include(operation.urls)),
+    path("api/openapi.json", OpenAPIViewSet.as_view({"get": "list"}), name="openapi"),
+    path("api/docs", DocsView.as_view()),
     path("mcp", McpViewSet.as_view({"post": "create"})),
     path("calendar/<str:secret>.ics", calendar_file),
     path("metrics", metrics),

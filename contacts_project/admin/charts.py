@@ -20,7 +20,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Column:
+class DayColumn:
     """One day: its bars from the bottom up, and `text`, its tooltip."""
 
     text: str
@@ -33,7 +33,7 @@ class Column:
 class DayChart:
     """Stacked bars by day. `legend`: kind and sum over all days. `maximum`: the largest sum of a day."""
 
-    columns: Sequence[Column]
+    columns: Sequence[DayColumn]
     legend: Sequence[tuple[str, int]]
     maximum: int
     first: dt.date
@@ -89,7 +89,7 @@ def build_day_chart(days: Mapping[dt.date, Mapping[str, int]], kinds: Sequence[s
 
 def _build_column(
     day: dt.date, numbers: Mapping[str, int], kinds: Sequence[str], left: float, width: float, maximum: int
-) -> Column:
+) -> DayColumn:
     bars, top = [], float(HEIGHT)
     for kind in kinds:
         if height := HEIGHT * numbers.get(kind, 0) / maximum:
@@ -97,7 +97,7 @@ def _build_column(
             x, bar_width = left + width * _GAP / 2, width * (1 - _GAP)
             bars.append(Bar(kind, round(x, 2), round(top, 2), round(bar_width, 2), round(height, 2)))
     text = ", ".join(f"{kind} {numbers.get(kind, 0):,}" for kind in kinds)
-    return Column(f"{day}: {text}", round(left, 2), round(width, 2), bars)
+    return DayColumn(f"{day}: {text}", round(left, 2), round(width, 2), bars)
 
 
 def build_line(days: Mapping[dt.date, int], latest: str) -> Line:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from contacts_project.environment import kinds, servers
-from contacts_project.environment.kinds import BOOLEAN, NUMBER, TEXT, Kind, choice, whole_number
+from contacts_project.environment import kinds
+from contacts_project.environment.kinds import BOOLEAN, NUMBER, TEXT, SettingKind, choice, whole_number
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 MIB = 1024 * 1024
@@ -19,7 +19,7 @@ class Setting:
     """One variable. `default` is parsed like a value; `unset` describes the default where it is computed."""
 
     name: str
-    kind: Kind
+    kind: SettingKind
     default: str
     meaning: str
     unset: str = ""
@@ -85,7 +85,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         ),
         Setting(
             "DATABASE_URL",
-            servers.DATABASE,
+            kinds.DATABASE,
             "",
             "the database",
             unset="SQLite in `DATA_DIR`",
@@ -93,7 +93,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         ),
         Setting(
             "PHOTO_STORAGE",
-            servers.OBJECT_STORE,
+            kinds.OBJECT_STORE,
             "",
             "an S3-compatible store, `s3://key:secret@host:port/bucket?region=`: see [photos](photos.md)",
             unset="`media` in `DATA_DIR`",
@@ -102,7 +102,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting("CONN_MAX_AGE", whole_number(0), "60", "seconds for which a thread keeps its database connection"),
         Setting(
             "REDIS_URL",
-            servers.REDIS,
+            kinds.REDIS,
             "",
             "server for the Celery broker and the cache",
             unset="none: embedded broker, cache in memory",
@@ -232,7 +232,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         ),
     ),
     "Mail": (
-        Setting("EMAIL_URL", servers.MAIL, "console", "the server that sends the service's mail", holds_password=True),
+        Setting("EMAIL_URL", kinds.MAIL, "console", "the server that sends the service's mail", holds_password=True),
         Setting(
             "DEFAULT_FROM_EMAIL",
             kinds.SENDER,

@@ -1,10 +1,33 @@
-"""The base classes of the service's commands."""
+"""What the commands share: their base classes, the option `--now`, and a progress bar."""
 
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, NoReturn, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error
+from django.utils import timezone
+from tqdm import tqdm
 
 from accounts.models import User
+from contacts_project.kernel.errors import is_unavailable
+
+
+def add_now_option(parser: CommandParser) -> None:
+    parser.add_argument("--now", metavar="ISO", help="Run as if it were this moment (UTC unless it has an offset).")
+
+
+def parse_now(text: str | None) -> dt.datetime:
+    """Return the time of the option, else the current time. Raises CommandError."""
+    if not text:
+        return timezone.now()
+    try:
+        now = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise CommandError(f"--now {text}: not an ISO 8601 moment, such as 2026-05-04T09:00:00Z.") from None
+    return now if now.tzinfo else now.replace(tzinfo=dt.UTC)
 
 
 class ServiceCommand(BaseCommand):
@@ -28,3 +51,32 @@ class ImportCommand(ServiceCommand):
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
         return owner, path
+
+    @contextmanager
+    def progress(self, path: Path) -> "Iterator[tuple[BinaryIO, tqdm[NoReturn]]]":
+        """The open file, and its progress bar. Raises CommandError if the database does not answer meanwhile."""
+        try:
+            with (
+                path.open("rb") as file,
+                tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
+            ):
+                yield cast("BinaryIO", ProgressFile(file, bar)), bar
+        except Error as error:
+            if not is_unavailable(error):
+                raise
+            raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
+
+
+class ProgressFile:
+    """Wraps a binary file. The progress bar, of tqdm, shows the position in it, also after a seek."""
+
+    def __init__(self, file: BinaryIO, bar: "tqdm[NoReturn]") -> None:
+        self.file, self.bar = file, bar
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        self.bar.update(self.file.tell() - self.bar.n)
+        return data
+
+    def seek(self, position: int) -> int:
+        return self.file.seek(position)

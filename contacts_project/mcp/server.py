@@ -24,8 +24,7 @@ from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
 from contacts_project.kernel.api.event_streams import in_thread
 from contacts_project.kernel.fair_semaphore import LIMITS
 from contacts_project.kernel.json import Json, JsonMapping, JsonObject, dumps
-from contacts_project.mcp.schemas import with_integers
-from contacts_project.mcp.tools import DEFAULT_LIMIT, Tool, tools
+from contacts_project.mcp.tools import DEFAULT_LIMIT, Tool, tools, with_integers
 
 INSTRUCTIONS = (
     "The contacts of one account: people, groups, relationships and dates. Lists are summaries by pages: go on with"

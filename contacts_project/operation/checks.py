@@ -13,7 +13,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from contacts_project.data_folder import own_paths, readable_by_others
-from contacts_project.environment import misspelt_names
+from contacts_project.environment.reader import misspelt_names
 from contacts_project.kernel.crypto.fields import encrypted_columns
 from contacts_project.kernel.crypto.keyring import UndecryptableError
 from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from contacts_project.environment.servers import DATABASE
+from contacts_project.environment.kinds import DATABASE
 from contacts_project.operation import figures
 from contacts_project.operation.checks import check_connections, check_random_page_cost
 from tests.workers import database_url, run_manage

@@ -14,7 +14,8 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 
 from contacts_project.data_folder import make_private, own_paths
-from contacts_project.environment import WrongSettingError, load_env_file, misspelt_names, page, read_settings
+from contacts_project.environment import page
+from contacts_project.environment.reader import WrongSettingError, load_env_file, misspelt_names, read_settings
 from contacts_project.environment.table import SETTINGS
 from notifications.vapid import make_keys, public_key_of
 from tests.fork_targets import run_module

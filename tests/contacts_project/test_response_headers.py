@@ -9,6 +9,7 @@ from django.conf import settings as project
 from django_celery_beat.models import PeriodicTask
 
 from contacts_project.beat import SCHEDULE
+from contacts_project.kernel.api.response_headers import content_security_policy
 from tests.client import Client
 from tests.workers import run_manage
 
@@ -64,3 +65,20 @@ def test_every_response_has_security_headers_with_https(db: None, settings: Any,
     settings.SECURE_HSTS_SECONDS = 365 * 24 * 3600
     response = Client().get(path, secure=True)
     assert {name: response[name] for name in HARDENED} == HARDENED
+
+
+@pytest.mark.parametrize(
+    ("tiles_url", "images"),
+    [
+        ("", "'self' data: blob:"),
+        ("https://tiles.example.org/{z}/{x}/{y}.png", "'self' data: blob: https://tiles.example.org"),
+        ("http://10.0.0.7:8080/osm/{z}/{x}/{y}.png?key=1", "'self' data: blob: http://10.0.0.7:8080"),
+    ],
+)
+def test_images_come_from_here_and_from_the_tiles(tiles_url: str, images: str) -> None:
+    policy = content_security_policy(tiles_url)
+    directives = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert directives["img-src"] == images
+    assert policy.replace(f"img-src {images}", "img-src") == content_security_policy("").replace(
+        "img-src 'self' data: blob:", "img-src"
+    )

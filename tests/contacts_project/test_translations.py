@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
-from contacts_project import translations
+from contacts_project import apps
 from contacts_project.kernel.texts import registry
 from people.vcard import limits  # noqa: F401 - defines the names of fields
 
@@ -58,7 +58,7 @@ def _texts_of(file: Path) -> Iterator[str]:
 def catalogue(locale: str) -> dict[str, list[str]]:
     """All translations of a locale, by source text (plural texts under their singular and plural)."""
     found: dict[str, list[str]] = {}
-    for po in translations.po_files():
+    for po in apps.po_files():
         if po.parts[-3] == locale:
             for entry in polib.pofile(str(po)):
                 if not entry.obsolete:
@@ -130,13 +130,13 @@ def test_changed_po_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.Mo
     file.metadata = {"Content-Type": "text/plain; charset=utf-8"}
     file.append(polib.POEntry(msgid="House", msgstr="Haus"))
     file.save(str(po))
-    monkeypatch.setattr(translations, "po_files", lambda: [po])
-    assert translations.compile_outdated() == [po.with_suffix(".mo")]
-    assert translations.compile_outdated() == []
+    monkeypatch.setattr(apps, "po_files", lambda: [po])
+    assert apps.compile_outdated() == [po.with_suffix(".mo")]
+    assert apps.compile_outdated() == []
     assert polib.mofile(str(po.with_suffix(".mo"))).find("House").msgstr == "Haus"
 
 
 def test_read_only_folder_is_not_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     po = tmp_path / "gone" / "django.po"
-    monkeypatch.setattr(translations, "po_files", lambda: [po])
-    assert translations.compile_outdated() == []
+    monkeypatch.setattr(apps, "po_files", lambda: [po])
+    assert apps.compile_outdated() == []

@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from contacts_project.environment import WrongSettingError, read_settings
+from contacts_project.environment.reader import WrongSettingError, read_settings
 from notifications.vapid import make_keys, public_key_of
 
 

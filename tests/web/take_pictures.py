@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from contacts_project.management.demo import DemoSeeder
+from contacts_project.management.commands.seed_demo import DemoSeeder
 from people.models import Group, Person
 from tests import ROOT
 from tests.web.conftest import Web

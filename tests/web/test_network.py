@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.management.demo import DemoSeeder
+from contacts_project.management.commands.seed_demo import DemoSeeder
 from tests.builders import make_person
 from tests.client import Client
 from tests.routes.many_people import add_many_people

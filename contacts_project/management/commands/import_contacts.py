@@ -1,17 +1,14 @@
 """`manage.py import_contacts --user EMAIL --source S FILE`: imports a file of another product."""
 
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import Error
 from django.utils import timezone
-from tqdm import tqdm
 
 from accounts.models import User
 from accounts.vocabularies import DateFormat
-from contacts_project.kernel.errors import FieldError, is_unavailable
-from contacts_project.management.progress_file import ProgressFile
+from contacts_project.kernel.errors import FieldError
 from contacts_project.management.service_command import ImportCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.runs import FileImport, ImportFile
@@ -36,19 +33,13 @@ class Command(ImportCommand):
     def handle(self, *, user: str, file: Path, **options: Any) -> None:
         owner, path = self.account_and_file(user, file)
         try:
-            with path.open("rb") as opened:
-                self._import(owner, opened, path, options)
+            self._import(owner, path, options)
         except FieldError as error:
             raise CommandError(str(error)) from error
-        except Error as error:
-            if not is_unavailable(error):
-                raise
-            raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
 
-    def _import(self, owner: User, file: BinaryIO, path: Path, options: dict[str, Any]) -> None:
+    def _import(self, owner: User, path: Path, options: dict[str, Any]) -> None:
         is_dry = options["dry_run"]
-        with tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar:
-            source = cast("BinaryIO", ProgressFile(file, bar))
+        with self.progress(path) as (source, bar):
             upload = ImportFile(
                 source=options["source"],
                 file=source,

@@ -3,12 +3,8 @@
 from pathlib import Path
 
 from django.core.management.base import CommandError
-from django.db import Error
 from django.utils import timezone
-from tqdm import tqdm
 
-from contacts_project.kernel.errors import is_unavailable
-from contacts_project.management.progress_file import ProgressFile
 from contacts_project.management.service_command import ImportCommand
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.runs import VCardImport
@@ -21,19 +17,10 @@ class Command(ImportCommand):
     def handle(self, *, user: str, file: Path, **options: object) -> None:
         owner, path = self.account_and_file(user, file)
         run = VCardImport(owner=owner, file_name=path.name, now=timezone.now())
-        with (
-            path.open("rb") as opened,
-            tqdm(total=path.stat().st_size, unit="B", unit_scale=True, desc="Importing", file=self.stderr) as bar,
-        ):
-            source = ProgressFile(opened, bar)
-            try:
-                for outcome in run.run(read_cards(source)):
-                    if outcome.status == ERROR:
-                        bar.write(str(outcome.message()), file=self.stderr)
-            except Error as error:
-                if not is_unavailable(error):
-                    raise
-                raise CommandError(f"Nothing was imported: {error}. Try again in a few seconds.") from error
+        with self.progress(path) as (source, bar):
+            for outcome in run.run(read_cards(source)):
+                if outcome.status == ERROR:
+                    bar.write(str(outcome.message()), file=self.stderr)
         counts = run.counts
         if not counts:
             raise CommandError(f"There is no vCard in {path}.")

@@ -2,8 +2,7 @@
 
 from django.core.management.base import CommandParser
 
-from contacts_project.management.now_option import add_now_option, parse_now
-from contacts_project.management.service_command import ServiceCommand
+from contacts_project.management.service_command import ServiceCommand, add_now_option, parse_now
 from notifications.ledger import purge_history
 from people.trash import purge_deleted
 

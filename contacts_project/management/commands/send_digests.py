@@ -3,8 +3,7 @@
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from contacts_project.management.now_option import add_now_option, parse_now
-from contacts_project.management.service_command import ServiceCommand
+from contacts_project.management.service_command import ServiceCommand, add_now_option, parse_now
 from notifications.models import DeliveryState
 from notifications.notices.notice import NoticeKind
 from notifications.services.dispatch import reschedule_stale, scan_all_digests, send_due

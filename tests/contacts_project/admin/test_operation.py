@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 
 from accounts.models import User
 from contacts_project.admin.charts import HEIGHT, build_day_chart, build_line
-from contacts_project.operation import day_counts, figures
+from contacts_project.operation import figures
 from tests.client import Client
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
 
@@ -50,7 +50,7 @@ def test_page_shows_the_figures(operator: Client, alice: User) -> None:
     make_delivery(alice, now, state="pending", next_try_at=now - dt.timedelta(hours=3), ended_at=None)
     make_ended_run(alice, now, 4)
     make_ended_run(alice, now, 8, "auth")
-    day_counts.count_days(sizes=figures.sizes(), now=now)
+    figures.count_days(sizes=figures.sizes(), now=now)
     html = html_of(operator)
     for text in (
         '<li class="look"><b>3 h</b><span>Oldest that is due',
@@ -87,7 +87,7 @@ def test_number_of_queries_does_not_grow_with_the_data(operator: Client, alice: 
     now = timezone.now()
     make_delivery(alice, now)
     make_ended_run(alice, now, 1)
-    day_counts.count_days(sizes=figures.sizes(), now=now)
+    figures.count_days(sizes=figures.sizes(), now=now)
     html_of(operator)
     few = cost()
     for number in range(40):

@@ -20,9 +20,8 @@ from mcp.types import CallToolResult, Tool
 from accounts.models import ApiToken, User
 from accounts.vocabularies import TokenScope
 from contacts_project.mcp import server as server_module
-from contacts_project.mcp.schemas import as_single_types
 from contacts_project.mcp.server import MAX_LIST_BYTES, MAX_TEXT_LENGTH
-from contacts_project.mcp.tools import tools
+from contacts_project.mcp.tools import as_single_types, tools
 from people.models import Person
 from tests.builders import make_person, make_token
 from tests.client import client_of

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Run
 from contacts_project.celery import app
-from contacts_project.operation import day_counts, figures
+from contacts_project.operation import figures
 from contacts_project.operation.tasks import count_days
 from notifications.models import Delivery
 from people.counts import PHOTO_BYTES, wrong_counts
@@ -54,9 +54,9 @@ def test_past_days_are_counted_once_and_keep_their_counts(alice: User) -> None:
 def test_day_is_counted_an_hour_after_midnight(alice: User) -> None:
     User.objects.update(created_at=MONDAY)
     midnight = dt.datetime(2026, 3, 3, tzinfo=dt.UTC)
-    assert day_counts.count_days(sizes={}, now=midnight + dt.timedelta(minutes=59)) == 0
-    assert day_counts.count_days(sizes={}, now=midnight + dt.timedelta(minutes=61)) == 1
-    assert day_counts.first_uncounted_day() == midnight.date()
+    assert figures.count_days(sizes={}, now=midnight + dt.timedelta(minutes=59)) == 0
+    assert figures.count_days(sizes={}, now=midnight + dt.timedelta(minutes=61)) == 1
+    assert figures.first_uncounted_day() == midnight.date()
 
 
 def test_oldest_due_includes_reminders_that_are_not_planned_yet(alice: User, ada: Person) -> None:

@@ -1,4 +1,4 @@
-"""The page of operation: charts of how the instance is doing. It shows numbers only, no data of accounts."""
+"""The operators' pages: charts of the instance, and the trash. They show numbers only, no data of accounts."""
 
 import datetime as dt
 import statistics
@@ -11,17 +11,31 @@ from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.views.decorators.http import require_safe
+from django_celery_beat.models import PeriodicTask
 from kombu.exceptions import KombuError
 
+from accounts.models import PendingFileDeletion
 from contacts_project.admin.charts import DayChart, Line, Share, build_day_chart, build_line, build_shares
+from contacts_project.kernel.admin import MAX_COUNTED_ROWS
 from contacts_project.kernel.metrics import read_all
+from contacts_project.kernel.ownership.models import Tombstone, retention_cutoff
 from contacts_project.operation import figures
 from contacts_project.operation.health import free_bytes
 from notifications.admin import describe_code
+from people.trash import trash_kinds
 
 DAYS = 30
 _FAILURE_DAYS = 7
 _MAX_TASKS = 10
+_PURGE_TASKS = ("people.tasks.purge_deleted", "notifications.tasks.purge_deliveries", "carddav.tasks.purge_history")
+_KIND_LABELS = {
+    "people": "People",
+    "importantDates": "Important dates",
+    "groups": "Groups",
+    "customFieldTemplates": "Custom fields",
+    "relationships": "Relationships",
+    "relationshipTypes": "Relationship types",
+}
 
 
 @require_safe
@@ -180,3 +194,26 @@ def _growth(now: dt.datetime) -> list[tuple[str, Line]]:
             latest = f"{latest}, {filesizeformat(free_bytes())} free beside it"
         lines.append((name, build_line({day: numbers[key] for day, numbers in days.items()}, latest)))
     return lines
+
+
+@require_safe
+def trash_page(request: HttpRequest) -> HttpResponse:
+    """How many records are in the trash of all accounts, by kind, and the periodic tasks that empty it."""
+    cutoff = retention_cutoff(timezone.now())
+    kinds = []
+    for kind in trash_kinds().values():
+        rows = kind.model._default_manager.filter(deleted_at__isnull=False)
+        overdue = rows.filter(deleted_at__lt=cutoff)
+        # Counted up to a limit: the trash of all accounts may be large.
+        numbers = [found.order_by()[:MAX_COUNTED_ROWS].count() for found in (rows, overdue)]
+        kinds.append((_KIND_LABELS.get(kind.name, kind.name), *numbers))
+    context = {
+        **admin.site.each_context(request),
+        "title": "Trash and purge",
+        "kinds": kinds,
+        "files": PendingFileDeletion.objects.count(),
+        "tombstones": Tombstone.unscoped.rows()[:MAX_COUNTED_ROWS].count(),
+        "purges": PeriodicTask.objects.filter(task__in=_PURGE_TASKS).select_related("crontab").order_by("name"),
+        "retention_days": (timezone.now() - cutoff).days,
+    }
+    return render(request, "operators/trash.html", context)
