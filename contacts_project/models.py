@@ -13,7 +13,7 @@ class DailyCount(models.Model):
     """How often something happened on a past day (UTC), for the operator's charts and for totals.
 
     `key` is a subdivision of `name`, for instance channel/state/code. A day is counted once, after it has ended
-    (contacts_project.operation.day_counts). From then on the counted rows may be purged from their tables.
+    (contacts_project.operation.figures). From then on the counted rows may be purged from their tables.
     """
 
     day = models.DateField()

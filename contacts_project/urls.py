@@ -10,8 +10,7 @@ from contacts_project.operation.metrics import metrics
 from contacts_project.operation.views import DocsView, HealthViewSet, InstanceViewSet, OpenAPIViewSet, VersionViewSet
 from contacts_project.pages.home import home_page
 from contacts_project.pages.labels import labels_page
-from contacts_project.pages.person import person_page
-from contacts_project.pages.web_client import WELL_KNOWN_ICONS, web_client, well_known_icon
+from contacts_project.pages.web_client import WELL_KNOWN_ICONS, person_link, web_client, well_known_icon
 from dav.views import with_dav_methods
 from notifications.api.calendar_feeds import calendar_file
 
@@ -34,7 +33,7 @@ urlpatterns = [
     path("app/", web_client),
     *(path(name, well_known_icon, {"name": icon}) for name, icon in WELL_KNOWN_ICONS.items()),
     path("people/labels", labels_page),
-    path("people/<str:person_id>", person_page, name="person-page"),
+    path("people/<str:person_id>", person_link),
     # Django tries them in order, so the most used ones come first. Except relationships, whose people/bulk must come
     # before people/<id>, which would match it.
     path("api/", include("relationships.api.urls")),

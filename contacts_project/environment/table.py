@@ -47,7 +47,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "",
             "the URL of a person in your client, with `{id}`: `https://app.example.org/people/{id}`; links in mails, "
             "ntfy and push go there",
-            unset="none: links go to the page of the person, which leads on to the client at `/app/`",
+            unset="none: links go to the client at `/app/`",
         ),
         Setting(
             "ALLOWED_HOSTS",

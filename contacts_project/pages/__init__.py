@@ -1,1 +1,1 @@
-"""HTML pages for users without a client: the home page, and the page of a person."""
+"""HTML pages: the home page, labels to print, and the client in the browser."""

@@ -14,10 +14,15 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from accounts.pages.viewers import viewer_of
 from contacts_project.kernel.api.compression import compress
+from contacts_project.kernel.ids import parse_id
+from people.merging.merge import find_merged
+from people.models import Person
 
 FOLDER: Final[Path] = settings.BASE_DIR / "contacts_project/static/app"
 WELL_KNOWN_ICONS: Final = {
@@ -43,6 +48,17 @@ _TYPES: Final = {
 def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
     """A file of the client if the path names one, else its page, which shows what the path says."""
     return _serve(request, path if _is_file(path) else "index.html", "no-cache")
+
+
+@require_safe
+def person_link(request: HttpRequest, person_id: str) -> HttpResponse:
+    """Links that were sent before lead on to the client; of a person that was merged, to the one into whom."""
+    viewer, key = viewer_of(request), parse_id(person_id)
+    if viewer and key:
+        person = Person.objects.owned_by(viewer).filter(pk=key, deleted_at__isnull=False).first()
+        merged = find_merged(viewer, person) if person else None
+        key = merged.pk if merged else key
+    return redirect(f"/app/people/{key or person_id}")
 
 
 @require_safe

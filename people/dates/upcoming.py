@@ -277,14 +277,3 @@ def age_in_words(type_: str | None, years: int | None) -> str:
     if type_ == "BIRTHDAY":
         return ngettext("turns %(years)d", "turns %(years)d", years) % {"years": years}
     return ngettext("%(years)d year", "%(years)d years", years) % {"years": years}
-
-
-def days_until_in_words(days: int) -> str:
-    """A relative day, such as `tomorrow` or `in 3 days`."""
-    if days == 0:
-        return _("today")
-    if days == 1:
-        return _("tomorrow")
-    if days < 0:
-        return ngettext("%(days)d day ago", "%(days)d days ago", -days) % {"days": -days}
-    return ngettext("in %(days)d day", "in %(days)d days", days) % {"days": days}

@@ -1,7 +1,6 @@
 """Groups, their members, and the members that they wait for."""
 
 import zlib
-from collections.abc import Iterable
 from typing import Final
 
 from django.db import models
@@ -108,11 +107,6 @@ class Group(TrashModel):
                 fields=["owner", "deleted_at"], name="group_trash", condition=models.Q(deleted_at__isnull=False)
             ),
         ]
-
-
-def in_name_order(groups: Iterable[Group]) -> list[Group]:
-    """Sorted by name without case. Not by the database: databases collate text differently."""
-    return sorted(groups, key=lambda group: (group.name_key, group.pk))
 
 
 class AwaitedMember(OwnedModel):

@@ -14,7 +14,7 @@ from contacts_project.kernel.api import static_files
 from contacts_project.kernel.api.compression import compress_once
 from contacts_project.pages.web_client import FOLDER, WELL_KNOWN_ICONS
 from people.models.person import person_url
-from tests.builders import make_person
+from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client
 from tests.pictures import picture, upload
 
@@ -168,7 +168,7 @@ def test_page_and_worker_are_compressed(path: str, accepted: str, coding: str | 
 
 @pytest.mark.parametrize(
     ("template", "url"),
-    [("", "https://contacts.example/people/x"), ("https://app.example/#/{id}", "https://app.example/#/x")],
+    [("", "https://contacts.example/app/people/x"), ("https://app.example/#/{id}", "https://app.example/#/x")],
 )
 def test_links_to_people_follow_app_url(template: str, url: str, settings: object) -> None:
     settings.APP_URL, settings.BASE_URL = template, "https://contacts.example"  # type: ignore[attr-defined]
@@ -185,8 +185,21 @@ def test_photo_at_its_own_address_is_immutable(api: Client, alice: User, media: 
         assert api.get(url + query)["Cache-Control"] == "private, no-cache", query
 
 
-@pytest.mark.django_db
-def test_the_page_of_a_person_leads_to_the_client(browser: Client, alice: User) -> None:
-    person = make_person(alice, name="Ada").pk
-    browser.force_login(alice)
-    assert f'href="/app/people/{person}"' in browser.get(f"/people/{person}").content.decode()
+def test_links_to_a_person_lead_to_the_client(db: None, signed_in: Client, alice: User) -> None:
+    ada = str(make_person(alice, name="Ada").pk)
+    for client in (Client(), signed_in):
+        for key in (ada, UNKNOWN_ID, "x"):
+            response = client.get(f"/people/{key}")
+            assert (response.status_code, response["Location"]) == (302, f"/app/people/{key}")
+
+
+def test_link_to_a_merged_person_leads_to_the_one_into_whom(
+    signed_in: Client, api: Client, alice: User, mallory: User
+) -> None:
+    ada, countess, king = (str(make_person(alice, name=name).pk) for name in ("Ada", "Countess", "King"))
+    for primary, secondary in ((king, countess), (ada, king)):
+        api.ok("post", "/api/people/merge", {"primaryId": primary, "secondaryId": secondary})
+    assert signed_in.get(f"/people/{countess}")["Location"] == f"/app/people/{ada}"
+    stranger = Client()
+    stranger.force_login(mallory)
+    assert stranger.get(f"/people/{countess}")["Location"] == f"/app/people/{countess}"

@@ -39,7 +39,7 @@ def test_mail_has_text_and_html(alice: User, mailbox: Mailbox) -> None:
     assert message["From"] == "Contact network <contacts@127.0.0.1>"
     assert message["Subject"] == "Birthday: <Ada> & Co"
     text, html = part(message, "plain"), part(message, "html")
-    for line in ("It is today, Thursday, 10 December (2026-12-10).", "http://127.0.0.1:8000/people/"):
+    for line in ("It is today, Thursday, 10 December (2026-12-10).", "http://127.0.0.1:8000/app/people/"):
         assert line in text
         assert line in html
     assert "Birthday: <Ada> & Co" in text
@@ -94,7 +94,7 @@ def test_digest_has_its_own_unsubscribe_link(alice: User, mailbox: Mailbox) -> N
     text, html = part(digest, "plain"), part(digest, "html")
     assert "weekly digest" in text
     assert "Thursday, 10 December (2026-12-10)\n- Ada Lovelace: Birthday · turns 211\n  http://" in text
-    for shown in ("Thursday, 10 December", "Birthday · turns 211", f'/people/{EVENT["personId"]}"'):
+    for shown in ("Thursday, 10 December", "Birthday · turns 211", f'/app/people/{EVENT["personId"]}"'):
         assert shown in html
     assert (text.count("Ada Lovelace"), html.count("Ada Lovelace")) == (1, 1)
     assert digest["List-Unsubscribe"] != reminder["List-Unsubscribe"]

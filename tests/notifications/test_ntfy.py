@@ -39,7 +39,7 @@ def test_message_is_posted_as_json_to_the_servers_root(alice: User, topic: str, 
         "topic": "birth-days",
         "title": "Birthday: Ada Lovelace",
         "message": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",
-        "click": "http://127.0.0.1:8000/people/01900000-0000-7000-8000-000000000001",
+        "click": "http://127.0.0.1:8000/app/people/01900000-0000-7000-8000-000000000001",
         "tags": ["birthday"],
         "sequence_id": str(notice.id),
     }

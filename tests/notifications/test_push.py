@@ -70,7 +70,7 @@ def test_device_decrypts_the_message(alice: User, device: Device, key: str, rece
     assert message == {
         "title": "Birthday: Ada Lovelace",
         "body": "It is today, Thursday, 10 December (2026-12-10).\nAda Lovelace turns 211.",
-        "url": "http://127.0.0.1:8000/people/01900000-0000-7000-8000-000000000001",
+        "url": "http://127.0.0.1:8000/app/people/01900000-0000-7000-8000-000000000001",
         "tag": str(notice.id),
     }
     assert request.headers["topic"] == notice.id.hex

@@ -8,7 +8,6 @@ from accounts.models import User
 from people.api.person_serializer import PersonSerializer
 from people.extensions import EXTENSIONS
 from people.models import Group, Person
-from people.models.groups import in_name_order
 
 
 def serialize_person(person: Person) -> dict[str, Any]:
@@ -42,7 +41,7 @@ class _PersonWithRelated:
     @property
     def groups(self) -> list[Group]:
         rows = Group.objects.owned_by(self._person.owner_id).active().filter(memberships__person=self._person)
-        return in_name_order(rows)
+        return sorted(rows, key=lambda group: (group.name_key, group.pk))
 
     @property
     def custom_field_values(self) -> list[dict[str, Any]]:
