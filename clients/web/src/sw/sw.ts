@@ -97,7 +97,7 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 async function showPage(link: string): Promise<void> {
-  // Notices link to the page that needs no script; here the client is installed.
+  // Links of notices that were sent before.
   const url = link.replace(/^(https?:\/\/[^/]+)?\/people\//, "$1/app/people/");
   const pages = await self.clients.matchAll({ type: "window" });
   const open = pages.find((client) => new URL(client.url).pathname.startsWith("/app"));
