@@ -11,7 +11,7 @@ from contacts_project.backup import container
 from contacts_project.backup.container import DamagedError, Frame, read_frames
 from contacts_project.backup.contents import MAX_ROW_BYTES, Header, Totals, parse_header, parse_totals
 from contacts_project.backup.tables import ENCODINGS, BackupTable, Column
-from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
+from contacts_project.kernel.crypto.keyring import can_decrypt
 from contacts_project.kernel.json import Json
 from people.photos.names import content_hash, is_photo_name, photo_hash
 
@@ -107,16 +107,8 @@ def _count_rows(part: TableRows) -> tuple[int, int]:
     rows = undecryptable = 0
     for row in part.rows:
         rows += 1
-        undecryptable += sum(1 for index in secrets if row[index] is not None and not _can_decrypt(row[index]))
+        undecryptable += sum(1 for index in secrets if row[index] is not None and not can_decrypt(row[index]))
     return rows, undecryptable
-
-
-def _can_decrypt(token: str) -> bool:
-    try:
-        decrypt(token)
-    except UndecryptableError:
-        return False
-    return True
 
 
 def _parse_photo(data: bytes) -> Photo:

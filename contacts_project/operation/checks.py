@@ -21,6 +21,7 @@ from contacts_project.kernel.database.postgresql import REMEDY, wrong_encoding
 from contacts_project.kernel.database.triggers import missing_triggers
 from contacts_project.operation.health import (
     MIN_FREE_BYTES,
+    base_url_is_loopback,
     check_broker,
     check_database,
     check_migrations,
@@ -77,7 +78,7 @@ def _exposures() -> Iterator[CheckMessage]:
     base = urlsplit(settings.BASE_URL)
     if settings.DEBUG:
         yield Error("DEBUG is on: error pages show source code and settings.", hint="Unset DEBUG.", id="doctor.E010")
-    if base.scheme == "http" and base.hostname not in {"127.0.0.1", "localhost", "::1"}:
+    if base.scheme == "http" and not base_url_is_loopback():
         yield Caution(
             "BASE_URL is plain http: passwords and tokens are sent unencrypted.",
             hint="Put a TLS proxy in front and set BASE_URL=https://...",

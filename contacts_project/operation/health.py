@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
@@ -115,6 +116,11 @@ def check_broker() -> Check:
     except Exception:  # noqa: BLE001 - kombu lets the errors of its transport through; each means unfit
         return _simple_check(False)
     return _simple_check(True)
+
+
+def base_url_is_loopback() -> bool:
+    """Whether other machines cannot reach BASE_URL, as that of an instance without the setting."""
+    return urlsplit(settings.BASE_URL).hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def free_bytes() -> int:

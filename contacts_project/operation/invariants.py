@@ -12,7 +12,7 @@ from django_celery_beat.models import PeriodicTask
 from accounts.models import User
 from contacts_project.beat import SCHEDULE
 from contacts_project.kernel.crypto.fields import encrypted_columns
-from contacts_project.kernel.crypto.keyring import UndecryptableError, decrypt
+from contacts_project.kernel.crypto.keyring import can_decrypt
 from contacts_project.kernel.invariants import invariant, iterate_ids
 from contacts_project.kernel.ownership.models import FeedModel, Tombstone
 from contacts_project.kernel.ownership.triggers import owned_foreign_keys
@@ -79,15 +79,8 @@ def find_unreadable_secrets() -> Iterator[object]:
         stored = [Cast(column, TextField()) for column in columns]
         rows = cast("Any", model._default_manager).order_by().values_list("pk", *stored)
         for key, *texts in rows.iterator(chunk_size=1000):
-            if not all(map(_is_decryptable, texts)):
+            if not all(can_decrypt(text) for text in texts if text is not None):
                 yield f"{model._meta.label} {key}"
-
-
-def _is_decryptable(text: str | None) -> bool:
-    try:
-        return text is None or decrypt(text) is not None
-    except (UndecryptableError, ValueError):
-        return False
 
 
 @invariant("periodic tasks are missing from the schedule", hint="`manage.py migrate` adds them.")

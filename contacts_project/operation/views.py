@@ -3,7 +3,6 @@
 from functools import cache
 from threading import Lock
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -25,7 +24,7 @@ from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.json import dumps
 from contacts_project.kernel.languages import CODES
 from contacts_project.kernel.texts import define_text
-from contacts_project.operation.health import Health, check_health
+from contacts_project.operation.health import Health, base_url_is_loopback, check_health
 from notifications.channels.push import is_configured as has_push_keys
 
 _UNFIT = define_text("unfit", "A part of the service is not fit: see checks.")
@@ -88,11 +87,6 @@ _INSTANCE = envelope(
 _KEPT_MAIL = {"console", "dummy", "filebased"}
 
 
-def _is_loopback(url: str) -> bool:
-    """Whether other machines cannot reach the URL, such as that of an instance without BASE_URL."""
-    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
-
-
 class InstanceViewSet(OpenViewSet):
     @extend_schema(operation_id="getInstance", responses=_INSTANCE)
     def list(self, request: Request) -> Response:
@@ -100,7 +94,7 @@ class InstanceViewSet(OpenViewSet):
         return Response(
             {
                 "version": settings.VERSION,
-                "baseUrl": None if _is_loopback(settings.BASE_URL) else settings.BASE_URL,
+                "baseUrl": None if base_url_is_loopback() else settings.BASE_URL,
                 "registration": settings.REGISTRATION,
                 "emailVerification": settings.EMAIL_VERIFICATION,
                 "providers": sign_in_providers(),

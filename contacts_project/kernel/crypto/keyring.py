@@ -25,6 +25,15 @@ def decrypt(token: str) -> str:
         ) from None
 
 
+def can_decrypt(token: str) -> bool:
+    """Whether a key of the ring decrypts the token."""
+    try:
+        decrypt(token)
+    except (UndecryptableError, ValueError):
+        return False
+    return True
+
+
 @lru_cache(maxsize=4)
 def _load_ring(keys: tuple[str, ...]) -> MultiFernet:
     return MultiFernet([Fernet(key) for key in keys])
