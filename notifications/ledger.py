@@ -255,7 +255,7 @@ class TargetsByAccount:
 
 
 def load_targets(owners: Collection[User], names: Collection[str] | None = None) -> TargetsByAccount:
-    """All targets of the accounts (in the channels `names`), including those that are off. One query per channel."""
+    """All targets of the accounts (in the channels `names`), including those that are off."""
     chosen = [channel for channel in channels().values() if names is None or channel.name in names]
     return TargetsByAccount({channel.name: channel.targets_by_owner(owners) for channel in chosen})
 

@@ -1,6 +1,6 @@
 """Insights into the people of an account: long silences, missing details, round birthdays and anniversaries.
 
-Each kind takes two statements at most for any number of people.
+The number of statements of each kind is constant.
 """
 
 import datetime as dt

@@ -31,7 +31,7 @@ def find_orphans(owner: User | UUID, person_ids: Collection[UUID]) -> set[str]:
 
 
 def load_network(owner: User | UUID) -> Network:
-    """The graph of the active people of `owner` (a user or the id of one), by `UUID.hex`. Two queries."""
+    """The graph of the active people of `owner` (a user or the id of one), by `UUID.hex`."""
     people: dict[str, bool] = dict(
         Person.objects.owned_by(owner).active().values_list(IdHex("pk"), _is_related_to_user(""))
     )
@@ -45,7 +45,7 @@ def load_network(owner: User | UUID) -> Network:
 
 
 def _search_components(owner: User | UUID, removed: set[str]) -> ComponentSearch:
-    """The components next to the removed people, read hop by hop, one query each. Raises SearchLimitError."""
+    """The components next to the removed people, read hop by hop. Raises SearchLimitError."""
     owner_id: UUID = owner.pk if isinstance(owner, User) else owner
     people = Person.objects.owned_by(owner_id).active().filter(pk__in=[UUID(key) for key in removed])
     search = ComponentSearch(dict(people.values_list(IdHex("pk"), _is_related_to_user(""))), MAX_VISITED)

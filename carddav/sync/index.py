@@ -40,7 +40,7 @@ _COLUMNS = ("href_key", "pk", "href", "etag")
 
 
 def load_index(connection: Connection) -> Index:
-    """Read the index in five statements, without the texts of the cards."""
+    """Read the index, without the texts of the cards."""
     index, of_book = Index(), {"connection": connection.pk}
     owner = connection.owner_id
     tombstones = Tombstone.objects.owned_by(owner).filter(**of_book).exclude(state=TombstoneState.GONE)

@@ -109,7 +109,7 @@ class UserAdmin(OperatorAdmin):
         return queryset.filter(pk__in=list(User.objects.with_email(term).values_list("pk", flat=True)[:200])), False
 
     def notes_on(self, rows: list[Any]) -> Mapping[Any, dict[str, Any]]:
-        """Figures of the accounts of one page, with one query per table."""
+        """Figures of the accounts of one page. The number of queries is constant."""
         ids = [user.pk for user in rows]
         notes: dict[UUID, dict[str, Any]] = defaultdict(dict)
         sessions = AccountSession.unscoped.filter(owner_id__in=ids).values_list("owner_id")

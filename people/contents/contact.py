@@ -83,7 +83,7 @@ def format_full_name(card: Card, name_format: str) -> str:
 
 
 def load_local_contacts(owner: User, person_ids: Collection[UUID]) -> dict[UUID, LocalContact]:
-    """People, deleted or not, with their dates and groups: three queries for each 50 people."""
+    """People, deleted or not, with their dates and groups."""
     keys = list(person_ids)
     contacts: dict[UUID, LocalContact] = {}
     for start in range(0, len(keys), _BATCH_SIZE):

@@ -29,7 +29,7 @@ _PEOPLE = "people_person"
 def next_days(
     owner: User | UUID, person_ids: Collection[UUID], calendar: Calendar, today: dt.date
 ) -> dict[UUID, dt.date]:
-    """The next day, today included, of each of these people that has one. One statement for each 500 people."""
+    """The next day, today included, of each of these people that has one."""
     found: dict[UUID, dt.date] = {}
     keys = iter(person_ids)
     while batch := list(islice(keys, _BATCH_SIZE)):

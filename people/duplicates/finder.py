@@ -103,7 +103,7 @@ class FoundDuplicate(NamedTuple):
 def find_groups(owner: User) -> list[FoundGroup]:
     """All groups of likely duplicates, without dismissed pairs and quiet people.
 
-    Four queries; nearly linear in the number of people.
+    Nearly linear in the number of people.
     """
     mentioned = Person.objects.owned_by(owner).active().filter(may_be_mentioned())
     rows = mentioned.order_by("created_at", "id").values_list(IdHex("id"), *COLUMNS)
@@ -134,7 +134,7 @@ def find_groups(owner: User) -> list[FoundGroup]:
 
 
 def find_duplicates(owner: User, person: Person) -> list[FoundDuplicate]:
-    """Likely duplicates of one active person, most similar first, then in creation order. Six queries at most.
+    """Likely duplicates of one active person, most similar first, then in creation order.
 
     A quiet person has none, and is none.
     """

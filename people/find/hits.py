@@ -104,7 +104,7 @@ Corrections = dict[str, dict[int, list[str]]]
 
 
 def find_corrections(owner: User, words: Sequence[str]) -> Corrections:
-    """The 500 nearest corrections of each word, without the word itself. One statement for all words."""
+    """The 500 nearest corrections of each word, without the word itself."""
     correctable = [word for word in dict.fromkeys(words) if len(word) >= _MIN_CORRECTABLE and word.isalpha()]
     if not correctable:
         return {}
@@ -185,7 +185,7 @@ class Hit(NamedTuple):
 
 
 def find_hits(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Hit], Corrections]:
-    """The best `limit` active people, and the corrections of mistyped words. Two statements."""
+    """The best `limit` active people, and the corrections of mistyped words."""
     corrections = find_corrections(owner, [term.word for term in terms if term.word])
     single = len(terms) == 1
     max_rows = _MAX_ROWS_SINGLE_TERM if single else _MAX_ROWS // len(terms)

@@ -21,7 +21,7 @@ MAX_TERM_SCORE: Final = 100
 
 
 def find_people(owner: User, query: str, limit: int) -> list[JsonObject]:
-    """The best `limit` people for `query`, as GET /api/find returns them: three statements."""
+    """The best `limit` people for `query`, as GET /api/find returns them."""
     terms = parse_query(query)
     if not terms:
         return []

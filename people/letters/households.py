@@ -69,8 +69,8 @@ class _Resident(NamedTuple):
 def find_households(owner: User, group_ids: Collection[UUID] | None) -> list[Household]:
     """The households of the account's people, or of those in at least one of the groups, in name order.
 
-    Quiet and deceased people, and those without an address, are left out. At most four statements, near linear in the
-    people of the account. Texts are in the active language.
+    Quiet and deceased people, and those without an address, are left out. Near linear in the people of the account.
+    Texts are in the active language.
     """
     residents = _load_residents(owner, group_ids)
     home = _most_frequent_country(owner)

@@ -1,4 +1,4 @@
-"""The response of GET /api/map/markers: all places of all people, in two queries and look-ups in the gazetteer."""
+"""The response of GET /api/map/markers: all places of all people."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping

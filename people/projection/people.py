@@ -1,6 +1,6 @@
 """The JSON of people. Lists (people.projection.lists) and single people are assembled by the same function.
 
-Here also: one or a few people with everything, in three statements.
+Here also: one or a few people with everything.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,14 +71,14 @@ _pick_name_parts = itemgetter(*(_POSITIONS[column] for column in NAME_COLUMNS))
 
 
 def represent_any_person(owner: User, person_id: UUID) -> Representation:
-    """A person with everything, active or in the trash. Three statements. Raises MissingError."""
+    """A person with everything, active or in the trash. Raises MissingError."""
     for _, representation in _represent_rows(owner, _any_people.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError
 
 
 def represent_person(owner: User, person_id: UUID) -> Representation:
-    """An active person with everything. Three statements. Raises MissingError."""
+    """An active person with everything. Raises MissingError."""
     for _, representation in _represent_rows(owner, _active_people.rows(owner_id=owner.pk, person_ids=[person_id])):
         return representation
     raise MissingError

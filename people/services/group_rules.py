@@ -76,7 +76,7 @@ def write_rules(
 
     Must be called after the memberships, and the dates of the same request, were written. The caller flushes `writer`.
     People must have COLUMNS_TO_READ loaded. Beyond the plan's limit a person gets no reminder, or PlanLimitError is
-    raised before anything is written. Six statements for any number of people, and one for each batch of dates.
+    raised before anything is written. The number of statements is constant, but for batches of dates.
     """
     owner_id = writer.owner.pk
     rules = _find_rules(owner_id, {key for _, key in joined})

@@ -147,7 +147,7 @@ def _insert_participations(row: Interaction, people: Collection[tuple[int, UUID]
 
 
 def _replace_participations(row: Interaction, former: list[UUID], people: list[UUID]) -> None:
-    """Store `people` in this order, with the interaction's instant, in at most three statements."""
+    """Store `people` in this order, with the interaction's instant, in a constant number of statements."""
     rows = Participation.objects.owned_by(row.owner_id).filter(interaction=row)
     if people == former:
         rows.exclude(at=row.at).update(at=row.at)

@@ -1,6 +1,6 @@
 """The section of people, each with its groups, custom values, dates and photo.
 
-They are exported in batches, with five queries for each.
+They are exported in batches.
 """
 
 from collections import defaultdict

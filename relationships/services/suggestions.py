@@ -133,7 +133,7 @@ def _find_derived(owner: User, ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
 
 
 def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, Text]:
-    """Errors, by id, of suggestions with a person who was deleted meanwhile. One statement."""
+    """Errors, by id, of suggestions with a person who was deleted meanwhile."""
     active = load_names(
         owner,
         {key for suggestion in derived.values() for key in (suggestion.person_id, suggestion.related_person_id) if key},
@@ -146,7 +146,7 @@ def _deleted_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, 
 
 
 def _related_errors(owner: User, derived: dict[UUID, Suggestion]) -> dict[UUID, Text]:
-    """Errors, by id, of suggestions whose people have a relationship by now. One statement."""
+    """Errors, by id, of suggestions whose people have a relationship by now."""
     exclusions = Exclusions()
     load_relationships(exclusions, owner, {suggestion.person_id for suggestion in derived.values()})
     pairs = exclusions.related.keys()

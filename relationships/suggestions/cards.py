@@ -135,7 +135,7 @@ def _fetch(rows: QuerySet[RelatedName]) -> list[CardName]:
 
 
 def match_people(owner: User, names: Sequence[CardName]) -> dict[UUID, MatchedPerson]:
-    """The most likely active person by the id of the name; at most three statements.
+    """The most likely active person by the id of the name.
 
     A UID matches the person with that UID. A name matches people above the threshold of duplicates, or the only person
     with exactly this name.

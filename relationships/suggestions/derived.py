@@ -43,7 +43,7 @@ class _Inference(NamedTuple):
 
 
 def list_derived_suggestions(owner: User, exclusions: Exclusions) -> list[Suggestion]:
-    """The first MAX_SUGGESTIONS of each reason. `exclusions` must contain all answers. Four statements."""
+    """The first MAX_SUGGESTIONS of each reason. `exclusions` must contain all answers."""
     selected = []
     for inferences in _infer(owner, exclusions):
         for inference in islice(inferences, MAX_SUGGESTIONS):
@@ -102,7 +102,7 @@ Children = dict[UUID, list[UUID]]
 
 
 def _load_families(owner: User, exclusions: Exclusions) -> tuple[Children, list[tuple[UUID, UUID]]]:
-    """Children by parent, and married couples. Adds all relationships to `exclusions`. One statement."""
+    """Children by parent, and married couples. Adds all relationships to `exclusions`."""
     children: Children = defaultdict(list)
     spouses = []
     rows = Relationship.objects.owned_by(owner).visible().order_by("created_at", "id")
@@ -140,7 +140,7 @@ def _infer_parents(
 
 
 def _infer_households(owner: User, exclusions: Exclusions) -> Iterator[_Inference]:
-    """Two to eight people with the same street and postal code, or street and town. One statement."""
+    """Two to eight people with the same street and postal code, or street and town."""
     keys = LookupKey.objects.filter(owner=owner, kind=LookupKey.ADDRESS)
     shared = keys.values("key").annotate(count=Count("id")).filter(count__gt=1).values("key")
     rows = keys.filter(key__in=shared).order_by("key", "person").values_list("key", "person_id", "person__deleted_at")

@@ -111,26 +111,26 @@ def _single_type(type_name: str) -> frozenset[str]:
 
 
 def load_answers(exclusions: Exclusions, owner: User) -> None:
-    """Add the answers that concern two people. One statement."""
+    """Add the answers that concern two people."""
     rows = AnsweredSuggestion.objects.owned_by(owner).filter(related_person__isnull=False)
     for person_id, related_id, type_name in rows.values_list("person_id", "related_person_id", "type_name"):
         exclusions.answered[person_id, related_id].add(type_name)
 
 
 def load_silent(exclusions: Exclusions, owner: User) -> None:
-    """Add the people who are not spoken of. One statement."""
+    """Add the people who are not spoken of."""
     silent = Person.objects.owned_by(owner).active().filter(~may_be_mentioned())
     exclusions.silent.update(silent.values_list("pk", flat=True))
 
 
 def load_relationships(exclusions: Exclusions, owner: User, person_ids: Iterable[UUID]) -> None:
-    """Add the relationships of these people. One statement."""
+    """Add the relationships of these people."""
     rows = Relationship.objects.owned_by(owner).visible().filter(person__in=list(person_ids))
     for person_id, related_id, name in rows.values_list("person_id", "related_person_id", "relationship_type__name"):
         exclusions.add_relationship(person_id, related_id, name or "")
 
 
 def load_names(owner: User, person_ids: Iterable[UUID]) -> dict[UUID, NameParts]:
-    """The names of the active people among these. One statement."""
+    """The names of the active people among these."""
     rows: Any = Person.objects.owned_by(owner).active().filter(pk__in=list(person_ids))
     return {pk: NameParts(*parts) for pk, *parts in rows.values_list("pk", *COLUMNS)}

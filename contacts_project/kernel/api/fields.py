@@ -325,10 +325,7 @@ _MAX_COMPILED_IDS = 20
 
 
 class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
-    """Ids of active rows of the caller. The validated value is the rows in the order sent, without duplicates.
-
-    It takes one query.
-    """
+    """Ids of active rows of the caller. The validated value is the rows in the order sent, without duplicates."""
 
     def __init__(self, model: str, *, max_items: int = 20_000, allow_empty: bool = True, **kwargs: Any) -> None:
         self.model = model
@@ -364,10 +361,7 @@ class OwnedListField(_OwnedMixin, serializers.Field[Any, Any, list[str], Any]):
 
 
 class OwnedIdsField(OwnedListField):
-    """Ids of active rows of the caller, for lists of thousands. The validated value is the ids, without duplicates.
-
-    It takes one query.
-    """
+    """Ids of active rows of the caller, for lists of thousands. The validated value is the ids, without duplicates."""
 
     MAX_FILTERED_IDS = 500
 
